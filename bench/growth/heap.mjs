@@ -1,0 +1,41 @@
+import { assertDone, startLongRun } from '../step/long-run.mjs';
+
+/**
+ * Bytes of heap that a run under way gains a cycle, and how many of them are its journal's. The heap is measured at two
+ * cycles; then everything but the journal entries of the time between is let go, and these are weighed.
+ *
+ * @param {{ from: number, to: number }} options
+ */
+export async function measure({ from, to }) {
+  const held = await heldAt(from, to);
+  const withEntries = heapBytes();
+  const entries = held.between.length;
+  held.between.length = 0;
+  const journal = withEntries - heapBytes();
+  const cycles = to - from;
+  return { journal: journal / cycles, rest: (held.growth - journal) / cycles, entries: entries / cycles };
+}
+
+/**
+ * @param {number} from
+ * @param {number} to
+ */
+async function heldAt(from, to) {
+  let journal = /** @type {readonly unknown[]} */ ([]);
+  const marks = { from: { heap: 0, entries: 0 }, to: { heap: 0, entries: 0 } };
+  const run = startLongRun(to + 1, (cycle) => {
+    if (cycle === from) marks.from = { heap: heapBytes(), entries: journal.length };
+    if (cycle === to) marks.to = { heap: heapBytes(), entries: journal.length };
+  });
+  journal = run.journal;
+  await assertDone(run, to + 1);
+  return { growth: marks.to.heap - marks.from.heap, between: journal.slice(marks.from.entries, marks.to.entries) };
+}
+
+function heapBytes() {
+  const collectGarbage = /** @type {{ gc?: () => void }} */ (globalThis).gc;
+  if (collectGarbage === undefined) throw new Error('wants node --expose-gc');
+  collectGarbage();
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}

@@ -1,0 +1,56 @@
+import { cpus } from 'node:os';
+import { readArguments } from './arguments.mjs';
+import { measureGrowth } from './growth/benchmark.mjs';
+import { measureStartup } from './startup/benchmark.mjs';
+import { measureStep } from './step/benchmark.mjs';
+import { measureStream } from './stream/benchmark.mjs';
+import { formatReport } from './table.mjs';
+import { versions } from './versions.mjs';
+
+/**
+ * @typedef {object} Report
+ * @property {string} title
+ * @property {readonly import('./row.mjs').Row[]} rows
+ * @property {Readonly<Record<string, unknown>>} facts What was seen beside the times: what makes sure that the work was done.
+ */
+
+/** Every benchmark by its name. One that needs the measuring data takes the folder and skips with a line where it is absent. */
+const benchmarks = /** @type {Record<string, (options: { data: string }) => Promise<Report>>} */ ({
+  step: measureStep,
+  growth: measureGrowth,
+  stream: measureStream,
+  start: measureStartup,
+});
+
+/**
+ * Runs the benchmarks and prints what they found. Gives the exit code: 0, or with --check 1 where a limit does not hold.
+ *
+ * @param {readonly string[]} args
+ */
+export async function main(args) {
+  let options;
+  try {
+    options = readArguments(args, Object.keys(benchmarks));
+  } catch (error) {
+    process.stderr.write(`bench: ${/** @type {Error} */ (error).message}\n`);
+    return 2;
+  }
+  /** @type {Record<string, Report>} */
+  const reports = {};
+  for (const name of options.only) {
+    process.stderr.write(`bench: measuring ${name} …\n`);
+    reports[name] = await /** @type {(typeof benchmarks)[string]} */ (benchmarks[name])({ data: options.data });
+  }
+  const holds = Object.values(reports).every(({ rows }) => rows.every((row) => row.holds !== false));
+  const result = {
+    date: new Date().toISOString(),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    cpus: cpus().length,
+    versions: versions(),
+    holds,
+    benchmarks: reports,
+  };
+  process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatReport(result));
+  return options.check && !holds ? 1 : 0;
+}

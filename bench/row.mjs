@@ -1,0 +1,48 @@
+/**
+ * One figure of a report.
+ *
+ * @typedef {object} Row
+ * @property {string} what
+ * @property {number} value
+ * @property {'microseconds' | 'bytes'} unit
+ * @property {readonly number[]} samples What the value is the median of.
+ * @property {number | null} ratio Of the value to that of `ratioTo`.
+ * @property {string | null} ratioTo
+ * @property {number | null} limit What the ratio may be at the most.
+ * @property {number | null} goal What it should better be.
+ * @property {boolean | null} holds
+ */
+
+/** @param {readonly number[]} samples */
+export function median(samples) {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/**
+ * A figure by itself.
+ *
+ * @param {string} what
+ * @param {readonly number[]} samples
+ * @param {Row['unit']} [unit]
+ * @returns {Row}
+ */
+export function row(what, samples, unit = 'microseconds') {
+  return { what, value: median(samples), unit, samples, ratio: null, ratioTo: null, limit: null, goal: null, holds: null };
+}
+
+/**
+ * A figure beside another one, and the limit that the issue sets for their ratio, if any.
+ *
+ * @param {Row} one
+ * @param {Row} other
+ * @param {{ limit?: number, goal?: number }} [bounds]
+ * @returns {Row}
+ */
+export function against(one, other, { limit, goal } = {}) {
+  const ratio = one.value / other.value;
+  const holds = limit === undefined ? null : ratio <= limit;
+  return { ...one, ratio, ratioTo: other.what, limit: limit ?? null, goal: goal ?? null, holds };
+}

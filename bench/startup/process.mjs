@@ -1,0 +1,15 @@
+import { strict as assert } from 'node:assert';
+import { spawnSync } from 'node:child_process';
+
+/**
+ * Microseconds from starting a node process to its end.
+ *
+ * @param {{ args: readonly string[], prints: string }} options
+ */
+export async function measure({ args, prints }) {
+  const startedAt = performance.now();
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const microseconds = (performance.now() - startedAt) * 1000;
+  assert.deepEqual([status, stdout.trim()], [0, prints]);
+  return microseconds;
+}

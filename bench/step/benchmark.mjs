@@ -1,0 +1,45 @@
+import { race } from '../race.mjs';
+import { against, median, row } from '../row.mjs';
+import { PHASES, replyText } from './replies.mjs';
+
+/** @typedef {{ microseconds: number, entries?: number, context?: number, partials?: number }} Sample */
+
+const CYCLES = 100;
+const contender = (/** @type {string} */ file) => new URL(file, import.meta.url);
+
+/** The cost of one phase step with a model that answers at once. */
+export async function measureStep() {
+  const options = { cycles: CYCLES };
+  /** @type {Record<string, Sample[]>} */
+  const measured = await race(
+    [
+      { name: 'hand-written loop', module: contender('hand-written.mjs'), options },
+      { name: 'bare XState', module: contender('bare-xstate.mjs'), options },
+      { name: 'LangGraph.js', module: contender('langgraph.mjs'), options },
+      { name: 'PostChain', module: contender('postchain.mjs'), options },
+      { name: 'PostChain, events read', module: contender('postchain.mjs'), options: { ...options, watched: true } },
+    ],
+    { rounds: 15, warmUps: 4 },
+  );
+  const rowOf = (/** @type {string} */ name) => row(name, (measured[name] ?? []).map(({ microseconds }) => microseconds));
+  const langgraph = rowOf('LangGraph.js');
+  const replyBytes = PHASES.map((phase) => Buffer.byteLength(replyText(phase, CYCLES)));
+  const fact = (/** @type {string} */ name, /** @type {'entries' | 'context' | 'partials'} */ key) =>
+    median((measured[name] ?? []).map((sample) => sample[key] ?? 0));
+  return {
+    title: `one phase step, ${CYCLES} cycles of six a round`,
+    rows: [
+      against(rowOf('hand-written loop'), langgraph),
+      against(rowOf('bare XState'), langgraph),
+      against(langgraph, langgraph),
+      against(rowOf('PostChain'), langgraph, { limit: 1, goal: 0.5 }),
+      against(rowOf('PostChain, events read'), langgraph),
+    ],
+    facts: {
+      'bytes of a reply': median(replyBytes),
+      'journal entries a step': fact('PostChain', 'entries'),
+      'messages in the context at the end': fact('PostChain', 'context'),
+      'partial values read a step': fact('PostChain, events read', 'partials') / (CYCLES * PHASES.length),
+    },
+  };
+}

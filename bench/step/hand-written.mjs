@@ -1,0 +1,26 @@
+import { strict as assert } from 'node:assert';
+import { PHASES, schemas } from './replies.mjs';
+import { textDeltas } from './zero-latency-model.mjs';
+
+/**
+ * Microseconds a step of the loop that one would write by hand: the same replies from the same stream, JSON.parse, zod, and a
+ * look at the confidence. No retry, no record of what happened.
+ *
+ * @param {{ cycles: number }} options
+ */
+export async function measure({ cycles }) {
+  const startedAt = performance.now();
+  let steps = 0;
+  for (let cycle = 1, done = false; cycle <= cycles && !done; cycle += 1) {
+    for (const phase of PHASES) {
+      let text = '';
+      for await (const delta of textDeltas(phase, cycle)) text += delta;
+      const reply = schemas[phase].parse(JSON.parse(text));
+      if (phase === 'yield') done = /** @type {{ confidence: number }} */ (reply).confidence > 0.9;
+      steps += 1;
+    }
+  }
+  const elapsedMs = performance.now() - startedAt;
+  assert.equal(steps, cycles * PHASES.length);
+  return { microseconds: (elapsedMs * 1000) / steps };
+}

@@ -1,0 +1,39 @@
+import { strict as assert } from 'node:assert';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { PHASES } from './replies.mjs';
+
+const State = Annotation.Root({
+  steps: /** @type {import('@langchain/langgraph').LastValue<number>} */ (Annotation()),
+  cycles: /** @type {import('@langchain/langgraph').LastValue<number>} */ (Annotation()),
+});
+
+/** Six bare nodes in a loop, one conditional edge, no checkpointer. */
+function compile() {
+  /** @type {any} The names of nodes are in the graph's type, which a loop cannot follow. */
+  const graph = new StateGraph(State);
+  for (const phase of PHASES) graph.addNode(phase, async (/** @type {typeof State.State} */ { steps }) => ({ steps: steps + 1 }));
+  graph.addEdge(START, PHASES[0]);
+  for (const [at, phase] of PHASES.entries()) {
+    const next = PHASES[at + 1];
+    if (next !== undefined) graph.addEdge(phase, next);
+  }
+  const goesOn = ({ steps, cycles }) => (steps < cycles * PHASES.length ? PHASES[0] : END);
+  graph.addConditionalEdges('yield', goesOn, [PHASES[0], END]);
+  return graph.compile();
+}
+
+const app = compile();
+
+/**
+ * Microseconds a node of LangGraph.js. The graph is compiled beforehand.
+ *
+ * @param {{ cycles: number }} options
+ */
+export async function measure({ cycles }) {
+  const startedAt = performance.now();
+  const recursionLimit = cycles * PHASES.length + 1;
+  const { steps } = await app.invoke({ steps: 0, cycles }, { recursionLimit });
+  const elapsedMs = performance.now() - startedAt;
+  assert.equal(steps, cycles * PHASES.length);
+  return { microseconds: (elapsedMs * 1000) / steps };
+}

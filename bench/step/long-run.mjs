@@ -1,0 +1,38 @@
+import { strict as assert } from 'node:assert';
+import { createPostChain } from '../../dist/index.js';
+import { REQUEST } from './replies.mjs';
+import { zeroLatencyModel } from './zero-latency-model.mjs';
+
+const PLENTY = 1_000_000_000;
+
+/**
+ * Starts a run of that many cycles through the whole product: createPostChain, the charts, streamed replies, validation and
+ * the journal in memory. Of all options only the bounds that would end it early are raised.
+ *
+ * @param {number} cycles
+ * @param {(cycle: number) => void} [onCycle]
+ */
+export function startLongRun(cycles, onCycle) {
+  const limits = { maxCycles: cycles, maxModelCalls: PLENTY, maxTokens: PLENTY, totalMs: PLENTY };
+  return createPostChain({ model: zeroLatencyModel(onCycle), limits }).run({ request: REQUEST });
+}
+
+/**
+ * Makes sure that the run did what it is measured for: every phase of every cycle, each reply streamed, validated and
+ * journaled, at the first attempt.
+ *
+ * @param {ReturnType<typeof startLongRun>} run
+ * @param {number} cycles
+ */
+export async function assertDone(run, cycles) {
+  const { metadata } = await run.answer;
+  assert.equal(metadata.decision?.rule, 'cycleLimitReached');
+  assert.equal(metadata.cycles, cycles);
+  assert.equal(metadata.writtenBy, 'model');
+  assert.deepEqual(metadata.failures, []);
+  const count = (/** @type {string} */ type) => run.journal.filter((entry) => entry.type === type).length;
+  assert.equal(count('phase-end'), 6 * cycles);
+  assert.equal(count('attempt-end'), 6 * cycles + 1);
+  assert.equal(count('decision'), cycles);
+  assert.ok(count('text-delta') > 20 * cycles);
+}

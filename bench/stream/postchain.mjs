@@ -1,0 +1,49 @@
+import { strict as assert } from 'node:assert';
+import { z } from 'zod';
+import { createPostChain, definePrompt } from '../../dist/index.js';
+import { replySchema } from './reply-schema.mjs';
+import { chunks, createReader, longReply } from './text.mjs';
+
+/** Yield with a longer reply: the attempt machine, its reader and its validation are the product's own. */
+const prompt = definePrompt({
+  name: 'yield',
+  version: 1,
+  input: z.unknown(),
+  output: replySchema,
+  system: () => 'Answer with a report.',
+  user: () => 'What does it cost to keep retries bounded?',
+});
+
+/** @param {string} text */
+const streaming = (text) => ({
+  id: 'streaming',
+  contextWindowTokens: 1_000_000,
+  async *stream() {
+    for await (const chunk of chunks(text)) yield { type: 'text-delta', text: chunk };
+    yield { type: 'finish', reason: 'stop', usage: null };
+  },
+});
+
+/**
+ * Microseconds from the start of a run that is one attempt to its answer: streamed, journaled chunk by chunk, partial values
+ * delivered and read, validated.
+ *
+ * @param {{ chars: number }} options
+ */
+export async function measure({ chars }) {
+  const text = longReply(chars);
+  const limits = { maxCycles: 1, synthesisReserveTokens: 0 };
+  const chain = createPostChain({ model: streaming(text), prompts: { yield: prompt }, limits });
+  const reader = createReader();
+  const startedAt = performance.now();
+  const run = chain.run({ request: 'Report.', startAt: 'yield' });
+  for await (const event of run.events) if (event.type === 'partial') reader.read(event.value);
+  const microseconds = (performance.now() - startedAt) * 1000;
+
+  const attempts = run.journal.filter((entry) => entry.type === 'attempt-end');
+  assert.deepEqual(attempts.map(({ failure }) => failure), [null]);
+  assert.deepEqual(run.actor.getSnapshot().context.results.yield?.reply, JSON.parse(text));
+  const deltas = run.journal.filter((entry) => entry.type === 'text-delta');
+  assert.equal(deltas.map((entry) => entry.text).join(''), text);
+  return { microseconds, share: reader.partials / deltas.length };
+}

@@ -1,0 +1,11 @@
+import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
+
+const { documents } = await loadDocuments(['docs']);
+const chain = createPostChain({ documents: createPassageIndex(documents) });
+const run = chain.run({ request: 'What does the Yield phase decide?' });
+
+for await (const event of run.events) {
+  if (event.type === 'decision') console.log(event.decision.rationale);
+}
+const { answerText, sources } = await run.answer;
+console.log(answerText, sources);

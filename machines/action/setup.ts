@@ -1,0 +1,138 @@
+import { assign, emit, setup } from 'xstate';
+import type { AttemptExecution, AttemptOutcome, AttemptPolicy } from '../contracts/attempt.ts';
+import type { CapabilityCall, CapabilityResult, StopReason } from '../contracts/capability.ts';
+import type { Failure } from '../contracts/failure.ts';
+import type { ChainFact } from '../contracts/journal-entry.ts';
+import type { ActionReply } from '../contracts/phases/action.ts';
+import type { PhaseInput } from '../contracts/phases/input.ts';
+import type { Verdict } from '../contracts/verdict.ts';
+import { capabilityKnown, continuationLimit, nothingToRun, synthesizeLast } from '../policies/capability-loop.ts';
+import { unexpectedFailure } from '../policies/failures.ts';
+import { NO_USAGE } from '../policies/usage.ts';
+import { type ArgumentsCheck, actionPorts, type Continuation } from './ports.ts';
+
+export interface ActionInput {
+  readonly id: string;
+  readonly input: Extract<PhaseInput, { phase: 'action' }>;
+  readonly policy: AttemptPolicy;
+  readonly hasDecider: boolean;
+  readonly maxContinuations: number;
+  readonly capabilityMs: number;
+}
+
+/** JSON, all of it. `call` is the step wished next, `checked` its arguments once they are known to fit. */
+export interface ActionContext extends ActionInput {
+  readonly reply: ActionReply | null;
+  readonly call: CapabilityCall | null;
+  readonly checked: Record<string, unknown>;
+  readonly results: readonly CapabilityResult[];
+  readonly continuation: Continuation | null;
+  readonly stopReason: StopReason;
+  readonly failure: Failure | null;
+  readonly execution: AttemptExecution;
+}
+
+type ActionFact = Extract<ChainFact, { type: 'capability-start' | 'capability-end' }>;
+type Args = { context: ActionContext };
+
+export function startAction(input: ActionInput): ActionContext {
+  return {
+    ...input,
+    reply: null,
+    call: null,
+    checked: {},
+    results: [],
+    continuation: null,
+    stopReason: 'nothing_to_run',
+    failure: null,
+    execution: { id: input.id, task: 'action', attempts: [], corrections: 0, transportRetries: 0, usage: NO_USAGE },
+  };
+}
+
+export const actionVerdicts = {
+  nothingToRun: ({ context }: Args): Verdict => nothingToRun(context.call),
+  capabilityKnown: ({ context }: Args): Verdict => capabilityKnown(context.call, context.input.capabilities),
+  hasDecider: ({ context }: Args): Verdict => ({
+    holds: context.hasDecider,
+    inputs: { hasDecider: context.hasDecider },
+  }),
+  isDone: ({ context }: Args): Verdict => ({
+    holds: context.continuation?.done === true,
+    inputs: { done: context.continuation?.done ?? null },
+  }),
+  continuationLimitReached: ({ context }: Args): Verdict =>
+    continuationLimit(context.results, context.maxContinuations),
+};
+
+export const actionSetup = setup({
+  types: {
+    context: {} as ActionContext,
+    input: {} as ActionInput,
+    output: {} as AttemptOutcome,
+    emitted: {} as ActionFact,
+  },
+  actors: actionPorts,
+  guards: {
+    attemptSucceeded: (_, { ok }: AttemptOutcome) => ok,
+    argumentsFit: (_, { ok }: ArgumentsCheck) => ok,
+    nothingToRun: (args) => actionVerdicts.nothingToRun(args).holds,
+    capabilityKnown: (args) => actionVerdicts.capabilityKnown(args).holds,
+    hasDecider: (args) => actionVerdicts.hasDecider(args).holds,
+    isDone: (args) => actionVerdicts.isDone(args).holds,
+    continuationLimitReached: (args) => actionVerdicts.continuationLimitReached(args).holds,
+  },
+  delays: { capabilityDeadline: ({ context }) => context.capabilityMs },
+  actions: {
+    takeOutcome: assign((_, outcome: AttemptOutcome) =>
+      outcome.ok
+        ? {
+            reply: outcome.value as ActionReply,
+            call: (outcome.value as ActionReply).call,
+            execution: outcome.execution,
+          }
+        : { failure: outcome.failure, execution: outcome.execution },
+    ),
+    takeError: assign((_, { error }: { error: unknown }) => ({ failure: unexpectedFailure(error) })),
+    takeArguments: assign((_, check: ArgumentsCheck) => ({ checked: check.ok ? check.arguments : {} })),
+    takeResult: assign(({ context }, { result }: { result: CapabilityResult }) => ({
+      results: [...context.results, result],
+    })),
+    noteTimeout: assign(({ context }) => ({
+      results: [...context.results, brokenResult(context, `no result within ${context.capabilityMs} ms`)],
+    })),
+    noteThrown: assign(({ context }, { error }: { error: unknown }) => ({
+      results: [...context.results, brokenResult(context, unexpectedFailure(error).message)],
+    })),
+    takeContinuation: assign((_, continuation: Continuation) => ({
+      continuation,
+      call: continuation.done ? null : continuation.next,
+    })),
+    takeFinalOutput: assign(({ context }) => ({
+      results: synthesizeLast(context.results, context.continuation?.done ? context.continuation.finalOutput : null),
+    })),
+    noteStop: assign((_, { reason }: { reason: StopReason }) => ({ stopReason: reason })),
+    announceRun: emit(({ context }) => ({
+      type: 'capability-start' as const,
+      capability: context.call?.capability ?? '',
+      index: context.results.length + 1,
+    })),
+    announceResult: emit(({ context }) => ({
+      type: 'capability-end' as const,
+      index: context.results.length,
+      result: context.results.at(-1) ?? brokenResult(context, 'no result'),
+    })),
+  },
+});
+
+function brokenResult({ call, checked, capabilityMs }: ActionContext, error: string): CapabilityResult {
+  const capability = call?.capability ?? '';
+  const base = { capability, arguments: checked, success: false, output: '', synthesized: false, startedAtMs: 0 };
+  return { ...base, error, durationMs: capabilityMs };
+}
+
+/** What the machine ends with: the value is an ActionResult without its `phase`. */
+export function actionOutcome({ reply, results, stopReason, failure, execution }: ActionContext): AttemptOutcome {
+  return failure === null
+    ? { ok: true, value: { reply, results, stopReason }, execution }
+    : { ok: false, failure, execution };
+}

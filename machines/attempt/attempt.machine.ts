@@ -1,0 +1,105 @@
+import { requirePorts } from '../ports.ts';
+import { attemptOutcome, attemptSetup, startAttempts } from './setup.ts';
+
+/**
+ * One typed value out of a language model: stream it, validate it, and try again while that can help [A1].
+ * Corrections and transport retries are bounded each on its own; the machine always ends in `succeeded` or `failed`.
+ */
+export const attemptMachine = attemptSetup.createMachine({
+  id: 'attempt',
+  description: 'Gets one validated value from a model.',
+  context: ({ input, self }) => {
+    requirePorts(self);
+    return startAttempts(input);
+  },
+  output: ({ context }) => attemptOutcome(context),
+  initial: 'calling',
+  states: {
+    calling: {
+      description: 'One call of the model, from opening it to the end of its stream.',
+      entry: ['clearAttempt', 'announceStart'],
+      invoke: {
+        src: 'readReply',
+        input: ({ context }) => ({
+          attemptId: context.id,
+          task: context.task,
+          attempt: context.execution.attempts.length + 1,
+          input: context.input,
+          feedback: context.feedback,
+          policy: context.policy,
+        }),
+        onError: {
+          target: 'recordingFailure',
+          actions: { type: 'takeError', params: ({ event }) => ({ error: event.error }) },
+        },
+      },
+      initial: 'opening',
+      states: {
+        opening: {
+          description: 'Called, and nothing has come yet.',
+          on: {
+            'reply.opened': { actions: { type: 'noteOpened', params: ({ event }) => event } },
+            'reply.started': { target: 'streaming', actions: { type: 'noteProgress', params: ({ event }) => event } },
+          },
+          after: { firstChunkDeadline: { target: '#attempt.recordingFailure', actions: 'noteNoFirstChunk' } },
+        },
+        streaming: {
+          description: 'Text arrives; partial values are shown while it does.',
+          on: {
+            'reply.progressed': {
+              target: 'streaming',
+              reenter: true,
+              actions: { type: 'noteProgress', params: ({ event }) => event },
+            },
+          },
+          after: { stallDeadline: { target: '#attempt.recordingFailure', actions: 'noteStall' } },
+        },
+      },
+      on: {
+        'reply.ended': [
+          {
+            guard: 'replyIsBroken',
+            target: 'recordingFailure',
+            actions: { type: 'takeReply', params: ({ event }) => event },
+          },
+          { target: 'validating', actions: { type: 'takeReply', params: ({ event }) => event } },
+        ],
+      },
+    },
+    validating: {
+      description: 'The whole value is held against its schema.',
+      invoke: {
+        src: 'validateReply',
+        input: ({ context }) => ({ task: context.task, value: context.reply?.value }),
+        onDone: [
+          {
+            guard: { type: 'replyIsValid', params: ({ event }) => event.output },
+            target: 'succeeded',
+            actions: { type: 'takeValidation', params: ({ event }) => event.output },
+          },
+          { target: 'recordingFailure', actions: { type: 'takeValidation', params: ({ event }) => event.output } },
+        ],
+        onError: {
+          target: 'recordingFailure',
+          actions: { type: 'takeError', params: ({ event }) => ({ error: event.error }) },
+        },
+      },
+    },
+    recordingFailure: {
+      description: 'The attempt failed: it is recorded, its partial values are void, and the policy decides.',
+      entry: ['recordAttempt', 'announceEnd'],
+      always: [
+        { guard: 'failureIsHopeless', target: 'failed' },
+        { guard: 'retryIsAllowed', target: 'backingOff', actions: ['prepareRetry', 'announceRetry'] },
+        { target: 'failed' },
+      ],
+    },
+    backingOff: {
+      description: 'Waits before the next call; a correction does not wait.',
+      always: { guard: 'waitIsOver', target: 'calling' },
+      after: { backoff: 'calling' },
+    },
+    succeeded: { description: 'A validated value.', type: 'final', entry: ['recordAttempt', 'announceEnd'] },
+    failed: { description: 'No value: the last failure says why.', type: 'final' },
+  },
+});

@@ -1,0 +1,44 @@
+import { searchQuery } from '../policies/phase-input.ts';
+import { begin, onBroken, onDeadline, settle, think } from './edges.ts';
+import { chainSetup } from './setup.ts';
+
+/** Experience: retrieve, then read [C5]. */
+export const experience = chainSetup.createStateConfig({
+  id: 'experience',
+  description: 'The past: what is already known and written about it.',
+  entry: begin('experience'),
+  after: onDeadline('experience'),
+  initial: 'retrieving',
+  states: {
+    retrieving: {
+      description: 'Searches the documents; a dead source is noted and gone without.',
+      invoke: {
+        src: 'retrievePassages',
+        input: ({ context }) => ({
+          query: searchQuery(context),
+          limit: context.thresholds.passages,
+          minRelevance: context.thresholds.passageRelevance,
+        }),
+        onDone: {
+          target: 'reading',
+          actions: { type: 'takePassages', params: ({ event }) => ({ found: event.output }) },
+        },
+        onError: {
+          target: 'reading',
+          actions: {
+            type: 'noteDeadSource',
+            params: ({ context, event }) => ({ error: event.error, query: searchQuery(context) }),
+          },
+        },
+      },
+    },
+    reading: {
+      description: 'What the passages hold for the request.',
+      invoke: {
+        ...think('experience'),
+        onDone: settle('experience', '#intention'),
+        onError: onBroken('experience'),
+      },
+    },
+  },
+});

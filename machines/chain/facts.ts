@@ -1,0 +1,53 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { ChainFact } from '../contracts/journal-entry.ts';
+import type { Phase } from '../contracts/phase.ts';
+import { NO_DECISION } from '../policies/decisions.ts';
+import { NO_FAILURE } from '../policies/failures.ts';
+import { preview } from '../policies/summary.ts';
+import { composeAnswer } from '../policies/synthesis.ts';
+
+/** What the chart says of itself: the state's view of each fact, for whoever listens and for the journal. */
+export const chainFacts = {
+  phaseStart: ({ recursion: { cycle, step } }: ChainState, phase: Phase): ChainFact => ({
+    type: 'phase-start',
+    phase,
+    cycle,
+    step,
+  }),
+  phaseEnd: ({ recursion: { cycle, step }, envelope, failure }: ChainState, phase: Phase): ChainFact => ({
+    type: 'phase-end',
+    phase,
+    cycle,
+    step,
+    summary: failure === null ? preview(envelope.content, 160) : '',
+    failure: failure?.failure ?? null,
+  }),
+  operations: ({ recursion: { step }, applied }: ChainState, phase: Phase): ChainFact => ({
+    type: 'operations',
+    phase,
+    step,
+    applied: [...applied],
+  }),
+  recovery: ({ failure, direction }: ChainState, how: 'again' | 'skip' | 'finish'): ChainFact => ({
+    type: 'recovery',
+    phase: direction,
+    how,
+    failure: failure?.failure ?? NO_FAILURE,
+  }),
+  consentResolved: ({ evaluation }: ChainState, by: 'user' | 'time-out'): ChainFact => {
+    const said = (evaluation?.operations ?? []).map(({ metadata }) => metadata['consent']);
+    const count = (choice: string): number => said.filter((one) => one === choice).length;
+    return {
+      type: 'consent-resolved',
+      kept: count('keep'),
+      summarised: count('summarise'),
+      removed: count('remove'),
+      by,
+    };
+  },
+  decision: (state: ChainState): ChainFact => ({
+    type: 'decision',
+    decision: state.decision ?? NO_DECISION,
+  }),
+  answer: (state: ChainState): ChainFact => ({ type: 'answer', answer: state.answer ?? composeAnswer(state) }),
+};

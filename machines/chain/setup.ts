@@ -1,0 +1,125 @@
+import { assign, emit, setup } from 'xstate';
+import type { AttemptOutcome } from '../contracts/attempt.ts';
+import type { ChainEvent } from '../contracts/chain-event.ts';
+import type { ChainInput, ChainState, Interruption } from '../contracts/chain-state.ts';
+import type { ConsentChoice } from '../contracts/consent.ts';
+import type { DecisionRule } from '../contracts/decision.ts';
+import type { ChainFact } from '../contracts/journal-entry.ts';
+import type { Retrieval } from '../contracts/passage.ts';
+import type { Phase } from '../contracts/phase.ts';
+import type { FinalAnswer } from '../contracts/synthesis.ts';
+import { consentRequest, readChoice, resolveConsent } from '../policies/consent.ts';
+import { type CompletingRule, decideAsDirected, decideToComplete, decideToContinue } from '../policies/decisions.ts';
+import { unexpectedFailure } from '../policies/failures.ts';
+import * as outcomes from '../policies/outcomes.ts';
+import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
+import * as progress from '../policies/progress.ts';
+import { deadlines } from '../policies/recovery.ts';
+import { composeAnswer } from '../policies/synthesis.ts';
+import { chainFacts } from './facts.ts';
+import { chainPorts } from './ports.ts';
+import { chainVerdicts } from './verdicts.ts';
+
+type OfPhase = { readonly phase: Phase };
+type Settled = OfPhase & { readonly outcome: AttemptOutcome };
+type Consent = { readonly choice: string; readonly items?: Readonly<Record<string, ConsentChoice>> | undefined };
+
+/** The chart's vocabulary: every name that `chain.machine.ts` uses, each a line to a policy. */
+export const chainSetup = setup({
+  types: {
+    context: {} as ChainState,
+    input: {} as ChainInput,
+    output: {} as FinalAnswer,
+    events: {} as ChainEvent,
+    emitted: {} as ChainFact,
+  },
+  actors: chainPorts,
+  guards: {
+    phaseSucceeded: (_, { ok }: AttemptOutcome) => ok,
+    cycleLimitReached: (args) => chainVerdicts.cycleLimitReached(args).holds,
+    budgetExhausted: (args) => chainVerdicts.budgetExhausted(args).holds,
+    confidenceReached: (args) => chainVerdicts.confidenceReached(args).holds,
+    answerConverged: (args) => chainVerdicts.answerConverged(args).holds,
+    taskComplete: (args) => chainVerdicts.taskComplete(args).holds,
+    loopDetected: (args) => chainVerdicts.loopDetected(args).holds,
+    directionWanted: (args) => chainVerdicts.directionWanted(args).holds,
+    nextPhaseIs: (args, params: OfPhase) => chainVerdicts.nextPhaseIs(args, params).holds,
+    nextPhaseInvalid: (args) => chainVerdicts.nextPhaseInvalid(args).holds,
+    directedTo: (args, params: OfPhase) => chainVerdicts.directedTo(args, params).holds,
+    directionIsPhase: (args, params: { phase: string }) => chainVerdicts.directionIsPhase(args, params).holds,
+    consentNeeded: (args) => chainVerdicts.consentNeeded(args).holds,
+    modelUnavailable: (args) => chainVerdicts.modelUnavailable(args).holds,
+    phaseMayRepeat: (args) => chainVerdicts.phaseMayRepeat(args).holds,
+    phaseMayBeSkipped: (args) => chainVerdicts.phaseMayBeSkipped(args).holds,
+    modelMayWrite: (args) => chainVerdicts.modelMayWrite(args).holds,
+  },
+  delays: {
+    phaseDeadline: ({ context }) => context.limits.phaseMs,
+    runDeadline: ({ context }) => deadlines(context.limits).runMs,
+    synthesisDeadline: ({ context }) => deadlines(context.limits).synthesisMs,
+    consentDeadline: ({ context }) => context.limits.consentMs,
+  },
+  actions: {
+    enterPhase: assign(({ context }) => progress.enterPhase(context)),
+    takePassages: assign((_, { found }: { found: Retrieval }) => ({ retrieval: { found, failure: null } })),
+    noteDeadSource: assign((_, { error, query }: { error: unknown; query: string }) => ({
+      retrieval: { found: { query, passages: [], widened: false }, failure: unexpectedFailure(error).message },
+    })),
+    takePhase: assign(({ context }, { phase, outcome }: Settled) => outcomes.settlePhase(context, phase, outcome)),
+    takeEvaluation: assign(({ context }, { outcome }: Settled) => outcomes.settleEvaluation(context, outcome)),
+    takeAssessment: assign(({ context }, { outcome }: Settled) => outcomes.settleAssessment(context, outcome)),
+    takeConsent: assign(({ context }, { choice, items }: Consent) => ({
+      evaluation: context.evaluation && {
+        ...context.evaluation,
+        operations: resolveConsent(context.evaluation.operations, readChoice(choice), items),
+      },
+    })),
+    applyEvaluation: assign(({ context }) => outcomes.applyEvaluation(context)),
+    breakPhase: assign(({ context }, { phase, error }: OfPhase & { error: unknown }) =>
+      outcomes.breakPhase(context, phase, error),
+    ),
+    timeOutPhase: assign(({ context }, { phase }: OfPhase) => outcomes.timeOutPhase(context, phase)),
+    repeatPhase: assign(({ context }) => progress.repeatPhase(context)),
+    skipPhase: assign(({ context }) => progress.skipPhase(context)),
+    complete: assign(({ context }, { rule }: { rule: CompletingRule }) => decideToComplete(context, rule)),
+    goOn: assign(({ context }, { rule, phase }: { rule: DecisionRule; phase: Phase }) =>
+      decideToContinue(context, rule, phase),
+    ),
+    goOnAsDirected: assign(({ context }, { phase, prompt }: { phase: string; prompt: string | undefined }) =>
+      decideAsDirected(context, isPhase(phase) ? phase : DEFAULT_PHASE, prompt),
+    ),
+    takeDirection: assign(({ context }, { phase, prompt }: { phase: string; prompt: string | undefined }) => ({
+      direction: isPhase(phase) ? phase : DEFAULT_PHASE,
+      phaseRetries: 0,
+      recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
+    })),
+    interrupt: assign((_, interruption: Interruption) => ({ interruption })),
+    takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => outcomes.settleSynthesis(context, outcome)),
+    breakSynthesis: assign((_, { error }: { error: unknown }) => ({
+      synthesisFailure: unexpectedFailure(error).message,
+    })),
+    timeOutSynthesis: assign({ synthesisFailure: 'it was not written in time' }),
+    composeAnswer: assign(({ context }) => ({ answer: composeAnswer(context) })),
+    announcePhase: emit(({ context }, { phase }: OfPhase) => chainFacts.phaseStart(context, phase)),
+    announceEnd: emit(({ context }, { phase }: OfPhase) => chainFacts.phaseEnd(context, phase)),
+    announceOperations: emit(({ context }, { phase }: OfPhase) => chainFacts.operations(context, phase)),
+    announceRecovery: emit(({ context }, { how }: { how: 'again' | 'skip' | 'finish' }) =>
+      chainFacts.recovery(context, how),
+    ),
+    askConsent: emit(({ context }) => ({
+      type: 'consent-asked' as const,
+      request: consentRequest(context.evaluation?.operations ?? [], progress.visibleMessages(context)) ?? { items: [] },
+    })),
+    announceConsent: emit(({ context }, { by }: { by: 'user' | 'time-out' }) =>
+      chainFacts.consentResolved(context, by),
+    ),
+    askDirection: emit(({ context }) => ({
+      type: 'direction-asked' as const,
+      cycle: context.recursion.cycle,
+      proposal: context.assessment?.proposal ?? DEFAULT_PHASE,
+    })),
+    refuseDirection: emit((_, { phase }: { phase: string }) => ({ type: 'direction-refused' as const, got: phase })),
+    announceDecision: emit(({ context }) => chainFacts.decision(context)),
+    announceAnswer: emit(({ context }) => chainFacts.answer(context)),
+  },
+});

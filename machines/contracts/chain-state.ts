@@ -1,0 +1,68 @@
+import type { Limits, Usage } from './budget.ts';
+import type { CapabilityDescriptor } from './capability.ts';
+import type { ContextOperation } from './context-operation.ts';
+import type { Assessment, Decision } from './decision.ts';
+import type { Envelope } from './envelope.ts';
+import type { PhaseFailure } from './failure.ts';
+import type { Message } from './message.ts';
+import type { Retrieval } from './passage.ts';
+import type { Phase } from './phase.ts';
+import type { PhaseResults } from './phases/result.ts';
+import type { UnderstandingReply } from './phases/understanding.ts';
+import type { RecursionState } from './recursion.ts';
+import type { FinalAnswer, SynthesisReply } from './synthesis.ts';
+import type { Thresholds } from './thresholds.ts';
+
+/** What a run is started with. Defaults are filled in at the edge: here nothing is optional. */
+export interface ChainInput {
+  readonly runId: string;
+  readonly request: string;
+  readonly origin: Phase;
+  readonly mode: RecursionState['mode'];
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  readonly limits: Limits;
+  readonly thresholds: Thresholds;
+  readonly contextWindowTokens: number;
+  readonly capabilities: readonly CapabilityDescriptor[];
+  readonly hasDecider: boolean;
+  /** Earlier turns that the request builds on; ids must differ from each other. */
+  readonly messages: readonly Message[];
+}
+
+/** Why the phases were left other than by a decision of Yield. */
+export type Interruption =
+  | { readonly kind: 'cancelled' | 'interrupted'; readonly reason: string }
+  | { readonly kind: 'finished_by_user' | 'deadline' | 'budget' | 'phase_failed' | 'model_unavailable' };
+
+/**
+ * The whole state of a run: JSON, all of it. It stays bounded however long a run lasts: `messages` by the limits, `decisions`
+ * and `failures` to the newest 16, the recursion history to the newest 64.
+ */
+export interface ChainState extends ChainInput {
+  readonly envelope: Envelope;
+  readonly recursion: RecursionState;
+  readonly results: PhaseResults;
+  /** What the step that just ended applied to the context. */
+  readonly applied: readonly ContextOperation[];
+  /** Experience between its two halves. */
+  readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
+  /** Understanding between its model call and the user's consent. */
+  readonly evaluation: { readonly reply: UnderstandingReply; readonly operations: readonly ContextOperation[] } | null;
+  readonly assessment: Assessment | null;
+  readonly decision: Decision | null;
+  readonly decisions: readonly Decision[];
+  /** Where `routing` goes. */
+  readonly direction: Phase;
+  /** Times the current phase was tried again in this cycle. */
+  readonly phaseRetries: number;
+  readonly failure: PhaseFailure | null;
+  readonly failures: readonly PhaseFailure[];
+  readonly usage: Usage;
+  readonly corrections: number;
+  readonly lastMessageAtMs: number;
+  readonly interruption: Interruption | null;
+  readonly written: SynthesisReply | null;
+  readonly synthesisFailure: string | null;
+  readonly answer: FinalAnswer | null;
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { phaseSchema } from './phase.ts';
+import { verdictInputsSchema } from './verdict.ts';
+
+/** The rule that ended a cycle [Y2, Y3]. It is the name of the guard that held in the chart. */
+const decisionRuleSchema = z.enum([
+  'cycleLimitReached',
+  'budgetExhausted',
+  'confidenceReached',
+  'answerConverged',
+  'taskComplete',
+  'loopDetected',
+  'nextPhaseChosen',
+  'nextPhaseInvalid',
+  'directedByUser',
+]);
+export type DecisionRule = z.infer<typeof decisionRuleSchema>;
+
+/** One decision of Yield, with its reason and the numbers it saw [Y8]. `nextPhase` is null when the run is complete. */
+export const decisionSchema = z.object({
+  cycle: z.int().min(1),
+  rule: decisionRuleSchema,
+  complete: z.boolean(),
+  nextPhase: phaseSchema.nullable(),
+  rationale: z.string().min(1),
+  inputs: verdictInputsSchema,
+});
+export type Decision = Readonly<z.infer<typeof decisionSchema>>;
+
+/**
+ * What Yield's rules look at, computed once a cycle. `change` is null in the first cycle; `proposal` is what the phase
+ * selection or the model wants next, not yet checked to be a phase.
+ */
+export const assessmentSchema = z.object({
+  answer: z.string(),
+  confidence: z.number(),
+  change: z.number().nullable(),
+  taskComplete: z.boolean(),
+  informationSufficiency: z.number(),
+  fingerprint: z.string(),
+  repeats: z.int(),
+  proposal: z.string(),
+  proposedBy: z.string(),
+  rationale: z.string(),
+});
+export type Assessment = Readonly<z.infer<typeof assessmentSchema>>;

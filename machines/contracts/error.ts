@@ -1,0 +1,26 @@
+/** Stable codes: branch on these, never on the message. */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'invalid_option'
+  | 'invalid_path'
+  | 'invalid_key'
+  | 'port_missing'
+  | 'unscripted_call'
+  | 'duplicate_capability'
+  | 'internal';
+
+/**
+ * The one error class of PostChain. It is only ever thrown before a run starts (a bad request, option, path or key)
+ * or for a programming mistake (a port left out); within a run everything that goes wrong ends in the answer.
+ *
+ * The message is one line: what was got, what is wanted, what to do.
+ */
+export class PostChainError extends Error {
+  override readonly name = 'PostChainError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { tokenUsageSchema, usageSchema } from './budget.ts';
+import { capabilityResultSchema } from './capability.ts';
+import { chainEventSchema } from './chain-event.ts';
+import { consentRequestSchema } from './consent.ts';
+import { contextOperationSchema } from './context-operation.ts';
+import { decisionSchema } from './decision.ts';
+import { failureSchema } from './failure.ts';
+import { phaseSchema, taskSchema } from './phase.ts';
+import { finalAnswerSchema } from './synthesis.ts';
+import { verdictInputsSchema } from './verdict.ts';
+
+export const JOURNAL_VERSION = 1;
+
+/** A candidate of a transition in document order: its guard, what the guard said, and what it saw. */
+const candidateSchema = z.object({
+  guard: z.string().nullable(),
+  target: z.array(z.string()),
+  verdict: z.enum(['false', 'taken', 'not-evaluated']),
+  inputs: verdictInputsSchema.nullable(),
+});
+
+/** What the charts emit: the facts of a run. An XState user gets the same with `actor.on('decision', …)`. */
+export const chainFactSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('phase-start'), phase: phaseSchema, cycle: z.int(), step: z.int() }),
+  z.object({
+    type: z.literal('phase-end'),
+    phase: phaseSchema,
+    cycle: z.int(),
+    step: z.int(),
+    summary: z.string(),
+    failure: failureSchema.nullable(),
+  }),
+  z.object({
+    type: z.literal('operations'),
+    phase: phaseSchema,
+    step: z.int(),
+    applied: z.array(contextOperationSchema),
+  }),
+  z.object({
+    type: z.literal('recovery'),
+    phase: phaseSchema,
+    how: z.enum(['again', 'skip', 'finish']),
+    failure: failureSchema,
+  }),
+  z.object({ type: z.literal('consent-asked'), request: consentRequestSchema }),
+  z.object({
+    type: z.literal('consent-resolved'),
+    kept: z.int(),
+    summarised: z.int(),
+    removed: z.int(),
+    by: z.string(),
+  }),
+  z.object({ type: z.literal('direction-asked'), cycle: z.int(), proposal: z.string() }),
+  z.object({ type: z.literal('direction-refused'), got: z.string() }),
+  z.object({ type: z.literal('decision'), decision: decisionSchema }),
+  z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
+  z.object({ type: z.literal('attempt-start'), attemptId: z.string(), task: taskSchema, attempt: z.int() }),
+  z.object({
+    type: z.literal('attempt-end'),
+    attemptId: z.string(),
+    task: taskSchema,
+    attempt: z.int(),
+    failure: failureSchema.nullable(),
+    usage: tokenUsageSchema,
+  }),
+  z.object({ type: z.literal('attempt-retry'), attemptId: z.string(), attempt: z.int(), inMs: z.number() }),
+  z.object({ type: z.literal('capability-start'), capability: z.string(), index: z.int() }),
+  z.object({ type: z.literal('capability-end'), index: z.int(), result: capabilityResultSchema }),
+]);
+export type ChainFact = z.infer<typeof chainFactSchema>;
+
+/** What the runtime writes beside the charts' facts. */
+const runtimeFactSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('run-start'),
+    version: z.literal(JOURNAL_VERSION),
+    runId: z.string(),
+    request: z.string(),
+    mode: z.enum(['automatic', 'manual']),
+    modelId: z.string(),
+    startedAt: z.iso.datetime(),
+    limits: z.record(z.string(), z.number()),
+    thresholds: z.record(z.string(), z.number()),
+  }),
+  z.object({ type: z.literal('delivery'), event: chainEventSchema }),
+  z.object({
+    type: z.literal('transition'),
+    machine: z.string(),
+    event: z.string(),
+    source: z.string(),
+    target: z.array(z.string()),
+    candidates: z.array(candidateSchema),
+  }),
+  z.object({
+    type: z.literal('retrieval'),
+    query: z.string(),
+    passages: z.int(),
+    widened: z.boolean(),
+    failure: z.string().nullable(),
+  }),
+  z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
+  z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
+]);
+export type RuntimeFact = z.infer<typeof runtimeFactSchema>;
+
+/** A line of the journal: `seq` counts from 0 without a gap, `atMs` is milliseconds from the start by the run's clock. */
+const positionSchema = z.object({ seq: z.int().min(0), atMs: z.number() });
+export const journalEntrySchema = z.intersection(positionSchema, z.union([chainFactSchema, runtimeFactSchema]));
+export type Fact = ChainFact | RuntimeFact;
+export type JournalEntry = Fact & { readonly seq: number; readonly atMs: number };

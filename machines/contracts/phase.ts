@@ -1,0 +1,12 @@
+import { z } from 'zod';
+
+/** The six phases, in the order of a full cycle [C1]. */
+export const PHASES = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield'] as const;
+
+export const phaseSchema = z.enum(PHASES);
+export type Phase = z.infer<typeof phaseSchema>;
+
+/** What a model is asked to do: one of the six phases, or to write the final answer. */
+export const TASKS = [...PHASES, 'synthesis'] as const;
+export const taskSchema = z.enum(TASKS);
+export type Task = z.infer<typeof taskSchema>;

@@ -1,0 +1,25 @@
+export { actionMachine } from './action/action.machine.ts';
+export type { ActionInput } from './action/setup.ts';
+export { attemptMachine } from './attempt/attempt.machine.ts';
+export type { ReadReply, ReadReplyEvent, ReadReplyInput, ValidateReply, Validation } from './attempt/ports.ts';
+export { chainMachine } from './chain/chain.machine.ts';
+export { type AttemptInput, type AttemptOutcome, attemptExecutionSchema } from './contracts/attempt.ts';
+export { type Limits, limitsSchema, type Usage } from './contracts/budget.ts';
+export { type ChainEvent, chainEventSchema } from './contracts/chain-event.ts';
+export type { ChainInput, ChainState } from './contracts/chain-state.ts';
+export { type ContextOperation, contextOperationSchema } from './contracts/context-operation.ts';
+export { type Decision, decisionSchema } from './contracts/decision.ts';
+export { type Envelope, envelopeSchema } from './contracts/envelope.ts';
+export { type Failure, failureSchema } from './contracts/failure.ts';
+export { type JournalEntry, journalEntrySchema } from './contracts/journal-entry.ts';
+export { type Message, messageSchema } from './contracts/message.ts';
+export { type PhaseInput, phaseInputSchema } from './contracts/phases/input.ts';
+export { type PhaseResult, phaseResultSchema } from './contracts/phases/result.ts';
+export { type RecursionState, recursionStateSchema } from './contracts/recursion.ts';
+export {
+  type FinalAnswer,
+  finalAnswerSchema,
+  type SynthesisInput,
+  synthesisInputSchema,
+} from './contracts/synthesis.ts';
+export { type Thresholds, thresholdsSchema } from './contracts/thresholds.ts';

@@ -1,0 +1,39 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { Verdict } from '../contracts/verdict.ts';
+
+/** When a run is complete [Y1, Y2]. Each rule is a guard of the chart by the same name; the chart holds their order. */
+
+export function cycleLimitReached({ recursion, limits }: ChainState): Verdict {
+  const inputs = { completedCycles: recursion.completedCycles, maxCycles: limits.maxCycles };
+  return { holds: recursion.completedCycles >= limits.maxCycles, inputs };
+}
+
+/** Counted from real usage between two calls, so one call may overrun; the synthesis reserve is not part of it [E9]. */
+export function budgetExhausted({ usage, limits }: ChainState): Verdict {
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const { maxTokens, maxModelCalls } = limits;
+  return {
+    holds: tokens >= maxTokens || usage.modelCalls >= maxModelCalls,
+    inputs: { tokens, maxTokens, modelCalls: usage.modelCalls, maxModelCalls },
+  };
+}
+
+export function confidenceReached({ assessment, thresholds }: ChainState): Verdict {
+  const confidence = assessment?.confidence ?? 0;
+  return { holds: confidence > thresholds.confidence, inputs: { confidence, above: thresholds.confidence } };
+}
+
+/** More than one cycle, and an answer that hardly changed since the last. */
+export function answerConverged({ assessment, recursion, thresholds }: ChainState): Verdict {
+  const change = assessment?.change ?? null;
+  const { completedCycles } = recursion;
+  return {
+    holds: completedCycles > 1 && change !== null && change < thresholds.change,
+    inputs: { completedCycles, change, below: thresholds.change },
+  };
+}
+
+export function taskComplete({ assessment }: ChainState): Verdict {
+  const complete = assessment?.taskComplete ?? false;
+  return { holds: complete, inputs: { taskComplete: complete } };
+}

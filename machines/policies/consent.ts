@@ -1,0 +1,57 @@
+import { type ConsentChoice, type ConsentRequest, consentChoiceSchema } from '../contracts/consent.ts';
+import type { ContextOperation } from '../contracts/context-operation.ts';
+import type { Message } from '../contracts/message.ts';
+import { KEPT_BY_USER } from './retention.ts';
+import { preview } from './summary.ts';
+
+const asks = (operation: ContextOperation): boolean => operation.metadata['requiresConsent'] === true;
+
+/** One question for all operations that touch user content, or null where none does [U8]. */
+export function consentRequest(
+  operations: readonly ContextOperation[],
+  messages: readonly Message[],
+): ConsentRequest | null {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const items = operations.filter(asks).map((operation) => {
+    const content = byId.get(operation.target)?.content ?? '';
+    return {
+      operationId: operation.id,
+      messageId: operation.target,
+      preview: preview(content),
+      chars: content.length,
+      summary: operation.operation === 'TRANSFORM' ? operation.data.content : '',
+    };
+  });
+  return items.length === 0 ? null : { items };
+}
+
+/** Anything but a clear "summarise" or "remove" keeps [U8]: 001's "else remove" would drop content on a typing error. */
+export function readChoice(said: string): ConsentChoice {
+  const parsed = consentChoiceSchema.safeParse(said.trim().toLowerCase().replace(/z/g, 's'));
+  return parsed.success ? parsed.data : 'keep';
+}
+
+/** The operations after the user's word, for all or one by one [U9]. Kept messages are tagged, so that nobody asks again. */
+export function resolveConsent(
+  operations: readonly ContextOperation[],
+  choice: ConsentChoice,
+  items: Readonly<Record<string, ConsentChoice>> = {},
+): readonly ContextOperation[] {
+  return operations.map((operation): ContextOperation => {
+    if (!asks(operation)) return operation;
+    const { id, target, metadata } = operation;
+    const own = Object.hasOwn(items, target) ? items[target] : choice;
+    const said = { ...metadata, requiresConsent: false, consent: own ?? 'keep' };
+    if (own === 'summarise') return { ...operation, metadata: said };
+    if (own === 'remove')
+      return { operation: 'PRUNE', id, target, data: {}, reason: 'the user agreed to remove it', metadata: said };
+    return {
+      operation: 'TAG',
+      id,
+      target,
+      data: { tags: [KEPT_BY_USER] },
+      reason: 'the user keeps it',
+      metadata: said,
+    };
+  });
+}

@@ -1,0 +1,91 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { Decision, DecisionRule } from '../contracts/decision.ts';
+import type { Phase } from '../contracts/phase.ts';
+import type { Verdict } from '../contracts/verdict.ts';
+import { answerConverged, budgetExhausted, confidenceReached, cycleLimitReached, taskComplete } from './completion.ts';
+import { continuationPrompt } from './continuation.ts';
+import { loopVerdict, remember } from './loop-detection.ts';
+import { DEFAULT_PHASE } from './phase-selection.ts';
+
+const KEPT = 16;
+
+/** The rules that end a run, with why in words [Y8]. */
+const COMPLETING = {
+  cycleLimitReached: { verdict: cycleLimitReached, says: 'the limit of cycles is reached' },
+  budgetExhausted: { verdict: budgetExhausted, says: 'the budget is used up' },
+  confidenceReached: { verdict: confidenceReached, says: 'the answer is confident enough' },
+  answerConverged: { verdict: answerConverged, says: 'the answer no longer changes' },
+  taskComplete: { verdict: taskComplete, says: 'the task is complete' },
+  loopDetected: { verdict: loopDetected, says: 'going on would repeat an earlier turn' },
+} as const;
+export type CompletingRule = keyof typeof COMPLETING;
+
+/** Stands where a decision should be and none is: seen in a journal, it points at a mistake in a chart. */
+export const NO_DECISION: Decision = {
+  cycle: 1,
+  rule: 'nextPhaseInvalid',
+  complete: false,
+  nextPhase: null,
+  rationale: 'There is no decision to speak of.',
+  inputs: {},
+};
+
+export function loopDetected({ assessment, thresholds }: ChainState): Verdict {
+  return loopVerdict(assessment?.repeats ?? 0, thresholds.loopRepeats);
+}
+
+/** The run is complete by a rule. */
+export function decideToComplete(state: ChainState, rule: CompletingRule): Partial<ChainState> {
+  const { verdict, says } = COMPLETING[rule];
+  const { inputs } = verdict(state);
+  return taken(state, { rule, complete: true, nextPhase: null, rationale: `${says} (${spell(inputs)})`, inputs });
+}
+
+/** The run goes on with a phase: the next cycle begins there [Y6]. */
+export function decideToContinue(state: ChainState, rule: DecisionRule, phase: Phase): Partial<ChainState> {
+  const { assessment, recursion } = state;
+  const inputs = {
+    proposal: assessment?.proposal ?? '',
+    proposedBy: assessment?.proposedBy ?? '',
+    informationSufficiency: assessment?.informationSufficiency ?? 0,
+    confidence: assessment?.confidence ?? 0,
+    change: assessment?.change ?? null,
+  };
+  const rationale =
+    rule === 'nextPhaseInvalid'
+      ? `"${assessment?.proposal ?? ''}" is no phase, so it goes on with the default, ${DEFAULT_PHASE}`
+      : `on with ${phase}: ${assessment?.rationale ?? 'asked for'}`;
+  return {
+    ...taken(state, { rule, complete: false, nextPhase: phase, rationale, inputs }),
+    direction: phase,
+    recursion: {
+      ...recursion,
+      cycle: recursion.cycle + 1,
+      origin: phase,
+      continuationPrompt: continuationPrompt(state, phase),
+      history: remember(recursion.history, {
+        cycle: recursion.cycle,
+        target: phase,
+        fingerprint: assessment?.fingerprint ?? '',
+      }),
+    },
+  };
+}
+
+/** The user says where to go on, perhaps with words of their own [Y4]. */
+export function decideAsDirected(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
+  const decided = decideToContinue(state, 'directedByUser', phase);
+  if (prompt === '') return decided;
+  return { ...decided, recursion: { ...(decided.recursion ?? state.recursion), continuationPrompt: prompt } };
+}
+
+function taken(state: ChainState, decision: Omit<Decision, 'cycle'>): Partial<ChainState> {
+  const whole: Decision = { cycle: state.recursion.cycle, ...decision };
+  return { decision: whole, decisions: [...state.decisions.slice(-(KEPT - 1)), whole] };
+}
+
+function spell(inputs: Verdict['inputs']): string {
+  return Object.entries(inputs)
+    .map(([name, value]) => `${name} ${typeof value === 'number' ? Math.round(value * 1000) / 1000 : value}`)
+    .join(', ');
+}

@@ -1,0 +1,56 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import { PHASES } from '../contracts/phase.ts';
+import type { Degradation } from '../contracts/synthesis.ts';
+
+/** One reason for an answer to be less than hoped for, in words. */
+export interface Shortfall {
+  readonly reason: Degradation;
+  readonly says: string;
+}
+
+/**
+ * Everything that keeps the answer from being complete, the weightiest first [E5]: incomplete state > TTL (cycles) > zero passes
+ * > not converged, with the run's own ends before them. Computed from the state alone: no model has a say.
+ */
+export function shortfalls(state: ChainState): readonly Shortfall[] {
+  const { interruption, decision, recursion, limits, assessment } = state;
+  const found: Shortfall[] = [];
+  const note = (reason: Degradation, says: string): void => {
+    found.push({ reason, says });
+  };
+  if (interruption?.kind === 'cancelled') note('cancelled', `The run was cancelled${because(interruption.reason)}.`);
+  if (interruption?.kind === 'interrupted')
+    note('interrupted', `The run was interrupted${because(interruption.reason)}.`);
+  if (interruption?.kind === 'model_unavailable')
+    note('model_unavailable', `The model could not be used: ${lastFailure(state)}`);
+  if (interruption?.kind === 'phase_failed') note('incomplete_state', `A phase failed: ${lastFailure(state)}`);
+  if (interruption?.kind === 'deadline') note('deadline_passed', `The run reached its limit of ${limits.totalMs} ms.`);
+  if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
+    note('budget_exhausted', 'The budget of tokens or model calls was used up.');
+  if (ttlExhausted(state)) note('ttl_exhausted', `All ${limits.maxCycles} cycles were used (TTL exhausted).`);
+  if (recursion.completedCycles === 0) note('zero_passes', 'No cycle was completed.');
+  if (decision?.rule === 'loopDetected') note('loop_broken', 'The run began to repeat itself and was stopped.');
+  if (found.length > 0 && assessment !== null && decision?.complete !== true)
+    note('not_converged', 'The answer had not settled.');
+  if (state.synthesisFailure !== null)
+    note('synthesis_failed', `The final answer could not be written: ${state.synthesisFailure}`);
+  return found;
+}
+
+export function ttlExhausted({ decision }: ChainState): boolean {
+  return decision?.rule === 'cycleLimitReached';
+}
+
+/** What a complete run would have and this one has not. */
+export function missingFields({ results, assessment }: ChainState): readonly string[] {
+  const missing: string[] = PHASES.filter((phase) => results[phase] === null);
+  if (assessment === null || assessment.answer.trim() === '') missing.push('answer');
+  return missing;
+}
+
+const because = (reason: string): string => (reason === '' ? '' : ` (${reason})`);
+
+function lastFailure({ failures }: ChainState): string {
+  const last = failures.at(-1);
+  return last === undefined ? 'no failure was recorded.' : `${last.phase}: ${last.failure.message}`;
+}

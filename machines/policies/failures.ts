@@ -1,0 +1,24 @@
+import type { Failure, FailureStage } from '../contracts/failure.ts';
+
+/** A failure with everything but its stage, code and message left at "nothing known". */
+export function failureOf(
+  stage: FailureStage,
+  code: string,
+  message: string,
+  known: Partial<Pick<Failure, 'retryable' | 'retryAfterMs' | 'status' | 'issues'>> = {},
+): Failure {
+  return { stage, code, message, retryable: true, retryAfterMs: null, status: null, issues: [], ...known };
+}
+
+/** Something threw that never should: told in one line, and not tried again. */
+export function unexpectedFailure(error: unknown): Failure {
+  const text = error instanceof Error ? error.message : String(error);
+  return failureOf('unexpected', 'unexpected', text.split('\n', 1)[0] || 'an error without a message', {
+    retryable: false,
+  });
+}
+
+/** Stands where a failure should be and none is: seen in a journal, it points at a mistake in a chart. */
+export const NO_FAILURE: Failure = failureOf('unexpected', 'no_failure', 'There is no failure to speak of.', {
+  retryable: false,
+});

@@ -1,0 +1,19 @@
+import type { Turn } from '../contracts/recursion.ts';
+import type { Verdict } from '../contracts/verdict.ts';
+
+const KEPT = 64;
+
+/** How often the run has already gone to the same phase with the same content. */
+export function countRepeats(history: readonly Turn[], next: Pick<Turn, 'target' | 'fingerprint'>): number {
+  return history.filter((turn) => turn.target === next.target && turn.fingerprint === next.fingerprint).length;
+}
+
+/** Whether going on would be the `loopRepeats`-th time of the same [Y7]. */
+export function loopVerdict(repeats: number, loopRepeats: number): Verdict {
+  return { holds: repeats + 1 >= loopRepeats, inputs: { repeats, loopRepeats } };
+}
+
+/** The history with one more turn, the newest 64 kept. */
+export function remember(history: readonly Turn[], turn: Turn): readonly Turn[] {
+  return [...history.slice(-(KEPT - 1)), turn];
+}

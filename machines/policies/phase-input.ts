@@ -1,0 +1,64 @@
+import type { AttemptPolicy } from '../contracts/attempt.ts';
+import type { ChainState } from '../contracts/chain-state.ts';
+import { PHASES, type Phase } from '../contracts/phase.ts';
+import type { PhaseInput } from '../contracts/phases/input.ts';
+import { visibleMessages } from './progress.ts';
+
+type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
+
+/** What a phase is given [C1]. */
+export function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
+  const common = {
+    phase,
+    runId: state.runId,
+    request: state.request,
+    prompt: state.recursion.continuationPrompt ?? state.request,
+    cycle: state.recursion.cycle,
+    step: state.recursion.step,
+    content: state.envelope.content,
+    messages: visibleMessages(state),
+  };
+  return { ...common, ...(extra(state, phase) as object) } as InputOf<P>;
+}
+
+function extra(state: ChainState, phase: Phase): Record<string, unknown> {
+  switch (phase) {
+    case 'action':
+      return { capabilities: state.capabilities };
+    case 'experience':
+      return { passages: state.retrieval?.found.passages ?? [] };
+    case 'yield':
+      return { previousAnswer: state.assessment?.answer ?? '', flags: flags(state), phases: PHASES };
+    default:
+      return {};
+  }
+}
+
+function flags({ results, retrieval }: ChainState): readonly string[] {
+  const raised: string[] = [];
+  if (results.intention?.reply.unclearIntent) raised.push('unclear_intent');
+  if (results.observation?.reply.undigested) raised.push('undigested_insights');
+  if (retrieval?.failure || results.experience?.sourceFailure) raised.push('source_failed');
+  return raised;
+}
+
+/** What to search for: the request, and what the last search left missing. */
+export function searchQuery({ request, results }: ChainState): string {
+  const missing = results.experience?.reply.missing.slice(0, 8) ?? [];
+  return [request, ...missing].join(' ');
+}
+
+/** The bounds of one phase's model calls: never more calls than the run has left. */
+export function attemptPolicy({ limits, usage }: ChainState): AttemptPolicy {
+  return { ...limits, maxCalls: Math.max(1, limits.maxModelCalls - usage.modelCalls) };
+}
+
+/** The bounds of the final answer's calls: one and one correction, paid from the reserve. */
+export function synthesisPolicy({ limits }: ChainState): AttemptPolicy {
+  return { ...limits, maxCorrections: Math.min(1, limits.maxCorrections), maxTransportRetries: 1, maxCalls: 3 };
+}
+
+/** The id of one execution: the step it belongs to and its task. */
+export function executionId({ recursion }: ChainState, task: string): string {
+  return `s${recursion.step}.${task}`;
+}

@@ -1,0 +1,63 @@
+import type { Message } from '../contracts/message.ts';
+import { PHASES, type Phase } from '../contracts/phase.ts';
+import type { Thresholds } from '../contracts/thresholds.ts';
+import type { Verdict } from '../contracts/verdict.ts';
+
+export const DEFAULT_PHASE: Phase = 'action';
+
+export interface SelectionInputs {
+  readonly informationSufficiency: number;
+  readonly unclearIntent: boolean;
+  readonly needsTools: boolean;
+  readonly undigestedInsights: boolean;
+  readonly messages: readonly Message[];
+  readonly tokens: number;
+  readonly tokensAllowed: number;
+  readonly modelProposal: string | null;
+}
+
+export interface Selection {
+  readonly proposal: string;
+  readonly by: 'policy' | 'model';
+  readonly rationale: string;
+}
+
+/**
+ * Which phase comes next [Y3]: the one order that the two selectors of the source document were brought to. Where no rule of
+ * the policy applies, the model's own proposal is taken as it is, valid or not [Y4, Y5]; without one it is the default.
+ */
+export function selectNextPhase(seen: SelectionInputs, thresholds: Thresholds): Selection {
+  const choose = (proposal: Phase, rationale: string): Selection => ({ proposal, by: 'policy', rationale });
+  const { informationSufficiency, messages, tokens, tokensAllowed } = seen;
+  if (informationSufficiency < thresholds.sufficiency)
+    return choose(
+      'experience',
+      `information sufficiency ${round(informationSufficiency)} is below ${thresholds.sufficiency}`,
+    );
+  if (seen.unclearIntent) return choose('intention', 'the intent is unclear');
+  if (seen.needsTools) return choose('action', 'a tool is needed');
+  if (seen.undigestedInsights) return choose('observation', 'there are insights not yet taken in');
+  if (tokens > tokensAllowed)
+    return choose('understanding', `the context holds ${tokens} tokens, over its ${tokensAllowed}`);
+  if (seen.modelProposal !== null)
+    return { proposal: seen.modelProposal, by: 'model', rationale: 'the model proposed it' };
+  if (messages.length > thresholds.crowdedMessages)
+    return choose('understanding', `${messages.length} messages are more than ${thresholds.crowdedMessages}`);
+  return choose(DEFAULT_PHASE, 'nothing in particular is missing');
+}
+
+/** Whether a proposal names this phase. */
+export function proposes(proposal: string, phase: Phase): Verdict {
+  return { holds: proposal === phase, inputs: { proposal, phase } };
+}
+
+export function isPhase(name: string): name is Phase {
+  return (PHASES as readonly string[]).includes(name);
+}
+
+/** The phase after this one in a cycle; nothing comes after Yield. */
+export function phaseAfter(phase: Phase): Phase | null {
+  return PHASES[PHASES.indexOf(phase) + 1] ?? null;
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100;

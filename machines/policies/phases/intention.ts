@@ -1,0 +1,24 @@
+import type { ChainState } from '../../contracts/chain-state.ts';
+import type { IntentionReply, IntentionResult } from '../../contracts/phases/intention.ts';
+import { operationsOfStep } from '../operations.ts';
+import { draftMessage, type Made } from './made.ts';
+
+/** Intention [C6]: what serves the goal is given priority, what does not is tagged; the goal is kept. */
+export function makeIntention(state: ChainState, reply: IntentionReply, atMs: number): Made<IntentionResult> {
+  const { step } = state.recursion;
+  const { alignment, lowAlignment } = state.thresholds;
+  const list = operationsOfStep(step);
+  for (const { messageId, score } of reply.alignment) {
+    const numbers = { alignment: score };
+    if (score > alignment)
+      list.push('PRIORITIZE', messageId, { importance: score }, `alignment ${score} is above ${alignment}`, numbers);
+    else if (score < lowAlignment)
+      list.push('TAG', messageId, { tags: ['low_relevance'] }, `alignment ${score} is below ${lowAlignment}`, numbers);
+  }
+  if (reply.goal !== '')
+    list.add(
+      draftMessage(state, 'intention', atMs, { role: 'assistant', content: `Goal: ${reply.goal}` }),
+      'the goal as understood',
+    );
+  return { result: { phase: 'intention', step, reply }, content: reply.goal, operations: list.all };
+}

@@ -1,0 +1,22 @@
+import type { TokenUsage, Usage } from '../contracts/budget.ts';
+
+export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false };
+
+/** Adds what one model call used. A sum with an estimate in it is an estimate. */
+export function addCall(total: Usage, call: TokenUsage): Usage {
+  return addUsage(total, { modelCalls: 1, ...call });
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    modelCalls: a.modelCalls + b.modelCalls,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    estimated: a.estimated || b.estimated,
+  };
+}
+
+/** Tokens of a text where no tokenizer is at hand: four characters each. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}

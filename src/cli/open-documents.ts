@@ -1,0 +1,17 @@
+import type { PassageSource } from '../../machines/contracts/passage.ts';
+
+export interface OpenedDocuments {
+  readonly source: PassageSource;
+  readonly files: number;
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Reads the documents of a run. Throws `invalid_path` for one that is not there or cannot be read. */
+export async function openDocuments(paths: readonly string[]): Promise<OpenedDocuments> {
+  const [{ loadDocuments }, { createPassageIndex }] = await Promise.all([
+    import('../retrieval/load-documents.ts'),
+    import('../retrieval/passage-index.ts'),
+  ]);
+  const { documents, skipped } = await loadDocuments(paths);
+  return { source: createPassageIndex(documents), files: documents.length, skipped };
+}

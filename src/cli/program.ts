@@ -1,0 +1,54 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
+
+/** What the commands do, each loaded when it is called: `postchain --version` loads none of them. */
+export function createProgram(finish: (code: number) => void): Command {
+  const program = new Command('postchain')
+    .description(manifest.description)
+    .version(manifest.version)
+    .option('--stack', 'print the stack of an error');
+
+  program
+    .command('run')
+    .description('send a request through the chain and print the answer')
+    .argument('<request>', 'a question or a task, in words')
+    .option('--docs <path...>', 'folders and files to answer from: Markdown, text, HTML, JSON')
+    .option('--model <name>', 'a model of an OpenAI-compatible server, or "offline" (OPENAI_API_KEY, OPENAI_BASE_URL)')
+    .option('--max-cycles <count>', 'cycles before it must answer (default 5)', wholeNumber)
+    .option('--timeout <seconds>', 'seconds before it must answer (default 600)', positive)
+    .option('--start-at <phase>', 'the phase to begin with (default action)')
+    .option('--manual', 'ask where to go on after each cycle')
+    .option('--journal <file>', 'write the journal of the run as JSON lines')
+    .addOption(new Option('--json', 'print the answer as one JSON object, and nothing else').conflicts('quiet'))
+    .option('--quiet', 'print the answer and no progress')
+    .addHelpText('after', '\nExit codes: 0 answered, 3 a degraded answer, 2 wrong usage, 130 interrupted.')
+    .action(async (request, flags) => {
+      const { runCommand } = await import('./run-command.ts');
+      finish(await runCommand(request, flags));
+    });
+
+  program
+    .command('diagram')
+    .description('print a chart, drawn from the machine that runs')
+    .argument('[chart]', 'chain, attempt or action', 'chain')
+    .option('--format <format>', 'mermaid or json', 'mermaid')
+    .option('--depth <levels>', 'how many levels of states to draw', wholeNumber)
+    .action(async (name, flags) => {
+      const { diagramCommand } = await import('./diagram-command.ts');
+      process.stdout.write(diagramCommand(name, flags));
+    });
+
+  return program;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('Wanted a whole number of at least 1.');
+  return Number(text);
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (text.trim() === '' || !(number > 0 && number <= 2_000_000))
+    throw new InvalidArgumentError('Wanted a number above 0.');
+  return number;
+}

@@ -1,0 +1,64 @@
+import type { Chart } from './chart.ts';
+import type { View } from './view.ts';
+
+/** All transitions between two states, as one. `dashed`: each is an event from outside, a time-out or an error. */
+export interface Edge {
+  readonly source: string;
+  readonly target: string;
+  readonly labels: readonly string[];
+  readonly dashed: boolean;
+}
+
+/** A target of this many edges, and a source of this many, would be a knot among its siblings. */
+const MANY_IN = 5;
+const MANY_OUT = 6;
+
+/**
+ * The edges to draw, and those to tell in words in the state that they leave: what a compound state does as a whole, and knots
+ * among siblings. Every state but a knot keeps one drawn edge into it.
+ */
+export function edgesOf(chart: Chart, view: View): { readonly drawn: readonly Edge[]; readonly told: readonly Edge[] } {
+  const edges = mergedEdges(chart, view);
+  const into = countBy(edges, ({ target }) => target);
+  const outOf = countBy(edges, ({ source }) => source);
+  const manyInto = (id: string): boolean => (into.get(id) ?? 0) >= MANY_IN;
+  const knotted = ({ source, target }: Edge): boolean =>
+    view.parentOf(source) === view.parentOf(target) && (manyInto(target) || (outOf.get(source) ?? 0) >= MANY_OUT);
+  const compound = ({ source }: Edge): boolean => view.childrenOf(source).length > 0;
+  const reached = new Set(edges.filter((edge) => !knotted(edge)).map(({ target }) => target));
+  const drawn: Edge[] = [];
+  const told: Edge[] = [];
+  for (const edge of edges) {
+    const needed = !manyInto(edge.target) && !reached.has(edge.target);
+    if (needed) reached.add(edge.target);
+    (compound(edge) || (knotted(edge) && !needed) ? told : drawn).push(edge);
+  }
+  return { drawn, told };
+}
+
+function mergedEdges({ transitions }: Chart, view: View): readonly Edge[] {
+  const byEnds = new Map<string, Edge>();
+  for (const { source, target, event, guard, otherwise } of transitions) {
+    for (const to of target) {
+      const ends = { source: view.seenAs(source), target: view.seenAs(to) };
+      if (ends.source === ends.target) continue;
+      const key = `${ends.source} ${ends.target}`;
+      const { labels, dashed } = byEnds.get(key) ?? { labels: [], dashed: true };
+      const label = labelOf(event, otherwise ? 'else' : guard);
+      const outside = event !== '' && event !== 'done';
+      byEnds.set(key, { ...ends, labels: [...new Set([...labels, label])], dashed: dashed && outside });
+    }
+  }
+  return [...byEnds.values()];
+}
+
+function labelOf(event: string, guard: string | null): string {
+  if (guard === null) return event;
+  return event === '' || event === 'done' ? guard : `${event}: ${guard}`;
+}
+
+function countBy(edges: readonly Edge[], keyOf: (edge: Edge) => string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const edge of edges) counts.set(keyOf(edge), (counts.get(keyOf(edge)) ?? 0) + 1);
+  return counts;
+}

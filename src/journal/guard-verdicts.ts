@@ -1,0 +1,44 @@
+import type { Verdict } from '../../machines/contracts/verdict.ts';
+
+type VerdictOf = (args: never, params: never) => Verdict;
+// biome-ignore lint/suspicious/noExplicitAny: it stands in for a guard of any context, event and parameters
+type Ask = (args: any, params: any) => boolean;
+
+/** The inputs that guards saw, by guard, since they were last taken. */
+export interface VerdictLog {
+  note(guard: string, verdict: Verdict): void;
+  take(guard: string): Verdict | null;
+  clear(): void;
+}
+
+export function createVerdictLog(): VerdictLog {
+  const seen = new Map<string, Verdict>();
+  return {
+    note: (guard, verdict) => void seen.set(guard, verdict),
+    take: (guard) => seen.get(guard) ?? null,
+    clear: () => seen.clear(),
+  };
+}
+
+/** A guard's name with its parameters, as the journal writes it: `nextPhaseIs(action)`. */
+export function guardName(name: string, params: unknown): string {
+  if (params === undefined || params === null || typeof params !== 'object') return name;
+  const values = Object.values(params).filter((value) => typeof value === 'string');
+  return values.length === 0 ? name : `${name}(${values.join(', ')})`;
+}
+
+/**
+ * The guards of a machine, made to note what they saw: XState reports no guard that said no, so they are listened to where they
+ * are asked. Each still answers what its policy says.
+ */
+export function listenToGuards<Verdicts extends Record<string, VerdictOf>>(verdicts: Verdicts, log: VerdictLog) {
+  const guards: Record<string, Ask> = {};
+  for (const [name, verdictOf] of Object.entries(verdicts)) {
+    guards[name] = (args, params) => {
+      const verdict = verdictOf(args as never, params as never);
+      log.note(guardName(name, params), verdict);
+      return verdict.holds;
+    };
+  }
+  return guards as { [K in keyof Verdicts]: Ask };
+}

@@ -1,0 +1,35 @@
+import type { Fact, JournalEntry } from '../../machines/contracts/journal-entry.ts';
+
+/**
+ * The one journal of a run: append-only, in memory. Everything that shows, stores or checks a run is a fold of it.
+ * Listeners hear every entry once, in order; one that throws is dropped and does not stop the run.
+ */
+export interface Journal {
+  readonly entries: readonly JournalEntry[];
+  append(fact: Fact): void;
+  listen(listener: (entry: JournalEntry) => void): () => void;
+}
+
+export function createJournal(now: () => number): Journal {
+  const startedAtMs = now();
+  const entries: JournalEntry[] = [];
+  const listeners = new Set<(entry: JournalEntry) => void>();
+  return {
+    entries,
+    append(fact) {
+      const entry = { seq: entries.length, atMs: now() - startedAtMs, ...fact };
+      entries.push(entry);
+      for (const listener of listeners) {
+        try {
+          listener(entry);
+        } catch {
+          listeners.delete(listener);
+        }
+      }
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { ActorRefLike, AnyActorRef, InspectionEvent } from 'xstate';
+import type { ChainFact, Fact } from '../../machines/contracts/journal-entry.ts';
+import type { VerdictLog } from './guard-verdicts.ts';
+import { transitionFacts } from './transitions.ts';
+
+/**
+ * An XState inspector that writes a system of actors into a journal: what the machines emit, and every transition with its
+ * guards. It never throws: an error in here would stop the run that it watches.
+ */
+export function observeSystem(append: (fact: Fact) => void, log: VerdictLog) {
+  return (event: InspectionEvent): void => {
+    if (event.type === '@xstate.microstep') {
+      for (const fact of transitionFacts(event, log)) append(fact);
+    } else if (event.type === '@xstate.actor') {
+      listenTo(event.actorRef, append);
+    }
+  };
+}
+
+/** Of all actors in the system, only machines emit: the facts of the charts. */
+function listenTo(actor: ActorRefLike, append: (fact: Fact) => void): void {
+  (actor as AnyActorRef).on?.('*', (fact) => append(fact as ChainFact));
+}

@@ -1,0 +1,23 @@
+/** `signal` aborts with the caller's; `release` ends whatever still hangs on it and leaves no listener behind. */
+interface LinkedSignal {
+  readonly signal: AbortSignal;
+  release(): void;
+}
+
+/**
+ * A signal for one call. The openai client and `fetch` leave their listeners on the signal they are given, so they never get the
+ * caller's, which may live as long as the program.
+ */
+export function linkedSignal(caller: AbortSignal): LinkedSignal {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  if (caller.aborted) abort();
+  else caller.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    release: () => {
+      caller.removeEventListener('abort', abort);
+      abort();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import type { ChatModel, ModelPart } from '../../../machines/contracts/model.ts';
+import { checkKey } from './check-key.ts';
+import { lazyClient } from './client.ts';
+import { failureOf } from './failure-of.ts';
+import { linkedSignal } from './linked-signal.ts';
+import { negotiation } from './negotiation.ts';
+import { type OpenAIModelOptions, openaiSettings } from './options.ts';
+import { replyParts } from './reply-parts.ts';
+
+export interface OpenAIModel extends ChatModel {
+  /** A free look whether the key is refused, before a run starts: a failure for 401 and 403, null for all else. */
+  checkKey(options: { readonly signal: AbortSignal }): Promise<Failure | null>;
+}
+
+/**
+ * A model behind OpenAI's chat completions: OpenAI, or any server that speaks the same (Ollama, llama.cpp, vLLM, OpenRouter …).
+ *
+ * 1. It keeps the port's failure contract: whatever goes wrong is one last part, and no message holds the key.
+ * 2. One `stream` is one attempt: nothing is retried here. Only a server that refuses a way of asking (JSON schema, usage) is
+ *    asked again in a humbler way, and that is remembered.
+ * 3. An abort, a `break` and the end all close the connection that is still open and leave no listener on the caller's signal.
+ *
+ * @throws PostChainError `invalid_key` or `invalid_option`, here and nowhere later.
+ * @example
+ * const model = openaiModel({ model: 'gpt-4o-mini' });
+ * const local = openaiModel({ model: 'llama3.2', baseURL: 'http://localhost:11434/v1', contextWindowTokens: 8_192 });
+ */
+export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
+  const settings = openaiSettings(options);
+  const client = lazyClient(settings);
+  const send = negotiation(settings, client);
+
+  return {
+    id: `openai:${settings.model}`,
+    contextWindowTokens: settings.contextWindowTokens,
+    checkKey: ({ signal }) => checkKey(settings, client, signal),
+    async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
+      if (caller.aborted) return;
+      const { signal, release } = linkedSignal(caller);
+      try {
+        for await (const part of replyParts(await send(request, signal))) {
+          // The client's stream ends on an abort as if it were complete.
+          if (caller.aborted) return;
+          yield part;
+        }
+      } catch (thrown) {
+        if (!caller.aborted) yield { type: 'failure', failure: failureOf(thrown, settings) };
+      } finally {
+        release();
+      }
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { resolveApiKey } from './api-key.ts';
+import { resolveBaseURL } from './base-url.ts';
+
+/** How to reach a server that speaks OpenAI's chat completions. Only `model` is needed when `OPENAI_API_KEY` is set. */
+export interface OpenAIModelOptions {
+  readonly model: string;
+  /** Default: `OPENAI_API_KEY`, read once, here. A server on loopback (Ollama, llama.cpp) needs none. */
+  readonly apiKey?: string;
+  /** Up to and with `/v1`, say `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, else OpenAI itself. */
+  readonly baseURL?: string;
+  /** Prompt and reply together, in tokens. Default 128,000; local models are often started with far less. */
+  readonly contextWindowTokens?: number;
+  /** Sent with every call, over the client's own. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** 0..2. Default: the server's. */
+  readonly temperature?: number;
+  /** The longest reply, in tokens. Default: the server's. */
+  readonly maxOutputTokens?: number;
+  /**
+   * How requests are sent, say through a proxy: `globalThis.fetch` with undici's dispatcher. It must let go when its `signal`
+   * aborts. Default: `patientFetch`, Node's own HTTP without a time limit.
+   */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Milliseconds since the epoch, for a `Retry-After` that is a date. Default: `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** The options, checked and with their defaults. `secrets` are the texts that no message may hold. */
+export interface OpenAISettings {
+  readonly model: string;
+  readonly apiKey: string;
+  readonly baseURL: string;
+  readonly contextWindowTokens: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly temperature: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly fetch: typeof globalThis.fetch | null;
+  readonly now: () => number;
+  readonly secrets: readonly string[];
+}
+
+/** @throws PostChainError `invalid_key` or `invalid_option`, before anything is sent. */
+export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
+  if (typeof options.model !== 'string' || options.model.trim() === '') {
+    throw new PostChainError(
+      'invalid_option',
+      "model: got a blank name; give the server's name of one, say 'gpt-4o-mini'",
+    );
+  }
+  const url = resolveBaseURL(options.baseURL);
+  const key = resolveApiKey(options.apiKey, url);
+  const headers = options.headers ?? {};
+  const headerSecrets = Object.values(checkedHeaders(headers)).flatMap((value) => value.split(/\s+/));
+  return {
+    model: options.model.trim(),
+    apiKey: key.text,
+    baseURL: url.href,
+    contextWindowTokens: wholeTokens('contextWindowTokens', options.contextWindowTokens) ?? 128_000,
+    headers,
+    temperature: checkedTemperature(options.temperature),
+    maxOutputTokens: wholeTokens('maxOutputTokens', options.maxOutputTokens),
+    fetch: options.fetch ?? null,
+    now: options.now ?? Date.now,
+    secrets: [...(key.secret ? [key.text] : []), ...headerSecrets.filter((word) => word.length >= 16)],
+  };
+}
+
+function wholeTokens(name: string, value: number | undefined): number | null {
+  if (value === undefined) return null;
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new PostChainError('invalid_option', `${name}: got ${value}; give a whole number of tokens, at least 1`);
+}
+
+function checkedTemperature(value: number | undefined): number | null {
+  if (value === undefined) return null;
+  if (value >= 0 && value <= 2) return value;
+  throw new PostChainError('invalid_option', `temperature: got ${value}; give a number from 0 to 2`);
+}
+
+function checkedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      const message = `headers: ${JSON.stringify(name)} is no header that HTTP can send; correct its name or its value`;
+      throw new PostChainError('invalid_option', message);
+    }
+  }
+  return headers;
+}

@@ -1,0 +1,180 @@
+import { Parser } from 'htmlparser2';
+import { BlockWriter } from './block-writer.ts';
+import type { Block, BlockKind } from './document.ts';
+import { HeadingPath } from './heading-path.ts';
+import { joinLeadIns } from './lead-in.ts';
+import { lineCounter } from './line-counter.ts';
+
+const SILENT = new Set(['script', 'style', 'template', 'noscript', 'svg', 'nav', 'iframe', 'object', 'select']);
+const INLINE = new Set(
+  `a abbr acronym b bdi bdo big cite data del dfn em font i img ins kbd label mark q s samp small span strike strong sub
+  sup time tt u var wbr input button code`.split(/\s+/),
+);
+const HEADING = /^h[1-6]$/;
+
+/**
+ * The blocks of an HTML text, forgiving like a browser: scripts, styles and navigation left out, white space folded as it
+ * is shown, headings as a path (the page's title where there are none), list items and table rows a line each.
+ */
+export function readHtml(html: string): Block[] {
+  const reader = new HtmlReader(html);
+  const parser = new Parser(
+    {
+      onopentag: (name) => reader.open(name, parser.startIndex),
+      ontext: (text) => reader.text(text, parser.startIndex),
+      onclosetag: (name) => reader.close(name, parser.startIndex),
+    },
+    { decodeEntities: true, lowerCaseTags: true },
+  );
+  parser.end(html);
+  return reader.finish();
+}
+
+class HtmlReader {
+  readonly #blocks: Block[] = [];
+  readonly #headings = new HeadingPath();
+  readonly #lineAt: (index: number) => number;
+  #writer = new BlockWriter();
+  #kind: BlockKind = 'prose';
+  #silent = 0;
+  #pre = 0;
+  /** The cells of the row that is open, by their tags. */
+  #cells: string[] = [];
+  #lists: { ordered: boolean; items: number }[] = [];
+  /** The text of the heading or title that is open, or null. */
+  #title: { text: string; line: number } | null = null;
+  #spaceDue = false;
+
+  constructor(html: string) {
+    this.#lineAt = lineCounter(html);
+  }
+
+  open(name: string, index: number): void {
+    const line = this.#lineAt(index);
+    if (SILENT.has(name)) this.#silent += 1;
+    if (this.#silent > 0) return;
+    if (name === 'title' || HEADING.test(name)) {
+      if (this.#lists.length === 0) this.#flush();
+      this.#title = { text: '', line };
+    } else if (name === 'ul' || name === 'ol') {
+      if (this.#lists.length === 0) this.#flush('list');
+      this.#lists.push({ ordered: name === 'ol', items: 0 });
+    } else if (name === 'li') this.#beginItem(line);
+    else if (name === 'table' && this.#lists.length === 0) this.#flush('table');
+    else if (name === 'tr' && this.#kind === 'table') this.#beginRow(line);
+    else if ((name === 'td' || name === 'th') && this.#kind === 'table') this.#beginCell(name, line);
+    else if (name === 'pre') {
+      if (this.#kind === 'prose') this.#flush('code');
+      this.#pre += 1;
+    } else if (name === 'br') this.#spaceDue = true;
+    else if (!INLINE.has(name)) this.#boundary();
+  }
+
+  text(text: string, index: number): void {
+    if (this.#silent > 0) return;
+    if (this.#title !== null) this.#title.text += text;
+    else if (this.#pre > 0 && this.#kind === 'code') this.#writer.write(text, this.#lineAt(index));
+    else this.#writeFolded(text, this.#lineAt(index));
+  }
+
+  close(name: string, index: number): void {
+    if (SILENT.has(name)) this.#silent = Math.max(0, this.#silent - 1);
+    if (this.#silent > 0) return;
+    if (name === 'title' || HEADING.test(name)) this.#endTitle(name);
+    else if (name === 'ul' || name === 'ol') {
+      this.#lists.pop();
+      if (this.#lists.length === 0 && this.#kind === 'list') this.#flush();
+    } else if (name === 'tr' && this.#kind === 'table') this.#endRow(this.#lineAt(index));
+    else if (name === 'table' && this.#kind === 'table') this.#flush();
+    else if (name === 'pre') {
+      this.#pre = Math.max(0, this.#pre - 1);
+      if (this.#kind === 'code') this.#flush();
+    } else if (!INLINE.has(name)) this.#boundary();
+  }
+
+  finish(): Block[] {
+    this.#flush();
+    this.#blocks.push(...this.#headings.close());
+    return joinLeadIns(this.#blocks);
+  }
+
+  #endTitle(name: string): void {
+    const title = this.#title;
+    this.#title = null;
+    const text = title?.text.replace(/\s+/g, ' ').trim() ?? '';
+    if (title === null || text === '') return;
+    if (name === 'title') this.#headings.fallback = [text];
+    else if (this.#lists.length > 0 || this.#kind === 'table') this.#writeFolded(text, title.line);
+    else this.#blocks.push(...this.#headings.enter(Number(name.slice(1)), text, title.line));
+  }
+
+  #beginItem(line: number): void {
+    const list = this.#lists.at(-1);
+    if (list === undefined) {
+      this.#boundary();
+      return;
+    }
+    list.items += 1;
+    this.#writer.breakLine(line);
+    const marker = list.ordered ? `${list.items}. ` : '- ';
+    this.#writer.writeWithin(`${'  '.repeat(this.#lists.length - 1)}${marker}`, line);
+    this.#spaceDue = false;
+  }
+
+  #beginRow(line: number): void {
+    this.#writer.breakLine(line);
+    this.#cells = [];
+    this.#spaceDue = false;
+  }
+
+  #beginCell(name: string, line: number): void {
+    this.#writer.writeWithin(this.#cells.length === 0 ? '| ' : ' | ', line);
+    this.#cells.push(name);
+    this.#spaceDue = false;
+  }
+
+  /** Closes the row; under a row of header cells goes a row of dashes, as in Markdown. */
+  #endRow(line: number): void {
+    if (this.#cells.length === 0) return;
+    this.#writer.writeWithin(' |', line);
+    if (this.#cells.every((cell) => cell === 'th')) {
+      this.#writer.breakLine(line);
+      this.#writer.writeWithin(`|${' --- |'.repeat(this.#cells.length)}`, line);
+    }
+    this.#cells = [];
+  }
+
+  /** A block element begins or ends: prose is cut there, lists and tables go on in their line. */
+  #boundary(): void {
+    if (this.#kind === 'prose') this.#flush();
+    else this.#spaceDue = true;
+  }
+
+  /** White space is folded to one space; line breaks of the source stay, so that lines can be counted. */
+  #writeFolded(text: string, line: number): void {
+    for (const [at, part] of text.split('\n').entries()) {
+      if (at > 0) this.#spaceDue = true;
+      const folded = part.replace(/\s+/g, ' ');
+      if (folded.trim() === '') {
+        this.#spaceDue ||= folded !== '';
+        continue;
+      }
+      const spaced = (this.#spaceDue || folded.startsWith(' ')) && !this.#writer.atSpace;
+      const lead = spaced ? ' ' : '';
+      this.#writer.writeWithin(lead + folded.trim(), line + at);
+      this.#spaceDue = folded.endsWith(' ');
+    }
+  }
+
+  #flush(next: BlockKind = 'prose'): void {
+    const block = this.#writer.finish(this.#headings.current, this.#kind);
+    if (block !== null) {
+      this.#headings.use();
+      this.#blocks.push(block);
+    }
+    this.#writer = new BlockWriter();
+    this.#kind = next;
+    this.#spaceDue = false;
+    this.#cells = [];
+  }
+}

@@ -1,0 +1,76 @@
+import { BlockWriter } from './block-writer.ts';
+import type { Block } from './document.ts';
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+|\n/g;
+
+/** An object or array that is open: the key or place in it that comes next. */
+interface Open {
+  readonly array: boolean;
+  key: string;
+  items: number;
+  expectsKey: boolean;
+}
+
+/**
+ * The blocks of a JSON text with `\n` line ends: every value in a line as "key: value", those of one object together, with
+ * the keys above as the heading path. Throws a SyntaxError if the text is no JSON.
+ */
+export function readJson(text: string): Block[] {
+  JSON.parse(text);
+  const reader = new JsonReader();
+  let line = 1;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '\n') line += 1;
+    else reader.token(token, line);
+  }
+  return reader.finish();
+}
+
+class JsonReader {
+  readonly #blocks: Block[] = [];
+  readonly #open: Open[] = [];
+  #writer = new BlockWriter();
+
+  token(token: string, line: number): void {
+    const inside = this.#open.at(-1);
+    if (token === '{' || token === '[') {
+      this.#flush();
+      this.#open.push({ array: token === '[', key: '', items: 0, expectsKey: token === '{' });
+    } else if (token === '}' || token === ']') {
+      this.#flush();
+      this.#open.pop();
+    } else if (token === ',') {
+      if (inside !== undefined) {
+        inside.items += 1;
+        inside.expectsKey = !inside.array;
+      }
+    } else if (token !== ':') {
+      const value = token.startsWith('"') ? String(JSON.parse(token)) : token;
+      if (inside?.expectsKey) {
+        inside.key = value;
+        inside.expectsKey = false;
+      } else this.#write(inside, value, line);
+    }
+  }
+
+  finish(): Block[] {
+    this.#flush();
+    return this.#blocks;
+  }
+
+  #write(inside: Open | undefined, value: string, line: number): void {
+    const key = inside === undefined || inside.array ? '' : `${inside.key}: `;
+    this.#writer.breakLine(line);
+    for (const part of `${inside === undefined ? '' : '- '}${key}${value}`.split(/\r?\n/)) {
+      this.#writer.breakLine(line);
+      this.#writer.writeWithin(part, line);
+    }
+  }
+
+  #flush(): void {
+    const path = this.#open.slice(0, -1).map(({ array, key, items }) => (array ? `${items + 1}` : key));
+    const block = this.#writer.finish(path, 'list');
+    if (block !== null) this.#blocks.push(block);
+    this.#writer = new BlockWriter();
+  }
+}

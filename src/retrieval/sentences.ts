@@ -1,0 +1,68 @@
+/** A sentence of a text, trimmed: `text === whole.slice(start, end)`, counted in UTF-16 units. */
+export interface Sentence {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+const ABBREVIATION =
+  /(?:^|[\s("'])(?:(?:\p{Lu}\.)*\p{Lu}|e\.g|i\.e|cf|vs|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Sen|Rep|No|Nos|Fig|Figs|Eq|Sec|Ch|Vol|pp|approx|ca|Inc|Ltd|Co|Corp|al)\.\s*$/u;
+const SENTENCE_END = /[.!?…。！？]["'”’)\]]*\s*$/;
+/** The segmenter's time grows with the square of its input, so that it is given no more than this at once. */
+const WINDOW_CHARS = 2_000;
+
+/**
+ * The sentences of a text (Unicode UAX 29 by Intl.Segmenter, with English abbreviations and initials put together again).
+ * A line break ends a sentence: give hard-wrapped prose with its lines joined. Linear in the text.
+ */
+export function sentencesOf(text: string): Sentence[] {
+  const sentences: Sentence[] = [];
+  let offset = 0;
+  for (const line of text.split('\n')) {
+    addLine(line, offset, sentences);
+    offset += line.length + 1;
+  }
+  return sentences;
+}
+
+function addLine(line: string, offset: number, sentences: Sentence[]): void {
+  let start = 0;
+  for (let from = 0; from < line.length; ) {
+    const to = windowEnd(line, from);
+    let end = from;
+    for (const { segment } of segmenter.segment(line.slice(from, to))) {
+      end += segment.length;
+      const cutOff = end === to && to < line.length && !SENTENCE_END.test(segment);
+      if (!(cutOff && end - start < WINDOW_CHARS) && !continues(line, start, end)) {
+        push(line, start, end, offset, sentences);
+        start = end;
+      }
+    }
+    from = to;
+  }
+  push(line, start, line.length, offset, sentences);
+}
+
+/** Whether the text goes on after `end`, so that what the segmenter took for a sentence's end is none. */
+function continues(line: string, start: number, end: number): boolean {
+  if (end >= line.length || end - start >= WINDOW_CHARS) return false;
+  return ABBREVIATION.test(line.slice(Math.max(start, end - 16), end)) || /\p{Ll}/u.test(line.charAt(end));
+}
+
+/** At most a window further, rather at a space, and never within a surrogate pair. */
+function windowEnd(line: string, from: number): number {
+  const most = from + WINDOW_CHARS;
+  if (most >= line.length) return line.length;
+  const space = line.lastIndexOf(' ', most);
+  if (space > from + WINDOW_CHARS / 2) return space + 1;
+  return /[\uD800-\uDBFF]/.test(line.charAt(most - 1)) ? most - 1 : most;
+}
+
+function push(line: string, start: number, end: number, offset: number, sentences: Sentence[]): void {
+  const text = line.slice(start, end);
+  const trimmed = text.trim();
+  if (trimmed === '') return;
+  const first = offset + start + (text.length - text.trimStart().length);
+  sentences.push({ text: trimmed, start: first, end: first + trimmed.length });
+}

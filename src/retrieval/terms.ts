@@ -1,0 +1,104 @@
+import { stemmer } from 'stemmer';
+import { ASKING_WORDS, STOP_WORDS } from './stop-words.ts';
+
+/** A content word: what it is matched by, and how it stands in the text (`start` counts UTF-16 units from 0). */
+export interface Term {
+  readonly stem: string;
+  readonly surface: string;
+  readonly start: number;
+}
+
+const WORD = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’]\p{L}+)*/gu;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const CAMEL_PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu;
+/** What stands before a noun, so that "the list" is a thing and "list the" is a wish. */
+const AFTER_ARTICLE = /\b(?:the|an?|this|that|its|their|each|every)\s+$/i;
+const MEMO_ENTRIES = 100_000;
+const MAX_WORD_CHARS = 80;
+const MAX_REQUEST_CHARS = 20_000;
+
+/** Words seen before and their stems: a text repeats its words, and stemming is the dearest step. Emptied when full. */
+const memo = new Map<string, readonly string[]>();
+
+/**
+ * The content words of a text in order: lower-cased, accents folded, English stems (Porter 1980), stop words left out.
+ * `camelCase` words give their parts as well as the whole; scripts written without spaces give pairs of characters.
+ */
+export function termsOf(text: string): Term[] {
+  const terms: Term[] = [];
+  for (const match of text.matchAll(WORD)) {
+    for (const stem of stemsOfWord(match[0])) terms.push({ stem, surface: match[0], start: match.index });
+  }
+  return terms;
+}
+
+/** The stems of a text's content words, in order, with repetitions. */
+export function stemsOf(text: string): string[] {
+  const stems: string[] = [];
+  for (const match of text.matchAll(WORD)) for (const stem of stemsOfWord(match[0])) stems.push(stem);
+  return stems;
+}
+
+/**
+ * The distinct content words that a request asks about, at most `limit`, each at its first place. Opening words that only
+ * ask ("please explain") are left out unless nothing else is there.
+ */
+export function requestTerms(request: string, limit = 64): Term[] {
+  const content = new Map<string, Term>();
+  const asking = new Map<string, Term>();
+  for (const term of termsOf(request.slice(0, MAX_REQUEST_CHARS))) {
+    const opens = content.size === 0 && asks(term, request);
+    const into = opens ? asking : content;
+    if (!into.has(term.stem)) into.set(term.stem, term);
+    if (content.size >= limit) break;
+  }
+  return [...(content.size > 0 ? content : asking).values()];
+}
+
+function asks({ surface, start }: Term, request: string): boolean {
+  return ASKING_WORDS.has(surface.toLowerCase()) && !AFTER_ARTICLE.test(request.slice(Math.max(0, start - 12), start));
+}
+
+function stemsOfWord(word: string): readonly string[] {
+  const known = memo.get(word);
+  if (known !== undefined) return known;
+  if (memo.size >= MEMO_ENTRIES) memo.clear();
+  const stems = computeStems(word.slice(0, MAX_WORD_CHARS));
+  memo.set(word.length > MAX_WORD_CHARS ? word.slice(0, MAX_WORD_CHARS) : word, stems);
+  return stems;
+}
+
+function computeStems(word: string): readonly string[] {
+  if (UNSPACED.test(word)) return characterPairs(word.normalize('NFKC'));
+  const whole = stemOf(word);
+  const parts = word.match(CAMEL_PART);
+  const stems = new Set<string>();
+  if (whole !== null) stems.add(whole);
+  if (parts !== null && parts.length > 1 && /\p{Ll}\p{Lu}/u.test(word)) {
+    for (const part of parts) {
+      const stem = part.length > 1 ? stemOf(part) : null;
+      if (stem !== null) stems.add(stem);
+    }
+  }
+  return [...stems];
+}
+
+function stemOf(word: string): string | null {
+  const plain = word
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/['’]s$/, '')
+    .replace(/['’]/g, '');
+  if (plain === '' || STOP_WORDS.has(plain)) return null;
+  if (/^[\d.,]+$/.test(plain)) return plain.replace(/,(?=\d{3}(?!\d))/g, '');
+  return /^[a-z]+$/.test(plain) ? stemmer(plain) : plain;
+}
+
+function characterPairs(word: string): readonly string[] {
+  const characters = [...word.toLowerCase()];
+  if (characters.length < 2) return characters;
+  const pairs = new Set<string>();
+  for (let at = 0; at + 1 < characters.length; at += 1) pairs.add(`${characters[at]}${characters[at + 1]}`);
+  return [...pairs];
+}

@@ -1,0 +1,72 @@
+import { fromCallback } from 'xstate';
+import type { ReadReplyEvent, ReadReplyInput } from '../../machines/attempt/ports.ts';
+import type { ChatModel, ModelRequest } from '../../machines/contracts/model.ts';
+import type { Task } from '../../machines/contracts/phase.ts';
+import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
+import { outputSchema, type Prompt, renderPrompt } from '../prompts/prompt.ts';
+import { readStream } from '../streaming/read-stream.ts';
+import type { Clock } from './clock.ts';
+import type { Watcher } from './watcher.ts';
+
+export interface ReadReplyParts {
+  readonly model: ChatModel;
+  readonly prompts: Readonly<Record<Task, Prompt>>;
+  readonly clock: Clock;
+  readonly watcher: Watcher;
+}
+
+/** Renders the prompt, calls the model once and reads its stream: the `readReply` port of the attempt machine [A2]. */
+export function createReadReply({ model, prompts, clock, watcher }: ReadReplyParts) {
+  return fromCallback<ReadReplyEvent, ReadReplyInput>(({ input: call, sendBack }) => {
+    const controller = new AbortController();
+    const { attemptId, task, attempt, policy } = call;
+    const tell = (event: ReadReplyEvent): void => {
+      if (!controller.signal.aborted) sendBack(event);
+    };
+
+    async function read(): Promise<void> {
+      const request = renderRequest(prompts[task], call);
+      const heartbeatMs = policy.chunkMs / 8;
+      let seenAtMs: number | null = null;
+      const reply = await readStream(model.stream(request, { signal: controller.signal }), {
+        maxChars: policy.maxReplyChars,
+        promptChars: request.turns.reduce((sum, turn) => sum + turn.content.length, 0),
+        onText: (text) => {
+          if (controller.signal.aborted) return;
+          const atMs = clock.now();
+          if (seenAtMs === null || atMs - seenAtMs >= heartbeatMs) {
+            tell({ type: seenAtMs === null ? 'reply.started' : 'reply.progressed', atMs });
+            seenAtMs = atMs;
+          }
+          watcher.record({ type: 'text-delta', attemptId, text });
+        },
+        onPartial: (value) => {
+          if (!controller.signal.aborted) watcher.partial({ type: 'partial', attemptId, task, attempt, value });
+        },
+      });
+      tell({ type: 'reply.ended', atMs: clock.now(), reply });
+    }
+
+    tell({ type: 'reply.opened', atMs: clock.now() });
+    read().catch((error: unknown) => tell({ type: 'reply.ended', atMs: clock.now(), reply: thrown(error) }));
+    return () => controller.abort();
+  });
+}
+
+function renderRequest(prompt: Prompt, { task, input, feedback }: ReadReplyInput): ModelRequest {
+  const checked = prompt.input.safeParse(input);
+  if (!checked.success) throw new TypeError(`The input of "${task}" does not fit: ${checked.error.message}`);
+  const turns = renderPrompt(prompt, input, feedback);
+  return { task, turns, schemaName: `${task}_reply`, outputSchema: outputSchema(prompt), input };
+}
+
+/** A prompt or a watcher that throws is a bug: the run goes on to an answer all the same. */
+function thrown(error: unknown) {
+  const { message } = unexpectedFailure(error);
+  return {
+    text: '',
+    value: null,
+    failure: failureOf('unexpected', 'prompt_failed', message, { retryable: false }),
+    usage: { inputTokens: 0, outputTokens: 0, estimated: true },
+  };
+}

@@ -1,0 +1,34 @@
+import type { RuntimeFact } from '../../machines/contracts/journal-entry.ts';
+import type { Task } from '../../machines/contracts/phase.ts';
+import type { VerdictLog } from '../journal/guard-verdicts.ts';
+
+/** A value as far as it has arrived: every part of it may still be missing. A live, read-only view. */
+export type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? readonly DeepPartial<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
+    : T;
+
+/** The typed value of an attempt under way. It is void when its attempt fails: see the `attempt-end` that follows. */
+export interface PartialUpdate {
+  readonly type: 'partial';
+  readonly attemptId: string;
+  readonly task: Task;
+  readonly attempt: number;
+  readonly value: unknown;
+}
+
+/** What the actors tell whoever watches a run. */
+export interface Watcher {
+  /** Where the guards note what they saw. */
+  readonly verdicts: VerdictLog;
+  readonly record: (fact: RuntimeFact) => void;
+  readonly partial: (update: PartialUpdate) => void;
+}
+
+/** For actors that nobody watches: a bare machine. */
+export const nobody: Watcher = {
+  verdicts: { note: () => {}, take: () => null, clear: () => {} },
+  record: () => {},
+  partial: () => {},
+};

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { chainMachine } from '../machines/chain/chain.machine.ts';
+import { chartOf } from '../src/diagram/chart.ts';
+import { mermaid } from '../src/diagram/mermaid.ts';
+
+const CHART = /<!-- chart -->[\s\S]*?<!-- \/chart -->/;
+const picture = mermaid(chartOf(chainMachine), { depth: 2 });
+const readme = readFileSync('README.md', 'utf8');
+const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const examples = readdirSync('examples').map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
+
+describe('the README', () => {
+  it('shows the chart that runs (`npm run docs` draws it anew)', () => {
+    const drawn = readme.replace(CHART, () => `<!-- chart -->\n\`\`\`mermaid\n${picture}\`\`\`\n<!-- /chart -->`);
+    if (process.env['UPDATE_DOCS']) writeFileSync('README.md', drawn);
+    else expect(readme).toBe(drawn);
+  });
+
+  it('shows code that is one of the examples, to the letter', () => {
+    const blocks = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => ({
+        page,
+        code: match[1] ?? '',
+      })),
+    );
+    expect(blocks.length).toBeGreaterThanOrEqual(3);
+    for (const { page, code } of blocks)
+      expect(
+        examples.some((example) => example.code === code),
+        `${page}: ${code}`,
+      ).toBe(true);
+  });
+
+  it('links to pages that exist', () => {
+    const linked = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map((match) => match[1] ?? '');
+    expect(pages).toEqual(expect.arrayContaining(linked));
+    expect(new Set(linked).size).toBe(pages.length - 1);
+  });
+});
+
+describe('the examples', () => {
+  it.each(examples)('$name runs and prints something', async ({ name }) => {
+    const print = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await import(`../examples/${name}`);
+    const printed = print.mock.calls.length;
+    print.mockRestore();
+    expect(printed).toBeGreaterThan(0);
+  });
+});

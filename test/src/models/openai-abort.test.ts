@@ -1,0 +1,118 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import type { ModelPart } from '../../../machines/contracts/model.ts';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { chatServer, chunk, completion, event, refuse, streaming } from '../../support/chat-server.ts';
+import { modelRequest, partsOf } from '../../support/model-request.ts';
+
+const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: 'sk-test-1234567890', baseURL });
+const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
+
+/** A server that says one word and then nothing, for ever. */
+const stallingServer = () =>
+  chatServer(({ response }) => void streaming(response).write(event(chunk({ content: 'one' }))));
+
+describe('the openai model, aborted', () => {
+  test('an abort ends a stalled stream without a last part, closes its socket and leaves no listener', async () => {
+    const server = await stallingServer();
+    const controller = new AbortController();
+    const parts: ModelPart[] = [];
+    for await (const part of model(server.baseURL).stream(modelRequest(), { signal: controller.signal })) {
+      parts.push(part);
+      expect(listeners(controller.signal)).toBe(1);
+      queueMicrotask(() => controller.abort());
+    }
+    expect(parts).toEqual([{ type: 'text-delta', text: 'one' }]);
+    await server.allClosed();
+    expect(server.used()).toEqual({ ever: 1, open: 0 });
+    expect(await server.connections()).toBe(0);
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  test('an abort before the first byte of the answer ends the call', async () => {
+    const controller = new AbortController();
+    const server = await chatServer(() => controller.abort());
+    expect(await partsOf(model(server.baseURL), modelRequest(), controller.signal)).toEqual([]);
+    await server.allClosed();
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  test('an abort within a body that comes in one piece, or with an error, ends the call', async () => {
+    for (const status of [200, 500]) {
+      const controller = new AbortController();
+      const server = await chatServer(({ response }) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).write('{"error":', () => controller.abort());
+      });
+      expect(await partsOf(model(server.baseURL), modelRequest(), controller.signal)).toEqual([]);
+      await server.allClosed();
+    }
+  });
+
+  test('a signal that is aborted already opens no connection', async () => {
+    const server = await stallingServer();
+    expect(await partsOf(model(server.baseURL), modelRequest(), AbortSignal.abort())).toEqual([]);
+    expect(await server.connections()).toBe(0);
+  });
+
+  test('an abort between two parts ends the stream, even when more has come', async () => {
+    const server = await chatServer(({ response }) => void streaming(response).end(completion('one').repeat(3)));
+    const controller = new AbortController();
+    const parts: ModelPart[] = [];
+    for await (const part of model(server.baseURL).stream(modelRequest(), { signal: controller.signal })) {
+      parts.push(part);
+      controller.abort();
+    }
+    expect(parts).toHaveLength(1);
+  });
+
+  test('a consumer that breaks off closes the socket and leaves no listener', async () => {
+    const server = await stallingServer();
+    const { signal } = new AbortController();
+    for await (const part of model(server.baseURL).stream(modelRequest(), { signal })) {
+      expect(part).toEqual({ type: 'text-delta', text: 'one' });
+      break;
+    }
+    await server.allClosed();
+    expect(server.used()).toEqual({ ever: 1, open: 0 });
+    expect(await server.connections()).toBe(0);
+    expect(listeners(signal)).toBe(0);
+  });
+
+  test('a stream that is never read opens no connection and leaves no listener', async () => {
+    const server = await stallingServer();
+    const { signal } = new AbortController();
+    model(server.baseURL).stream(modelRequest(), { signal });
+    expect(await server.connections()).toBe(0);
+    expect(listeners(signal)).toBe(0);
+  });
+
+  test('a signal that outlives many calls keeps no listener of those that ended by themselves', async () => {
+    const server = await chatServer(({ index, response }) => {
+      if (index % 2 === 0) streaming(response).end(completion('ok'));
+      else refuse(response, 500, { error: { message: 'No.' } });
+    });
+    const { signal } = new AbortController();
+    const subject = model(server.baseURL);
+    for (let call = 0; call < 20; call += 1) await partsOf(subject, modelRequest(), signal);
+    expect(listeners(signal)).toBe(0);
+    expect(server.used().ever).toBeLessThan(20);
+  });
+
+  test('200 aborts one after the other leave no open socket and no listener', async () => {
+    const server = await stallingServer();
+    const subject = model(server.baseURL);
+    const run = new AbortController();
+    for (let call = 0; call < 200; call += 1) {
+      const controller = new AbortController();
+      const signal = AbortSignal.any([run.signal, controller.signal]);
+      for await (const part of subject.stream(modelRequest(), { signal })) {
+        if (part.type === 'text-delta') controller.abort();
+      }
+      expect(listeners(signal)).toBe(0);
+    }
+    await server.allClosed();
+    expect(server.used()).toEqual({ ever: 200, open: 0 });
+    expect(await server.connections()).toBe(0);
+    expect(listeners(run.signal)).toBe(0);
+  });
+});

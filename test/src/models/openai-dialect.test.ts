@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { type ChatBody, chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
+import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-request.ts';
+
+const FAST_API = { detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] };
+
+/** A server that refuses what `complaint` complains about (a status and a body), and what it was asked, call by call. */
+async function pickyServer(complaint: (body: ChatBody, index: number) => readonly [number, unknown] | null) {
+  const server = await chatServer(({ body, index, response }) => {
+    const refusal = complaint(body, index);
+    if (refusal === null) streaming(response).end(completion('{}'));
+    else refuse(response, ...refusal);
+  });
+  const model = openaiModel({
+    model: 'm',
+    apiKey: 'k',
+    baseURL: server.baseURL,
+    maxOutputTokens: 50,
+    temperature: 0.5,
+  });
+  const bodies = () => server.exchanges.map(({ body }) => body);
+  return { model, bodies, formats: () => bodies().map(formatOf) };
+}
+
+function formatOf({ response_format: format }: ChatBody): string {
+  return format?.json_schema?.strict ? 'strict' : (format?.type ?? 'none');
+}
+
+const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
+
+describe('the openai model, asking for JSON', () => {
+  test('a refused JSON schema is asked for as a JSON object, then not at all, and the refusals are paid once', async () => {
+    const { model, formats } = await pickyServer(({ response_format: format }) => {
+      if (format?.type === 'json_schema') return [400, said("'json_schema' response format is not supported")];
+      return format ? [422, said('Unknown field', { param: 'response_format' })] : null;
+    });
+    expect(textOf(await partsOf(model))).toBe('{}');
+    expect(formats()).toEqual(['strict', 'json_object', 'none']);
+    await partsOf(model, modelRequest({ task: 'yield' }));
+    expect(formats()).toEqual(['strict', 'json_object', 'none', 'none']);
+  });
+
+  test.each([
+    [400, said('This response_format type is unavailable now')],
+    [400, { error: "'response_format.type' must be 'json_object' or 'text'" }],
+    [404, said('No endpoints found that support the requested structured outputs')],
+    [422, { detail: [{ loc: ['body', 'response_format', 'type'], msg: "Input should be 'json_object'" }] }],
+    [501, { object: 'error', message: 'guided decoding is off', code: 501 }],
+  ])('servers refuse a JSON schema in many words: %i %j', async (status, body) => {
+    const { model, formats } = await pickyServer(({ response_format: format }) =>
+      format?.type === 'json_schema' ? [status, body] : null,
+    );
+    expect(textOf(await partsOf(model))).toBe('{}');
+    expect(formats()).toEqual(['strict', 'json_object']);
+  });
+
+  test('a schema that is sent in no parameter is told in words, in the first system turn', async () => {
+    const { model, bodies } = await pickyServer(({ response_format: format }) =>
+      format?.type === 'json_schema' ? [400, said('json_schema?')] : null,
+    );
+    const { turns, outputSchema } = modelRequest();
+    await partsOf(model);
+    await partsOf(model, modelRequest({ turns: turns.slice(1) }));
+    const [inFull, humbler, alone] = bodies().map(({ messages }) => messages);
+    expect(inFull).toEqual(turns);
+    expect(humbler).toHaveLength(2);
+    expect(humbler?.[0]?.content).toMatch(/^You answer\.\n\nReply with one JSON object/);
+    expect(humbler?.[0]?.content).toContain(JSON.stringify(outputSchema));
+    expect(alone?.map(({ role }) => role)).toEqual(['system', 'user']);
+  });
+
+  test('a schema that strict mode refuses is sent again as a wish', async () => {
+    const { model, formats } = await pickyServer(({ response_format: format }) =>
+      format?.json_schema?.strict
+        ? [
+            400,
+            said("Invalid schema for response_format 'x': 'minimum' is not permitted", { param: 'response_format' }),
+          ]
+        : null,
+    );
+    await partsOf(model);
+    expect(formats()).toEqual(['strict', 'json_schema']);
+  });
+
+  test('refused usage is given up and the JSON schema kept', async () => {
+    const { model, bodies, formats } = await pickyServer((body) => (body.stream_options ? [422, FAST_API] : null));
+    await partsOf(model);
+    await partsOf(model);
+    expect(formats()).toEqual(['strict', 'strict', 'strict']);
+    expect(bodies().map(({ stream_options }) => stream_options)).toEqual([
+      { include_usage: true },
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('max_tokens is called max_completion_tokens where the server wants that', async () => {
+    const { model, bodies } = await pickyServer((body) =>
+      body.max_tokens === undefined
+        ? null
+        : [400, said("Use 'max_completion_tokens' instead.", { param: 'max_tokens' })],
+    );
+    await partsOf(model);
+    expect(bodies().map(({ max_tokens: old, max_completion_tokens: now }) => old ?? now)).toEqual([50, 50]);
+    expect(bodies()[1]).toMatchObject({ max_completion_tokens: 50, temperature: 0.5 });
+  });
+
+  test.each([
+    ['another parameter', 400, said("Unsupported value: 'temperature' does not support 0.5", { param: 'temperature' })],
+    [
+      'the length',
+      400,
+      said("This model's maximum context length is 4096 tokens", { code: 'context_length_exceeded' }),
+    ],
+    ['the model', 404, said("The model 'm' does not exist")],
+    ['the key', 401, said('json_schema is not for you')],
+    ['the load', 503, said('json_schema not supported right now')],
+  ])('a refusal about something else is no reason to ask again: %s', async (_, status, body) => {
+    const { model, formats } = await pickyServer(() => [status, body]);
+    await failureFrom(model);
+    expect(formats()).toEqual(['strict']);
+  });
+
+  test('when nothing is taken the first refusal is told, the calls are bounded, and nothing is remembered', async () => {
+    const { model, formats } = await pickyServer((_, index) => [400, said(`not supported, ${index}`)]);
+    const failure = await failureFrom(model);
+    expect(failure).toMatchObject({ code: 'bad_request', retryable: false });
+    expect(failure.message).toContain('not supported, 0');
+    expect(formats()).toEqual(['strict', 'json_object', 'none', 'none']);
+    await failureFrom(model);
+    expect(formats()[4]).toBe('strict');
+  });
+
+  test('a server that is busy while it is asked again is a failure of its own, worth a retry', async () => {
+    const { model, formats } = await pickyServer((_, index) =>
+      index === 0 ? [400, said('json_schema?')] : index === 1 ? [503, said('Busy.')] : null,
+    );
+    expect(await failureFrom(model)).toMatchObject({ code: 'server_error', retryable: true });
+    expect(formats()).toEqual(['strict', 'json_object']);
+  });
+});

@@ -1,0 +1,207 @@
+import { LLMock } from '@copilotkit/aimock';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { failureSchema } from '../../../machines/contracts/failure.ts';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { chatServer, chunk, completion, DONE, event, refuse, streaming } from '../../support/chat-server.ts';
+import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-request.ts';
+
+const KEY = 'sk-test-1234567890';
+const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: KEY, baseURL });
+
+/** The failure that comes of this answer, checked against the contract, and how often the server was asked. */
+async function failureOn(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+  const server = await chatServer(({ response }) => refuse(response, status, body, headers));
+  const now = () => Date.parse('2026-03-01T12:00:00Z');
+  const failure = await failureFrom(openaiModel({ model: 'test-model', apiKey: KEY, baseURL: server.baseURL, now }));
+  expect(failureSchema.parse(JSON.parse(JSON.stringify(failure)))).toEqual(failure);
+  expect(failure.message).not.toMatch(/[\r\n]/);
+  return { ...failure, calls: server.exchanges.length };
+}
+
+const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
+
+describe('the openai model, when a server says no', () => {
+  test.each([
+    [401, 'unauthorized', false],
+    [403, 'unauthorized', false],
+    [400, 'bad_request', false],
+    [404, 'bad_request', false],
+    [413, 'bad_request', false],
+    [422, 'bad_request', false],
+    [402, 'insufficient_quota', false],
+    [408, 'request_timeout', true],
+    [409, 'conflict', true],
+    [429, 'rate_limited', true],
+    [500, 'server_error', true],
+    [501, 'server_error', false],
+    [503, 'server_error', true],
+    [529, 'server_error', true],
+  ])('[A2] [A13] HTTP %i is %s, worth a retry: %s; the model itself asks once', async (status, code, retryable) => {
+    const failure = await failureOn(status, said('No.'));
+    expect(failure).toMatchObject({ stage: 'transport', code, retryable, status, retryAfterMs: null, calls: 1 });
+    expect(failure.message).toContain(`${status}`);
+    expect(failure.message).toContain('No.');
+  });
+
+  test('[A13] an exhausted quota comes as 429 and is not worth a retry', async () => {
+    const failure = await failureOn(429, said('You exceeded your quota.', { code: 'insufficient_quota' }), {
+      'retry-after': '1',
+    });
+    expect(failure).toMatchObject({ code: 'insufficient_quota', retryable: false, retryAfterMs: null, status: 429 });
+  });
+
+  test.each([
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1500],
+    [{ 'retry-after': '2' }, 2000],
+    [{ 'retry-after': '0.25' }, 250],
+    [{ 'retry-after': 'Sun, 01 Mar 2026 12:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Sun, 01 Mar 2026 11:59:00 GMT' }, 0],
+    [{ 'retry-after': '5 minutes' }, null],
+    [{ 'retry-after': '-3' }, null],
+    [{ 'retry-after-ms': 'Infinity', 'retry-after': '1e99' }, null],
+    [{}, null],
+  ])('[A13] Retry-After %j is %s ms', async (headers: Record<string, string>, retryAfterMs) => {
+    expect(await failureOn(429, said('Slow down.'), headers)).toMatchObject({ code: 'rate_limited', retryAfterMs });
+    expect((await failureOn(503, said('Busy.'), headers)).retryAfterMs).toBe(retryAfterMs);
+  });
+
+  test('[A13] Retry-After and 500 are read from a mock that knows the whole protocol', async () => {
+    const mock = new LLMock({ port: 0, logLevel: 'silent' });
+    onTestFinished(() => mock.stop());
+    mock.onMessage('sky', { error: { message: 'Slow down.' }, status: 429, retryAfter: 7 });
+    mock.nextRequestError(500, { message: 'Boom.' });
+    await mock.start();
+    const subject = model(`${mock.url}/v1`);
+    expect(await failureFrom(subject)).toMatchObject({ code: 'server_error', retryable: true });
+    expect(await failureFrom(subject)).toMatchObject({ code: 'rate_limited', retryAfterMs: 7000 });
+  });
+
+  test('no message holds the key, whole or half masked, or is longer than a line', async () => {
+    const echo = `Incorrect API key provided: ${KEY}.\nYou sent sk-t***********7890: "${KEY}"\r\n${'x'.repeat(5_000)}`;
+    const { message } = await failureOn(401, said(echo));
+    expect(message).toContain('Incorrect API key provided: [key].');
+    for (const part of [KEY, 'sk-t', '7890']) expect(message).not.toContain(part);
+    expect(message.length).toBeLessThan(500);
+    expect((await failureOn(401, `<html>${KEY}</html>`)).message).not.toContain(KEY);
+  });
+
+  test('a secret in the headers and a short key are hidden too', async () => {
+    const server = await chatServer(({ response, headers }) => refuse(response, 403, said(JSON.stringify(headers))));
+    const headers = { 'api-key': 'azure-secret-0123456789' };
+    const { message } = await failureFrom(openaiModel({ model: 'm', apiKey: 'abc', baseURL: server.baseURL, headers }));
+    expect(server.exchanges[0]?.headers).toMatchObject({ ...headers, authorization: 'Bearer abc' });
+    expect(message).not.toContain('azure-secret');
+    expect(message).not.toContain('Bearer abc');
+  });
+
+  test.each([
+    [{ detail: 'Model is loading' }, 'Model is loading'],
+    [{ object: 'error', message: 'Model is loading', code: 400 }, ': Model is loading'],
+    [{ error: 'Model is loading' }, 'Model is loading'],
+    [said('Model is loading'), ': Model is loading'],
+  ])('what is wrong is found in the body %j', async (body, text) => {
+    expect((await failureOn(400, body)).message).toContain(text);
+  });
+
+  test('a page that is not found says where it was looked for', async () => {
+    const { message } = await failureOn(404, '404 page not found');
+    expect(message).toMatch(/at http:\/\/127\.0\.0\.1:\d+\/v1 \(should it end in \/v1\?\)/);
+  });
+});
+
+describe('the openai model, when a reply breaks', () => {
+  test('[A10] a refused connection is a failure of transport that is worth a retry', async () => {
+    const server = await chatServer(() => {});
+    await server.stop();
+    expect(await failureFrom(model(server.baseURL))).toMatchObject({
+      stage: 'transport',
+      code: 'connection_failed',
+      retryable: true,
+      message: expect.stringMatching(/^no connection to http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/),
+    });
+  });
+
+  test('a connection reset before the reply, and a host without an address, are too', async () => {
+    const server = await chatServer(({ response }) => void response.destroy());
+    expect(await failureFrom(model(server.baseURL))).toMatchObject({ code: 'connection_failed', retryable: true });
+    expect(await failureFrom(model('http://postchain.invalid/v1'))).toMatchObject({ code: 'connection_failed' });
+  });
+
+  test('[A10] a connection cut in mid-reply gives the deltas so far and a failure that is worth a retry', async () => {
+    const server = await chatServer(({ response }) => {
+      streaming(response).write(event(chunk({ content: 'half' })), () => response.destroy());
+    });
+    const parts = await partsOf(model(server.baseURL));
+    expect(textOf(parts)).toBe('half');
+    expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code: 'stream_cut', retryable: true } });
+  });
+
+  test('a reply that ends politely but without a finish reason is cut, too', async () => {
+    for (const ending of ['', DONE]) {
+      const server = await chatServer(({ response }) => {
+        streaming(response).end(event(chunk({ content: 'half' })) + ending);
+      });
+      expect(await failureFrom(model(server.baseURL))).toMatchObject({
+        stage: 'transport',
+        code: 'stream_cut',
+        retryable: true,
+      });
+    }
+  });
+
+  test('what breaks after the finish reason breaks nothing', async () => {
+    const server = await chatServer(({ response }) => {
+      const done = event(chunk({ content: 'all' })) + event(chunk({}, 'stop'));
+      streaming(response).write(done, () => response.destroy());
+    });
+    const parts = await partsOf(model(server.baseURL));
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop', usage: null });
+  });
+
+  test.each([
+    ['a page', 'text/html', '<html><body>Welcome to nginx!</body></html>'],
+    ['nothing', 'text/event-stream', ''],
+    ['an event that is no JSON', 'text/event-stream', 'data: {"choices": [\n\n'],
+    ['an event that is no chunk', 'text/event-stream', 'data: {"choices": 42}\n\n'],
+    ['a null event', 'text/event-stream', 'data: null\n\n'],
+    ['a body that is no JSON', 'application/json', '{"choices": ['],
+    ['bytes', 'application/octet-stream', '\0\u0001\uFFFD\n\n\n\0'],
+  ])('[A10] garbage is a failure of transport that is worth a retry: %s', async (_, type, body) => {
+    const server = await chatServer(({ response }) => void response.writeHead(200, { 'content-type': type }).end(body));
+    expect(await failureFrom(model(server.baseURL))).toMatchObject({
+      stage: 'transport',
+      code: 'garbled_reply',
+      retryable: true,
+    });
+  });
+
+  test('a server that does not speak HTTP is garbage, too', async () => {
+    const server = await chatServer(({ response }) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'));
+    expect(await failureFrom(model(server.baseURL))).toMatchObject({ code: 'garbled_reply', retryable: true });
+  });
+
+  test.each([
+    [{ error: { message: 'Overloaded', type: 'overloaded_error' } }, 'server_error', true],
+    [{ error: { message: 'Provider died', code: 502 } }, 'server_error', true],
+    [{ error: { message: 'Slow down', code: 'rate_limit_exceeded' } }, 'rate_limited', true],
+    [{ error: { message: 'No money', code: 'insufficient_quota' } }, 'insufficient_quota', false],
+    [{ error: { message: 'Too long', type: 'invalid_request_error', code: null } }, 'bad_request', false],
+    [{ error: 'boom' }, 'server_error', true],
+    [{ object: 'error', message: 'boom', code: 400 }, 'bad_request', false],
+  ])('an error object in mid-stream is a failure: %j', async (body, code, retryable) => {
+    const server = await chatServer(({ response }) => {
+      streaming(response).end(event(chunk({ content: 'half' })) + event(body) + completion('never seen'));
+    });
+    const parts = await partsOf(model(server.baseURL));
+    expect(textOf(parts)).toBe('half');
+    expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code, retryable } });
+  });
+
+  test('a bug or a port that throws is reported, never hidden', async () => {
+    const fetch = async () =>
+      new Response(new ReadableStream({ pull: () => Promise.reject(new RangeError(`no ${KEY}`)) }));
+    const failure = await failureFrom(openaiModel({ model: 'm', apiKey: KEY, fetch }), modelRequest());
+    expect(failure).toMatchObject({ stage: 'unexpected', code: 'unexpected', retryable: false });
+    expect(failure.message).toBe('the call failed: RangeError: no [key]');
+  });
+});

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { type OpenAIModelOptions, openaiSettings } from '../../../src/models/openai/options.ts';
+import { chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
+import { partsOf } from '../../support/model-request.ts';
+
+const KEY = 'sk-test-1234567890';
+const LOCAL = 'http://localhost:11434/v1';
+
+beforeEach(() => {
+  vi.stubEnv('OPENAI_API_KEY', undefined);
+  vi.stubEnv('OPENAI_BASE_URL', undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+function errorOf(options: Partial<OpenAIModelOptions>): { code: string; message: string } {
+  try {
+    openaiModel({ model: 'm', ...options });
+  } catch (error) {
+    return error as { code: string; message: string };
+  }
+  throw new Error('expected an error');
+}
+
+describe('the options of the openai model', () => {
+  test('the key and the base URL come from the environment, read when the model is made', () => {
+    vi.stubEnv('OPENAI_API_KEY', ` ${KEY}\n`);
+    vi.stubEnv('OPENAI_BASE_URL', 'https://llm.example.org/v1');
+    expect(openaiSettings({ model: 'm' })).toMatchObject({ apiKey: KEY, baseURL: 'https://llm.example.org/v1' });
+    expect(openaiSettings({ model: 'm', apiKey: 'other', baseURL: LOCAL })).toMatchObject({
+      apiKey: 'other',
+      baseURL: LOCAL,
+    });
+  });
+
+  test('without a base URL it is OpenAI, with a window of 128,000 tokens', () => {
+    expect(openaiSettings({ model: 'm', apiKey: KEY }).baseURL).toBe('https://api.openai.com/v1');
+    const { id, contextWindowTokens } = openaiModel({ model: 'm', apiKey: KEY });
+    expect({ id, contextWindowTokens }).toEqual({ id: 'openai:m', contextWindowTokens: 128_000 });
+  });
+
+  test.each([undefined, '', '  \n'])(
+    'a missing or blank key is refused, and the message says what to do: %j',
+    (apiKey) => {
+      const { code, message } = errorOf(apiKey === undefined ? {} : { apiKey });
+      expect(code).toBe('invalid_key');
+      expect(message).toMatch(/got no key; api\.openai\.com wants one; set OPENAI_API_KEY or pass apiKey \(any word/);
+    },
+  );
+
+  test.each([
+    ['sk-test 1234567890', 'white space inside'],
+    ['sk-test\n1234567890', 'white space inside'],
+    ['sk-test\u00001234567890', 'control characters inside'],
+    ['sk-tést-1234567890', 'characters that are not ASCII'],
+    ['sk-test\u200b-1234567890', 'characters that are not ASCII'],
+  ])('the key %j is refused, and no part of it is told', (apiKey, wrong) => {
+    const { code, message } = errorOf({ apiKey });
+    expect(code).toBe('invalid_key');
+    expect(message).toContain(wrong);
+    expect(message).not.toMatch(/sk-|1234567890|\n/);
+  });
+
+  test.each([
+    'http://localhost:11434/v1',
+    'http://127.0.0.1:8080/v1',
+    'http://[::1]:8080/v1',
+    'http://ai.localhost/v1',
+  ])('a server on loopback needs no key: %s', (baseURL) => {
+    expect(openaiSettings({ model: 'm', baseURL })).toMatchObject({ apiKey: 'not-needed', secrets: [] });
+    expect(openaiSettings({ model: 'm', baseURL, apiKey: '' })).toMatchObject({ apiKey: 'not-needed' });
+    expect(openaiSettings({ model: 'm', baseURL, apiKey: KEY })).toMatchObject({ apiKey: KEY, secrets: [KEY] });
+  });
+
+  test('a server elsewhere needs a key, whatever its name looks like', () => {
+    expect(errorOf({ baseURL: 'http://localhost.example.org/v1' }).code).toBe('invalid_key');
+    expect(errorOf({ baseURL: 'http://192.168.1.7:11434/v1' }).code).toBe('invalid_key');
+  });
+
+  test.each([
+    ['localhost:11434/v1', 'a URL that starts with "localhost:"'],
+    ['ftp://localhost/v1', 'a URL that starts with "ftp:"'],
+    ['/v1', 'no URL'],
+    ['', 'no URL'],
+    ['http://', 'no URL'],
+    ['http://user:secret@localhost/v1', 'a URL of localhost with a user, query or fragment'],
+    ['http://localhost/v1?api-version=1', 'a URL of localhost with a user, query or fragment'],
+  ])('the base URL %j is refused', (baseURL, got) => {
+    const { code, message } = errorOf({ baseURL, apiKey: KEY });
+    expect(code).toBe('invalid_option');
+    expect(message).toContain(`baseURL: got ${got}; `);
+    expect(message).not.toContain('secret');
+  });
+
+  test.each([
+    [{ model: '' }],
+    [{ model: ' \n' }],
+    [{ contextWindowTokens: 0 }],
+    [{ contextWindowTokens: 1.5 }],
+    [{ maxOutputTokens: Number.NaN }],
+    [{ temperature: 2.1 }],
+    [{ temperature: Number.NaN }],
+    [{ headers: { 'bad name': 'x' } }],
+    [{ headers: { 'x-ok': 'line\nbreak' } }],
+  ])('%j is refused', (options) => {
+    const { code, message } = errorOf({ apiKey: KEY, ...options });
+    expect(code).toBe('invalid_option');
+    expect(message).toContain(Object.keys(options)[0]);
+    expect(message).not.toMatch(/\n/);
+  });
+});
+
+describe('checking the key', () => {
+  const check = (baseURL: string, signal = new AbortController().signal) =>
+    openaiModel({ model: 'a/b c', apiKey: KEY, baseURL }).checkKey({ signal });
+
+  test.each([401, 403])('a refused key is a failure: %i', async (status) => {
+    const server = await chatServer(({ response }) => refuse(response, status, { error: { message: `Bad ${KEY}` } }));
+    const failure = await check(server.baseURL);
+    expect(failure).toMatchObject({ code: 'unauthorized', retryable: false, status });
+    expect(failure?.message).not.toContain(KEY);
+    expect(server.exchanges[0]).toMatchObject({ method: 'GET', path: '/v1/models/a%2Fb%20c' });
+  });
+
+  test.each([200, 404, 429, 500])('any other answer says nothing about the key: %i', async (status) => {
+    const server = await chatServer(({ response }) => refuse(response, status, { error: { message: 'x' } }));
+    expect(await check(server.baseURL)).toBeNull();
+    expect(server.exchanges).toHaveLength(1);
+  });
+
+  test('a restricted key that may only not list models is no refused key', async () => {
+    const message = 'You have insufficient permissions for this operation. Missing scopes: api.model.read.';
+    const server = await chatServer(({ response }) => refuse(response, 403, { error: { message } }));
+    expect(await check(server.baseURL)).toBeNull();
+  });
+
+  test('no server, and an abort while it is silent, say nothing about the key', async () => {
+    const controller = new AbortController();
+    const server = await chatServer(() => controller.abort());
+    expect(await check(server.baseURL, controller.signal)).toBeNull();
+    await server.allClosed();
+    await server.stop();
+    expect(await check(server.baseURL)).toBeNull();
+    expect(await check(server.baseURL, AbortSignal.abort())).toBeNull();
+  });
+});
+
+describe('the openai client', () => {
+  test('gets the key and the headers, and nothing of the environment but what OpenAI documents', async () => {
+    vi.stubEnv('OPENAI_ADMIN_KEY', 'sk-admin-1234567890');
+    vi.stubEnv('OPENAI_LOG', 'debug');
+    const printed = vi.spyOn(console, 'debug').mockImplementation(() => {});
+    const server = await chatServer(({ response }) => void streaming(response).end(completion('ok')));
+    const subject = openaiModel({
+      model: 'm',
+      apiKey: KEY,
+      baseURL: server.baseURL,
+      headers: { 'x-title': 'PostChain' },
+    });
+    await partsOf(subject);
+    expect(server.exchanges[0]?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'x-title': 'PostChain' });
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
+  });
+
+  test('says nothing on the console about a reply that it cannot parse', async () => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const server = await chatServer(({ response }) => void streaming(response).end('data: secret {\n\n'));
+    await partsOf(openaiModel({ model: 'm', apiKey: KEY, baseURL: server.baseURL }));
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
+  });
+});

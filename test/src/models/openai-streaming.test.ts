@@ -1,0 +1,178 @@
+import { LLMock } from '@copilotkit/aimock';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
+import { modelRequest, partsOf, textOf } from '../../support/model-request.ts';
+
+const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: 'sk-test-1234567890', baseURL });
+const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
+
+/** Serves these bytes as an event stream, and gives the parts that come of them. */
+async function partsFrom(...writes: readonly (string | Uint8Array)[]) {
+  const server = await chatServer(({ response }) => {
+    streaming(response);
+    for (const bytes of writes) response.write(bytes);
+    response.end();
+  });
+  return partsOf(model(server.baseURL));
+}
+
+describe('the openai model, streaming', () => {
+  test('a reply arrives as deltas and one finish, from a mock that knows the whole protocol', async () => {
+    const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: 'silent' });
+    onTestFinished(() => mock.stop());
+    mock.onMessage('sky', { content: '{"response":"Rayleigh"}', usage: { prompt_tokens: 7, completion_tokens: 3 } });
+    await mock.start();
+    const parts = await partsOf(model(`${mock.url}/v1`));
+    expect(textOf(parts)).toBe('{"response":"Rayleigh"}');
+    expect(parts.filter(({ type }) => type === 'text-delta').length).toBeGreaterThan(3);
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop', usage });
+    expect(mock.getLastRequest()?.body).toMatchObject({
+      model: 'test-model',
+      stream: true,
+      stream_options: { include_usage: true },
+      response_format: { type: 'json_schema', json_schema: { name: 'action_reply', strict: true } },
+    });
+  });
+
+  test('a delta is handed on as it comes, while the reply is still being written', async () => {
+    let goOn = (): void => {};
+    const server = await chatServer(async ({ response }) => {
+      streaming(response).write(event(chunk({ content: 'one' })));
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      response.end(completion(' two'));
+    });
+    const iterator = model(server.baseURL)
+      .stream(modelRequest(), { signal: new AbortController().signal })
+      [Symbol.asyncIterator]();
+    expect((await iterator.next()).value).toEqual({ type: 'text-delta', text: 'one' });
+    goOn();
+    expect((await iterator.next()).value).toEqual({ type: 'text-delta', text: ' two' });
+    expect((await iterator.next()).value).toEqual({ type: 'finish', reason: 'stop', usage });
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test('[A2] a reply that fits no schema is handed on as it is', async () => {
+    const parts = await partsFrom(completion('no JSON {'));
+    expect(textOf(parts)).toBe('no JSON {');
+  });
+
+  test('usage that is absent, incomplete or absurd is null, and usage in any chunk counts, the last most', async () => {
+    expect((await partsFrom(completion('a', null))).at(-1)).toMatchObject({ usage: null });
+    expect((await partsFrom(completion('a', { prompt_tokens: 7 }))).at(-1)).toMatchObject({ usage: null });
+    expect((await partsFrom(completion('a', { prompt_tokens: -7, completion_tokens: 1 }))).at(-1)).toMatchObject({
+      usage: null,
+    });
+    const early = { ...chunk({ content: 'a' }), usage: { prompt_tokens: 1, completion_tokens: 1 } };
+    expect((await partsFrom(event(early), completion('a'))).at(-1)).toMatchObject({ usage });
+  });
+
+  test.each([
+    ['stop', 'stop'],
+    ['length', 'length'],
+    ['content_filter', 'content-filter'],
+    ['tool_calls', 'other'],
+    ['eos', 'other'],
+  ])('the finish reason %s is %s', async (theirs, ours) => {
+    const parts = await partsFrom(event(chunk({ content: 'a' })), event(chunk({}, theirs)), DONE);
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: ours, usage: null });
+  });
+
+  test('empty choices, no choices, null contents, reasoning and unknown members are passed over', async () => {
+    const parts = await partsFrom(
+      event({ object: 'chat.completion.chunk', choices: [], prompt_filter_results: [{}] }),
+      event({ choices: null }),
+      event({}),
+      event({ choices: [{ index: 0 }] }),
+      event(chunk({ role: 'assistant', content: null, reasoning_content: 'hm', refusal: null, tool_calls: [] })),
+      completion('ok'),
+    );
+    expect(parts).toEqual([
+      { type: 'text-delta', text: 'ok' },
+      { type: 'finish', reason: 'stop', usage },
+    ]);
+  });
+
+  test('a server that answers in one piece all the same is understood', async () => {
+    const server = await chatServer(({ response }) => {
+      const reply = { object: 'chat.completion', choices: [{ message: { content: 'whole' }, finish_reason: 'stop' }] };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+    });
+    expect(await partsOf(model(server.baseURL))).toEqual([
+      { type: 'text-delta', text: 'whole' },
+      { type: 'finish', reason: 'stop', usage: null },
+    ]);
+  });
+
+  test('a refusal is a failure of refinement that is not worth a retry', async () => {
+    const parts = await partsFrom(
+      event(chunk({ refusal: 'I cannot\n' })),
+      event(chunk({ refusal: 'help.' })),
+      event(chunk({}, 'stop')),
+      DONE,
+    );
+    expect(parts).toEqual([
+      {
+        type: 'failure',
+        failure: {
+          stage: 'refinement',
+          code: 'refused',
+          message: 'the model refused: I cannot help.',
+          retryable: false,
+          retryAfterMs: null,
+          status: null,
+          issues: [],
+        },
+      },
+    ]);
+  });
+
+  const wild = 'Grüße, 日本語 👩‍👩‍👧 \u2028 "quoted" \\n \0 end';
+  const bytesOf = (newline: string) =>
+    Buffer.from(
+      `: keep-alive\n\n${completion(wild).replaceAll('data: {', ': ping\ndata: {')}`.replaceAll('\n', newline),
+    );
+
+  test('one byte a time over the wire gives the same text', async () => {
+    const server = await chatServer(async ({ response }) => {
+      streaming(response);
+      for (const byte of bytesOf('\n')) {
+        await new Promise<void>((sent) => response.write(Uint8Array.of(byte), () => sent()));
+      }
+      response.end();
+    });
+    expect(textOf(await partsOf(model(server.baseURL)))).toBe(wild);
+  });
+
+  test('bytes cut anywhere, any line ends and keep-alive comments give the same parts', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('\n', '\r\n', '\r'),
+        fc.infiniteStream(fc.integer({ min: 1, max: 40 })),
+        async (newline, sizes) => {
+          const bytes = bytesOf(newline);
+          const body = new ReadableStream<Uint8Array>({
+            start(controller) {
+              for (let at = 0; at < bytes.length; ) {
+                const size = sizes.next().value ?? 1;
+                controller.enqueue(new Uint8Array(bytes.subarray(at, at + size)));
+                at += size;
+              }
+              controller.close();
+            },
+          });
+          const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+          const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', fetch }));
+          expect(parts).toEqual([
+            { type: 'text-delta', text: wild },
+            { type: 'finish', reason: 'stop', usage },
+          ]);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});

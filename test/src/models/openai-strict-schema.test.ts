@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { replySchemas } from '../../../machines/contracts/phases/result.ts';
+import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
+import { strictSchema } from '../../../src/models/openai/strict-schema.ts';
+
+const closed = (properties: object) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+describe('a schema for strict mode', () => {
+  test.each(Object.entries({ ...replySchemas, synthesis: synthesisReplySchema }))(
+    'every reply of the chain can be asked for strictly: %s',
+    (_, schema) => {
+      expect(strictSchema(z.toJSONSchema(schema))).toMatchObject({ type: 'object', additionalProperties: false });
+    },
+  );
+
+  test('is the schema itself, less what only narrows', () => {
+    const inner = { anyOf: [{ type: 'number', minimum: 0, maximum: 1 }, { type: 'null' }] };
+    const schema = closed({
+      a: inner,
+      b: { type: 'array', items: closed({ c: { enum: ['x'] } }) },
+      d: { $ref: '#/$defs/e' },
+    });
+    expect(strictSchema({ ...schema, $defs: { e: { type: 'string' } } })).toEqual({
+      ...schema,
+      $defs: { e: { type: 'string' } },
+    });
+    expect(strictSchema({ $schema: 'x', ...closed({ a: { type: 'string', minLength: 1, default: 'y' } }) })).toEqual(
+      closed({ a: { type: 'string' } }),
+    );
+  });
+
+  test.each([
+    ['an open object', { ...closed({}), additionalProperties: true }],
+    ['an object that says nothing of more properties', { type: 'object', properties: {}, required: [] }],
+    ['an optional property', { ...closed({ a: { type: 'string' } }), required: [] }],
+    ['an open object inside', closed({ a: { type: 'array', items: { type: 'object', properties: {} } } })],
+    ['a property of any type', closed({ a: {} })],
+    ['a property that is true', closed({ a: true })],
+    ['a record', closed({ a: { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} } })],
+    ['a oneOf', closed({ a: { oneOf: [{ type: 'string' }] } })],
+    ['an open choice', closed({ a: { anyOf: [{ type: 'object' }] } })],
+    ['an unknown keyword', closed({ a: { type: 'string', contentEncoding: 'base64' } })],
+    ['an array at the root', { type: 'array', items: { type: 'string' } }],
+  ])('is none for %s', (_, schema) => {
+    expect(strictSchema(schema)).toBeNull();
+  });
+});

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { termWeights } from '../../../src/retrieval/term-weights.ts';
+import { requestTerms, stemsOf, termsOf } from '../../../src/retrieval/terms.ts';
+
+describe('terms', () => {
+  it('stems words, folds accents and leaves stop words out', () => {
+    expect(stemsOf('The guards were deciding in Göttingen')).toEqual(stemsOf('guard decides gottingen'));
+  });
+
+  it('gives the parts of a camelCase name beside the whole', () => {
+    expect(stemsOf('maxContinuations')).toEqual(expect.arrayContaining(stemsOf('max continuations')));
+  });
+
+  it('keeps numbers whole and takes thousands separators out', () => {
+    expect(stemsOf('above 0.9 of 10,000')).toEqual(['0.9', '10000']);
+  });
+
+  it('matches scripts without spaces by pairs of characters', () => {
+    expect(stemsOf('東京都庁')).toEqual(['東京', '京都', '都庁']);
+  });
+
+  it('says where each term stands and how it is written', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        for (const { surface, start } of termsOf(text)) expect(text.slice(start, start + surface.length)).toBe(surface);
+      }),
+    );
+  });
+
+  it('leaves opening words that only ask out of a request, but not elsewhere', () => {
+    expect(requestTerms('Please explain the guards').map(({ surface }) => surface)).toEqual(['guards']);
+    expect(requestTerms('What does the list explain?').map(({ surface }) => surface)).toEqual(['list', 'explain']);
+    expect(requestTerms('Please explain').map(({ surface }) => surface)).toEqual(['Please', 'explain']);
+  });
+
+  it('bounds the terms of a huge request', () => {
+    const huge = Array.from({ length: 50_000 }, (_, at) => `word${at}`).join(' ');
+    expect(requestTerms(huge, 30)).toHaveLength(30);
+  });
+});
+
+describe('term weights', () => {
+  it('weigh a term more the fewer texts have it, most if none has, and general words less', () => {
+    const weight = termWeights(100, (stem) => ({ rare: 1, common: 90 })[stem] ?? 0);
+    expect(weight('unknown')).toBeGreaterThan(weight('rare'));
+    expect(weight('rare')).toBeGreaterThan(weight('common'));
+    expect(weight('handl')).toBeLessThan(weight('unknown') / 2);
+    expect(weight('common')).toBeGreaterThan(0);
+  });
+});

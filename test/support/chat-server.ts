@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** One request as the server got it, and the response to write to; `index` counts from 0. */
+export interface Exchange {
+  readonly index: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: ChatBody;
+  readonly response: ServerResponse;
+}
+
+/** The members of a chat completion request that tests look at. */
+export interface ChatBody {
+  readonly model?: string;
+  readonly messages?: readonly { readonly role: string; readonly content: string }[];
+  readonly stream_options?: unknown;
+  readonly response_format?: {
+    readonly type: string;
+    readonly json_schema?: { readonly name: string; readonly schema: unknown; readonly strict: boolean };
+  };
+  readonly temperature?: number;
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
+}
+
+export interface ChatServer {
+  /** Up to and with `/v1`. */
+  readonly baseURL: string;
+  readonly exchanges: readonly Exchange[];
+  /** How many connections carried a request so far, and how many of those are open now. */
+  readonly used: () => { readonly ever: number; readonly open: number };
+  /** Resolves when every connection that carried a request is closed. */
+  readonly allClosed: () => Promise<void>;
+  /** How many connections are open now: those, and what `fetch` opened and never used (nodejs/undici#5845). */
+  readonly connections: () => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A real HTTP server on a free loopback port, stopped at the end of the test that started it. */
+export async function chatServer(answer: (exchange: Exchange) => void | Promise<void>): Promise<ChatServer> {
+  const exchanges: Exchange[] = [];
+  const closings = new Map<Socket, Promise<void>>();
+  const server = createServer(async (request, response) => {
+    const { method = '', url: path = '', headers, socket } = request;
+    if (!closings.has(socket)) closings.set(socket, new Promise((closed) => socket.once('close', () => closed())));
+    const bytes: Buffer[] = [];
+    for await (const piece of request) bytes.push(piece);
+    const body: ChatBody = bytes.length === 0 ? {} : JSON.parse(Buffer.concat(bytes).toString());
+    const exchange = { index: exchanges.length, method, path, headers, body, response };
+    exchanges.push(exchange);
+    await answer(exchange);
+  });
+  server.on('connection', (socket: Socket) => socket.setNoDelay());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const stop = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  onTestFinished(stop);
+  return {
+    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    exchanges,
+    used: () => ({ ever: closings.size, open: [...closings.keys()].filter(({ destroyed }) => !destroyed).length }),
+    allClosed: async () => void (await Promise.all(closings.values())),
+    connections: () =>
+      new Promise((resolve, reject) => server.getConnections((error, n) => (error ? reject(error) : resolve(n)))),
+    stop,
+  };
+}
+
+/** One server-sent event with a JSON body. */
+export function event(data: unknown): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A chunk of a chat completion: a delta and, perhaps, why it ends. */
+export function chunk(delta: Readonly<Record<string, unknown>>, finishReason: string | null = null): object {
+  return { object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finishReason }] };
+}
+
+export const DONE = 'data: [DONE]\n\n';
+
+/** A whole reply as the bytes of a well-behaved server: the text, `stop`, the usage, the end mark. */
+export function completion(text: string, usage: object | null = { prompt_tokens: 7, completion_tokens: 3 }): string {
+  const parts = [chunk({ role: 'assistant', content: '' }), chunk({ content: text }), chunk({}, 'stop')];
+  const events = parts.map(event).join('');
+  return `${events}${usage === null ? '' : event({ object: 'chat.completion.chunk', choices: [], usage })}${DONE}`;
+}
+
+/** Begins an event stream; what is written to `response` after it goes out at once. */
+export function streaming(response: ServerResponse): ServerResponse {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).flushHeaders();
+  return response;
+}
+
+/** Answers with a status and a JSON body. */
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}

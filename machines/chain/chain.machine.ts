@@ -2,7 +2,7 @@ import { attemptPolicy, executionId, phaseInput } from '../policies/phase-input.
 import { initialState } from '../policies/progress.ts';
 import { composeAnswer } from '../policies/synthesis.ts';
 import { requirePorts } from '../ports.ts';
-import { begin, completeBy, end, goOnWith, onBroken, onDeadline, routeTo, settle, think } from './edges.ts';
+import { begin, completeBy, end, goOnWith, onBroken, onDeadline, onStopped, routeTo, settle, think } from './edges.ts';
 import { experience } from './experience.ts';
 import { chainSetup } from './setup.ts';
 import { synthesizing } from './synthesizing.ts';
@@ -34,35 +34,26 @@ export const chainMachine = chainSetup.createMachine({
         actions: { type: 'interrupt', params: { kind: 'budget' } },
       },
       after: {
-        runDeadline: { target: 'synthesizing', actions: { type: 'interrupt', params: { kind: 'deadline' } } },
+        runDeadline: {
+          target: 'synthesizing',
+          actions: ['chargeBrokenOff', { type: 'interrupt', params: { kind: 'deadline' } }],
+        },
       },
       on: {
-        'run.cancelled': {
-          target: 'synthesizing',
-          actions: {
-            type: 'interrupt',
-            params: ({ event }) => ({ kind: 'cancelled', reason: event.reason ?? '' }),
-          },
-        },
-        'run.interrupted': {
-          target: 'synthesizing',
-          actions: {
-            type: 'interrupt',
-            params: ({ event }) => ({ kind: 'interrupted', reason: event.reason ?? '' }),
-          },
-        },
+        'run.cancelled': onStopped('cancelled', 'synthesizing'),
+        'run.interrupted': onStopped('interrupted', 'synthesizing'),
         'run.finished': {
           target: 'synthesizing',
-          actions: { type: 'interrupt', params: { kind: 'finished_by_user' } },
+          actions: ['chargeBrokenOff', { type: 'interrupt', params: { kind: 'finished_by_user' } }],
         },
         'run.directed': [
           {
             guard: { type: 'directionIsPhase', params: ({ event }) => event },
             target: '.routing',
-            actions: {
-              type: 'takeDirection',
-              params: ({ event }) => ({ phase: event.phase, prompt: event.prompt }),
-            },
+            actions: [
+              'chargeBrokenOff',
+              { type: 'takeDirection', params: ({ event }) => ({ phase: event.phase, prompt: event.prompt }) },
+            ],
           },
           { actions: { type: 'refuseDirection', params: ({ event }) => event } },
         ],

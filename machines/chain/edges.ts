@@ -57,10 +57,22 @@ export const onDeadline = (phase: Phase) => ({
   phaseDeadline: {
     target: '#recovering',
     actions: [
+      'chargeBrokenOff' as const,
       { type: 'timeOutPhase' as const, params: { phase } },
       { type: 'announceEnd' as const, params: { phase } },
     ],
   },
+});
+
+type Stopped = { readonly event: { readonly reason?: string | undefined } };
+
+/** The user or the host stops the run: the answer is composed from what there is. */
+export const onStopped = (kind: 'cancelled' | 'interrupted', target: string) => ({
+  target,
+  actions: [
+    'chargeBrokenOff' as const,
+    { type: 'interrupt' as const, params: ({ event }: Stopped) => ({ kind, reason: event.reason ?? '' }) },
+  ],
 });
 
 /** The cycle completes by a rule: the answer is written next. */

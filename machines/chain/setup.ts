@@ -1,4 +1,4 @@
-import { assign, emit, setup } from 'xstate';
+import { type AnyMachineSnapshot, assign, emit, setup } from 'xstate';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainEvent } from '../contracts/chain-event.ts';
 import type { ChainInput, ChainState, Interruption } from '../contracts/chain-state.ts';
@@ -16,8 +16,10 @@ import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import * as progress from '../policies/progress.ts';
 import { deadlines } from '../policies/recovery.ts';
 import { composeAnswer } from '../policies/synthesis.ts';
+import { addUsage } from '../policies/usage.ts';
 import { chainFacts } from './facts.ts';
 import { chainPorts } from './ports.ts';
+import { usageUnderWay } from './usage-under-way.ts';
 import { chainVerdicts } from './verdicts.ts';
 
 type OfPhase = { readonly phase: Phase };
@@ -92,6 +94,9 @@ export const chainSetup = setup({
       direction: isPhase(phase) ? phase : DEFAULT_PHASE,
       phaseRetries: 0,
       recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
+    })),
+    chargeBrokenOff: assign(({ context, self }) => ({
+      usage: addUsage(context.usage, usageUnderWay(self.getSnapshot() as AnyMachineSnapshot)),
     })),
     interrupt: assign((_, interruption: Interruption) => ({ interruption })),
     takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => outcomes.settleSynthesis(context, outcome)),

@@ -1,5 +1,6 @@
 import { executionId, synthesisPolicy } from '../policies/phase-input.ts';
 import { synthesisInput } from '../policies/synthesis.ts';
+import { onStopped } from './edges.ts';
 import { chainSetup } from './setup.ts';
 
 /** Where every run ends [E7]: a model writes if it may, the engine composes if not. */
@@ -8,14 +9,8 @@ export const synthesizing = chainSetup.createStateConfig({
   description: 'Builds the final answer: with a model where that is possible, without one otherwise. It cannot fail.',
   initial: 'preparing',
   on: {
-    'run.cancelled': {
-      target: '.composing',
-      actions: { type: 'interrupt', params: ({ event }) => ({ kind: 'cancelled', reason: event.reason ?? '' }) },
-    },
-    'run.interrupted': {
-      target: '.composing',
-      actions: { type: 'interrupt', params: ({ event }) => ({ kind: 'interrupted', reason: event.reason ?? '' }) },
-    },
+    'run.cancelled': onStopped('cancelled', '.composing'),
+    'run.interrupted': onStopped('interrupted', '.composing'),
   },
   states: {
     preparing: {
@@ -38,7 +33,7 @@ export const synthesizing = chainSetup.createStateConfig({
           actions: { type: 'breakSynthesis', params: ({ event }) => ({ error: event.error }) },
         },
       },
-      after: { synthesisDeadline: { target: 'composing', actions: 'timeOutSynthesis' } },
+      after: { synthesisDeadline: { target: 'composing', actions: ['chargeBrokenOff', 'timeOutSynthesis'] } },
     },
     composing: {
       description: 'The answer with its flags, as the engine computed them.',

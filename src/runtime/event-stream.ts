@@ -10,8 +10,8 @@ export interface EventStream extends AsyncIterable<RunEvent> {
 }
 
 /**
- * A stream that many can read, each from the beginning: the journal is the buffer. Partial values are for those who are there;
- * a reader that falls behind gets the newest only, for it is the same growing object.
+ * A stream that many can read, each from the beginning: the journal is the buffer. Partial values are for those who are there; a
+ * reader that falls behind gets one an attempt, the newest, for it is the same growing object, and before that attempt's end.
  */
 export function createEventStream(history: readonly JournalEntry[]): EventStream {
   const readers = new Set<Reader>();
@@ -44,31 +44,31 @@ export function createEventStream(history: readonly JournalEntry[]): EventStream
 
 type Reader = ReturnType<typeof createReader>;
 
-/** One reader's place in the history, and the partial value that it has not seen yet. */
+/** One reader's place in the history, and the partial values not seen yet: each stands before the history's entry `before`. */
 function createReader(history: readonly JournalEntry[]) {
   let position = 0;
-  let partial: { readonly update: PartialUpdate; readonly before: number } | null = null;
   let wake: () => void = () => {};
+  const partials: { readonly update: PartialUpdate; readonly before: number }[] = [];
   return {
     push(event: RunEvent): void {
-      if (event.type === 'partial') partial = { update: event, before: history.length };
+      if (event.type === 'partial') {
+        const last = partials.at(-1)?.update;
+        if (last?.attemptId === event.attemptId && last.attempt === event.attempt) partials.pop();
+        partials.push({ update: event, before: history.length });
+      }
       wake();
     },
     shift(): RunEvent | undefined {
-      if (partial !== null && position >= partial.before) {
-        const { update } = partial;
-        partial = null;
-        return update;
-      }
+      const [partial] = partials;
+      if (partial !== undefined && position >= partial.before) return partials.shift()?.update;
       const entry = history[position];
       if (entry !== undefined) position += 1;
       return entry;
     },
-    arrival(): Promise<void> {
-      return new Promise((resolve) => {
+    arrival: (): Promise<void> =>
+      new Promise((resolve) => {
         wake = resolve;
-      });
-    },
+      }),
     wake: () => wake(),
   };
 }

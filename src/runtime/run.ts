@@ -34,7 +34,7 @@ export interface Run {
 
 export function startRun(input: ChainInput, parts: Omit<ActorParts, 'watcher'>, signal?: AbortSignal): Run {
   const { clock } = parts;
-  const journal = createJournal(clock.now);
+  const journal = createJournal(() => clock.now());
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
   const { runId, request, mode, limits, thresholds, startedAtMs } = input;

@@ -1,6 +1,5 @@
 import type OpenAI from 'openai';
 import type { OpenAISettings } from './options.ts';
-import { patientFetch } from './patient-fetch.ts';
 import { withReadableErrors } from './readable-errors.ts';
 
 /** The longest time that a Node timer can hold: the chart's deadlines end a call, never the client's. */
@@ -20,13 +19,14 @@ export function lazyClient(settings: OpenAISettings): () => Promise<OpenAI> {
 
 async function load(settings: OpenAISettings): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
+  const fetch = settings.fetch ?? (await import('./patient-fetch.ts')).patientFetch;
   return new Client({
     apiKey: settings.apiKey,
     adminAPIKey: null,
     webhookSecret: null,
     baseURL: settings.baseURL,
     defaultHeaders: settings.headers,
-    fetch: withReadableErrors(settings.fetch ?? patientFetch),
+    fetch: withReadableErrors(fetch),
     maxRetries: 0,
     timeout: NEVER_MS,
     logLevel: 'off',

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { createPostChain } from '../../../src/runtime/create-postchain.ts';
+
+const run = (options: object) => () => createPostChain().run(options as never);
+
+describe('options that make no sense are refused before anything starts, in one line', () => {
+  it.each([
+    [{ limits: { maxCycles: -1 } }, 'limits.maxCycles: got -1;'],
+    [{ limits: { maxCycles: 1.5 } }, 'limits.maxCycles: got 1.5;'],
+    [{ limits: { totalMs: Number.NaN } }, 'limits.totalMs: got NaN;'],
+    [{ limits: { maxCorrections: -2 } }, 'limits.maxCorrections: got -2;'],
+    [{ limits: { maxCylces: 3 } }, 'maxCylces'],
+    [{ thresholds: { confidence: 2 } }, 'thresholds.confidence: got 2;'],
+    [{ thresholds: { confidence: 'high' } }, 'thresholds.confidence: got "high";'],
+  ])('%j', (options, said) => {
+    let error: unknown;
+    try {
+      createPostChain(options as never);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(said) });
+    expect((error as Error).message).not.toContain('\n');
+  });
+
+  it.each([
+    [{ request: '' }, 'invalid_request', /request is empty/],
+    [{ request: ' \n ' }, 'invalid_request', /request is empty/],
+    [{ request: 7 }, 'invalid_request', /no text \(number\)/],
+    [{}, 'invalid_request', /no text \(undefined\)/],
+    [{ request: 'x'.repeat(1_000_001) }, 'invalid_request', /1000001 characters/],
+    [{ request: 'x', mode: 'fast' }, 'invalid_option', /mode: got "fast"; wanted "automatic" or "manual"/],
+    [{ request: 'x', startAt: 'lunch' }, 'invalid_option', /no phase "lunch": choose one of action, experience/],
+  ])('a run with %j', (options, code, message) => {
+    expect(run(options)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
+  });
+
+  it('two capabilities of one name are refused', () => {
+    const one = { name: 'look', description: 'looks', arguments: {} as never, execute: () => '' };
+    expect(() => createPostChain({ capabilities: [one, one] })).toThrow(
+      expect.objectContaining({ code: 'duplicate_capability' }),
+    );
+  });
+});

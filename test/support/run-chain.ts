@@ -1,0 +1,71 @@
+import { SimulatedClock } from 'xstate';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { Task } from '../../machines/contracts/phase.ts';
+import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
+import { createPostChain } from '../../src/runtime/create-postchain.ts';
+import type { PostChainOptions, RunOptions } from '../../src/runtime/options.ts';
+import type { Run } from '../../src/runtime/run.ts';
+import { replies } from './replies.ts';
+
+/** One entry for every call of a task, or a function of the number of the call. */
+export type Plan = { readonly [T in Task]?: ScriptEntry | ((call: number) => ScriptEntry) };
+
+export interface ScriptedRun {
+  readonly run: Run;
+  readonly model: ScriptedModel;
+  readonly clock: WatchedClock;
+}
+
+/** A simulated clock that knows how many timers wait. */
+class WatchedClock extends SimulatedClock {
+  readonly waiting = new Set<number>();
+
+  override setTimeout(fn: (...args: unknown[]) => void, timeout: number): number {
+    const id = super.setTimeout(() => {
+      this.waiting.delete(id);
+      fn();
+    }, timeout);
+    this.waiting.add(id);
+    return id;
+  }
+
+  override clearTimeout(id: number): void {
+    this.waiting.delete(id);
+    super.clearTimeout(id);
+  }
+}
+
+/** Starts a run on a scripted model and a simulated clock; what the plan leaves out gets a valid reply. */
+export function startScripted(
+  plan: Plan = {},
+  options: Omit<PostChainOptions, 'model' | 'clock'> = {},
+  run: Partial<RunOptions> = {},
+): ScriptedRun {
+  const clock = new WatchedClock();
+  const model = scriptedModel((request, call) => {
+    const planned = plan[request.task] ?? replies[request.task];
+    const entry = typeof planned === 'function' ? (planned as (call: number) => ScriptEntry)(call) : planned;
+    return typeof entry === 'function' ? entry(request) : entry;
+  });
+  const chain = createPostChain({ newId: () => 'run-1', ...options, model, clock });
+  return { run: chain.run({ request: 'Is it so?', ...run }), model, clock };
+}
+
+/** Lets everything happen that needs no time. */
+export async function settle(rounds = 20): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export function entriesOf<T extends JournalEntry['type']>(run: Run, type: T): Extract<JournalEntry, { type: T }>[] {
+  return run.journal.filter((entry) => entry.type === type) as Extract<JournalEntry, { type: T }>[];
+}
+
+/** The phases that a run went through, in order. */
+export function phasesOf(run: Run): string[] {
+  return entriesOf(run, 'phase-start').map(({ phase }) => phase);
+}
+
+/** The rules that decided, in order. */
+export function rulesOf(run: Run): string[] {
+  return entriesOf(run, 'decision').map(({ decision }) => decision.rule);
+}

@@ -14,14 +14,20 @@ export function port<Logic extends AnyActorLogic>(name: string): Logic {
   return { [MISSING]: name, transition: refuse, getInitialSnapshot: refuse, getPersistedSnapshot: refuse } as never;
 }
 
-/** Throws `port_missing` where a machine is started with a port unprovided. Called from a chart's `context`. */
+/** Throws `port_missing` where a machine, or one that it runs, is started with a port unprovided. Called from a chart's `context`. */
 export function requirePorts(self: AnyActorRef): void {
-  const { actors = {} } =
-    (self as { logic?: { implementations?: { actors?: Record<string, unknown> } } }).logic?.implementations ?? {};
-  for (const logic of Object.values(actors)) {
-    const name = (logic as { [MISSING]?: string } | undefined)?.[MISSING];
-    if (name !== undefined) throw missing(name);
-  }
+  requireFilled((self as { logic?: Logic }).logic);
+}
+
+interface Logic {
+  readonly [MISSING]?: string;
+  readonly implementations?: { readonly actors?: Readonly<Record<string, Logic>> };
+}
+
+function requireFilled(logic: Logic | undefined): void {
+  const name = logic?.[MISSING];
+  if (name !== undefined) throw missing(name);
+  for (const below of Object.values(logic?.implementations?.actors ?? {})) requireFilled(below);
 }
 
 function missing(name: string): PostChainError {

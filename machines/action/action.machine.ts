@@ -37,7 +37,10 @@ export const actionMachine = actionSetup.createMachine({
       always: [
         { guard: 'nothingToRun', target: 'concluded' },
         { guard: 'capabilityKnown', target: 'validatingArguments' },
-        { target: 'concluded', actions: { type: 'noteStop', params: { reason: 'invalid_next_step' } } },
+        {
+          target: 'concluded',
+          actions: ['noteUnknown', { type: 'noteStop', params: { reason: 'invalid_next_step' } }],
+        },
       ],
     },
     validatingArguments: {
@@ -51,9 +54,21 @@ export const actionMachine = actionSetup.createMachine({
             target: 'executing',
             actions: { type: 'takeArguments', params: ({ event }) => event.output },
           },
-          { target: 'concluded', actions: { type: 'noteStop', params: { reason: 'invalid_next_step' } } },
+          {
+            target: 'concluded',
+            actions: [
+              { type: 'takeArguments', params: ({ event }) => event.output },
+              { type: 'noteStop', params: { reason: 'invalid_next_step' } },
+            ],
+          },
         ],
-        onError: { target: 'concluded', actions: { type: 'noteStop', params: { reason: 'invalid_next_step' } } },
+        onError: {
+          target: 'concluded',
+          actions: [
+            { type: 'noteProblem', params: ({ event }) => ({ error: event.error }) },
+            { type: 'noteStop', params: { reason: 'invalid_next_step' } },
+          ],
+        },
       },
     },
     executing: {
@@ -90,13 +105,29 @@ export const actionMachine = actionSetup.createMachine({
           reply: context.reply ?? { response: '', confidence: 0, call: null },
           results: context.results,
         }),
-        onDone: { target: 'branching', actions: { type: 'takeContinuation', params: ({ event }) => event.output } },
-        onError: { target: 'concluded', actions: { type: 'noteStop', params: { reason: 'decider_failed' } } },
+        onDone: {
+          target: 'branching',
+          actions: { type: 'takeContinuation', params: ({ event }) => ({ said: event.output }) },
+        },
+        onError: {
+          target: 'concluded',
+          actions: [
+            { type: 'noteProblem', params: ({ event }) => ({ error: event.error }) },
+            { type: 'noteStop', params: { reason: 'decider_failed' } },
+          ],
+        },
+      },
+      after: {
+        capabilityDeadline: {
+          target: 'concluded',
+          actions: ['noteLateDecider', { type: 'noteStop', params: { reason: 'decider_failed' } }],
+        },
       },
     },
     branching: {
       description: 'Done, at the limit, or on to the next step.',
       always: [
+        { guard: 'continuationUnreadable', target: 'concluded' },
         {
           guard: 'isDone',
           target: 'concluded',
@@ -110,7 +141,7 @@ export const actionMachine = actionSetup.createMachine({
         { target: 'resolving' },
       ],
     },
-    concluded: { description: 'A response, and the results of what ran.', type: 'final' },
+    concluded: { description: 'A response, and the results of what ran.', type: 'final', entry: 'announceStop' },
     failed: { description: 'The model gave no usable response.', type: 'final' },
   },
 });

@@ -8,7 +8,10 @@ export type ArgumentsCheck =
   | { readonly ok: true; readonly arguments: Record<string, unknown> }
   | { readonly ok: false; readonly problem: string };
 
-/** Parses the arguments of a call and holds them against the capability's schema. Never rejects for bad arguments. */
+/**
+ * Parses the arguments of a call and holds them against the capability's schema. What it gives is JSON, as it was parsed: a
+ * transformation in the schema happens when the capability runs. Never rejects for bad arguments.
+ */
 export type ValidateArguments = PromiseActorLogic<ArgumentsCheck, CapabilityCall>;
 
 export interface ExecuteCapabilityInput {
@@ -16,7 +19,7 @@ export interface ExecuteCapabilityInput {
   readonly arguments: Record<string, unknown>;
 }
 
-/** Runs a capability. What it throws comes back as `success: false`; it rejects for nothing but a bug [R7]. */
+/** Runs a capability on checked arguments. What it throws comes back as `success: false`; it rejects for nothing but a bug [R7]. */
 export type ExecuteCapability = PromiseActorLogic<CapabilityResult, ExecuteCapabilityInput>;
 
 export interface DecideContinuationInput {
@@ -25,13 +28,11 @@ export interface DecideContinuationInput {
   readonly results: readonly CapabilityResult[];
 }
 
-/** Done, perhaps with an output in place of the last result's [R5], or the next step, still unchecked. */
-export type Continuation =
-  | { readonly done: true; readonly finalOutput: string | null }
-  | { readonly done: false; readonly next: CapabilityCall };
-
-/** The continuation decider [R1]. One that rejects ends the loop with the last result [R7]. */
-export type DecideContinuation = PromiseActorLogic<Continuation, DecideContinuationInput>;
+/**
+ * The continuation decider [R1]: gives a Continuation, which is checked, since deciders are the user's code or a model. One that
+ * rejects, or says what is none, ends the loop with the last result [R7].
+ */
+export type DecideContinuation = PromiseActorLogic<unknown, DecideContinuationInput>;
 
 export const actionPorts = {
   attempt: port<typeof attemptMachine>('attempt'),

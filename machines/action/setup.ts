@@ -1,15 +1,21 @@
 import { assign, emit, setup } from 'xstate';
 import type { AttemptExecution, AttemptOutcome, AttemptPolicy } from '../contracts/attempt.ts';
-import type { CapabilityCall, CapabilityResult, StopReason } from '../contracts/capability.ts';
+import type { CapabilityCall, CapabilityResult, Continuation, StopReason } from '../contracts/capability.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { ActionReply } from '../contracts/phases/action.ts';
 import type { PhaseInput } from '../contracts/phases/input.ts';
 import type { Verdict } from '../contracts/verdict.ts';
-import { capabilityKnown, continuationLimit, nothingToRun, synthesizeLast } from '../policies/capability-loop.ts';
+import {
+  capabilityKnown,
+  continuationLimit,
+  nothingToRun,
+  readContinuation,
+  synthesizeLast,
+} from '../policies/capability-loop.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import { NO_USAGE } from '../policies/usage.ts';
-import { type ArgumentsCheck, actionPorts, type Continuation } from './ports.ts';
+import { type ArgumentsCheck, actionPorts } from './ports.ts';
 
 export interface ActionInput {
   readonly id: string;
@@ -28,11 +34,13 @@ export interface ActionContext extends ActionInput {
   readonly results: readonly CapabilityResult[];
   readonly continuation: Continuation | null;
   readonly stopReason: StopReason;
+  /** What was wrong with the next step or the decider, in words [R5]. */
+  readonly problem: string | null;
   readonly failure: Failure | null;
   readonly execution: AttemptExecution;
 }
 
-type ActionFact = Extract<ChainFact, { type: 'capability-start' | 'capability-end' }>;
+type ActionFact = Extract<ChainFact, { type: 'capability-start' | 'capability-end' | 'capability-stop' }>;
 type Args = { context: ActionContext };
 
 export function startAction(input: ActionInput): ActionContext {
@@ -44,6 +52,7 @@ export function startAction(input: ActionInput): ActionContext {
     results: [],
     continuation: null,
     stopReason: 'nothing_to_run',
+    problem: null,
     failure: null,
     execution: { id: input.id, task: 'action', attempts: [], corrections: 0, transportRetries: 0, usage: NO_USAGE },
   };
@@ -55,6 +64,10 @@ export const actionVerdicts = {
   hasDecider: ({ context }: Args): Verdict => ({
     holds: context.hasDecider,
     inputs: { hasDecider: context.hasDecider },
+  }),
+  continuationUnreadable: ({ context }: Args): Verdict => ({
+    holds: context.continuation === null,
+    inputs: { problem: context.problem },
   }),
   isDone: ({ context }: Args): Verdict => ({
     holds: context.continuation?.done === true,
@@ -78,6 +91,7 @@ export const actionSetup = setup({
     nothingToRun: (args) => actionVerdicts.nothingToRun(args).holds,
     capabilityKnown: (args) => actionVerdicts.capabilityKnown(args).holds,
     hasDecider: (args) => actionVerdicts.hasDecider(args).holds,
+    continuationUnreadable: (args) => actionVerdicts.continuationUnreadable(args).holds,
     isDone: (args) => actionVerdicts.isDone(args).holds,
     continuationLimitReached: (args) => actionVerdicts.continuationLimitReached(args).holds,
   },
@@ -93,41 +107,54 @@ export const actionSetup = setup({
         : { failure: outcome.failure, execution: outcome.execution },
     ),
     takeError: assign((_, { error }: { error: unknown }) => ({ failure: unexpectedFailure(error) })),
-    takeArguments: assign((_, check: ArgumentsCheck) => ({ checked: check.ok ? check.arguments : {} })),
+    takeArguments: assign((_, check: ArgumentsCheck) =>
+      check.ok ? { checked: check.arguments } : { problem: check.problem },
+    ),
     takeResult: assign(({ context }, { result }: { result: CapabilityResult }) => ({
       results: [...context.results, result],
     })),
     noteTimeout: assign(({ context }) => ({
-      results: [...context.results, brokenResult(context, `no result within ${context.capabilityMs} ms`)],
+      results: [
+        ...context.results,
+        brokenResult(context, `no result within ${context.capabilityMs} ms`, context.capabilityMs),
+      ],
     })),
     noteThrown: assign(({ context }, { error }: { error: unknown }) => ({
-      results: [...context.results, brokenResult(context, unexpectedFailure(error).message)],
+      results: [...context.results, brokenResult(context, unexpectedFailure(error).message, 0)],
     })),
-    takeContinuation: assign((_, continuation: Continuation) => ({
-      continuation,
-      call: continuation.done ? null : continuation.next,
-    })),
+    takeContinuation: assign((_, { said }: { said: unknown }) => readContinuation(said)),
     takeFinalOutput: assign(({ context }) => ({
       results: synthesizeLast(context.results, context.continuation?.done ? context.continuation.finalOutput : null),
     })),
     noteStop: assign((_, { reason }: { reason: StopReason }) => ({ stopReason: reason })),
+    noteUnknown: assign(({ context }) => ({ problem: `there is no capability "${context.call?.capability ?? ''}"` })),
+    noteProblem: assign((_, { error }: { error: unknown }) => ({ problem: unexpectedFailure(error).message })),
+    noteLateDecider: assign(({ context }) => ({
+      problem: `the decider said nothing within ${context.capabilityMs} ms`,
+    })),
     announceRun: emit(({ context }) => ({
       type: 'capability-start' as const,
       capability: context.call?.capability ?? '',
       index: context.results.length + 1,
     })),
+    announceStop: emit(({ context }) => ({
+      type: 'capability-stop' as const,
+      reason: context.stopReason,
+      runs: context.results.length,
+      problem: context.problem,
+    })),
     announceResult: emit(({ context }) => ({
       type: 'capability-end' as const,
       index: context.results.length,
-      result: context.results.at(-1) ?? brokenResult(context, 'no result'),
+      result: context.results.at(-1) ?? brokenResult(context, 'no result', 0),
     })),
   },
 });
 
-function brokenResult({ call, checked, capabilityMs }: ActionContext, error: string): CapabilityResult {
+function brokenResult({ call, checked }: ActionContext, error: string, durationMs: number): CapabilityResult {
   const capability = call?.capability ?? '';
-  const base = { capability, arguments: checked, success: false, output: '', synthesized: false, startedAtMs: 0 };
-  return { ...base, error, durationMs: capabilityMs };
+  const base = { capability, arguments: checked, success: false, output: '', synthesized: false, startedAtMs: null };
+  return { ...base, error, durationMs };
 }
 
 /** What the machine ends with: the value is an ActionResult without its `phase`. */

@@ -1,5 +1,13 @@
 import { assign, emit, setup } from 'xstate';
-import type { AttemptExecution, AttemptInput, AttemptOutcome, Feedback, Reply } from '../contracts/attempt.ts';
+import type {
+  AttemptExecution,
+  AttemptInput,
+  AttemptOutcome,
+  AttemptPolicy,
+  Feedback,
+  Reply,
+} from '../contracts/attempt.ts';
+import { MAX_TIMER_MS, type TokenUsage } from '../contracts/budget.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Verdict } from '../contracts/verdict.ts';
@@ -14,6 +22,8 @@ export interface AttemptContext extends AttemptInput {
   readonly feedback: Feedback | null;
   readonly openedAtMs: number;
   readonly seenAtMs: number;
+  readonly promptChars: number;
+  readonly chars: number;
   readonly reply: Reply | null;
   readonly value: unknown;
   readonly failure: Failure | null;
@@ -22,21 +32,32 @@ export interface AttemptContext extends AttemptInput {
 
 type AttemptFact = Extract<ChainFact, { type: 'attempt-start' | 'attempt-end' | 'attempt-retry' }>;
 
+/** What belongs to one attempt, before it has begun. */
+const NOTHING_YET = {
+  openedAtMs: 0,
+  seenAtMs: 0,
+  promptChars: 0,
+  chars: 0,
+  reply: null,
+  value: null,
+  failure: null,
+  retryInMs: 0,
+} as const;
+
 export function startAttempts(input: AttemptInput): AttemptContext {
   return {
     ...input,
     execution: { id: input.id, task: input.task, attempts: [], corrections: 0, transportRetries: 0, usage: NO_USAGE },
     feedback: null,
-    openedAtMs: 0,
-    seenAtMs: 0,
-    reply: null,
-    value: null,
-    failure: null,
-    retryInMs: 0,
+    ...NOTHING_YET,
   };
 }
 
-const NO_TOKENS = { inputTokens: 0, outputTokens: 0, estimated: true };
+/** What the call under way has used: told by its reply, else estimated by what was asked and heard. */
+export function callUsage({ reply, promptChars, chars }: AttemptContext): TokenUsage {
+  if (reply !== null) return reply.usage;
+  return { inputTokens: Math.ceil(promptChars / 4), outputTokens: Math.ceil(chars / 4), estimated: true };
+}
 
 /** The guards' policies by name: the chart asks whether a verdict holds, the journal also shows what it saw. */
 export const attemptVerdicts = {
@@ -71,14 +92,17 @@ export const attemptSetup = setup({
   },
   delays: {
     firstChunkDeadline: ({ context }) => context.policy.firstChunkMs,
-    // A chunk may come just after a heartbeat: an eighth more, so that a live stream is never cut.
-    stallDeadline: ({ context }) => context.policy.chunkMs * 1.125,
+    stallDeadline: ({ context }) => stallMs(context.policy),
     backoff: ({ context }) => context.retryInMs,
   },
   actions: {
-    clearAttempt: assign({ reply: null, value: null, failure: null, retryInMs: 0 }),
-    noteOpened: assign((_, { atMs }: { atMs: number }) => ({ openedAtMs: atMs, seenAtMs: atMs })),
-    noteProgress: assign((_, { atMs }: { atMs: number }) => ({ seenAtMs: atMs })),
+    clearAttempt: assign(NOTHING_YET),
+    noteOpened: assign((_, { atMs, promptChars }: { atMs: number; promptChars: number }) => ({
+      openedAtMs: atMs,
+      seenAtMs: atMs,
+      promptChars,
+    })),
+    noteProgress: assign((_, { atMs, chars }: { atMs: number; chars: number }) => ({ seenAtMs: atMs, chars })),
     takeReply: assign((_, { reply, atMs }: { reply: Reply; atMs: number }) => ({
       reply,
       seenAtMs: atMs,
@@ -93,7 +117,7 @@ export const attemptSetup = setup({
       failure: failureOf('transport', 'no_reply', `No reply began within ${context.policy.firstChunkMs} ms.`),
     })),
     noteStall: assign(({ context }) => ({
-      seenAtMs: context.seenAtMs + context.policy.chunkMs,
+      seenAtMs: context.seenAtMs + stallMs(context.policy),
       failure: failureOf('transport', 'stalled', `The reply stopped for more than ${context.policy.chunkMs} ms.`),
     })),
     recordAttempt: assign(({ context }) => ({
@@ -101,7 +125,7 @@ export const attemptSetup = setup({
         attempt: context.execution.attempts.length + 1,
         text: context.reply?.text ?? '',
         failure: context.failure,
-        usage: context.reply?.usage ?? NO_TOKENS,
+        usage: callUsage(context),
         startedAtMs: context.openedAtMs,
         durationMs: Math.max(0, context.seenAtMs - context.openedAtMs),
       }),
@@ -126,7 +150,7 @@ export const attemptSetup = setup({
       task: context.task,
       attempt: context.execution.attempts.length,
       failure: context.failure,
-      usage: context.reply?.usage ?? NO_TOKENS,
+      usage: callUsage(context),
     })),
     announceRetry: emit(({ context }) => ({
       type: 'attempt-retry' as const,
@@ -136,6 +160,11 @@ export const attemptSetup = setup({
     })),
   },
 });
+
+/** A chunk may come just after a heartbeat: an eighth more, so that a live stream is never cut. */
+function stallMs({ chunkMs }: AttemptPolicy): number {
+  return Math.min(MAX_TIMER_MS, chunkMs * 1.125);
+}
 
 /** What the machine ends with. */
 export function attemptOutcome({ execution, value, failure }: AttemptContext): AttemptOutcome {

@@ -1,9 +1,7 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
+import { callUsage } from '../attempt/setup.ts';
 import type { Usage } from '../contracts/budget.ts';
-import { addUsage, NO_USAGE } from '../policies/usage.ts';
-
-/** A call that is broken off was made and is paid; how many tokens it took nobody tells. */
-const OPEN_CALL: Usage = { modelCalls: 1, inputTokens: 0, outputTokens: 0, estimated: true };
+import { addCall, addUsage, NO_USAGE } from '../policies/usage.ts';
 
 /**
  * What the attempts under way have used so far. A phase that is broken off (by its deadline, by the user) stops its attempts, and
@@ -22,5 +20,5 @@ export function usageUnderWay(snapshot: AnyMachineSnapshot): Usage {
 function ownUsage(snapshot: AnyMachineSnapshot): Usage {
   if (snapshot.machine.id !== 'attempt') return NO_USAGE;
   const used: Usage = snapshot.context.execution.usage;
-  return snapshot.matches('calling') ? addUsage(used, OPEN_CALL) : used;
+  return snapshot.matches('calling') ? addCall(used, callUsage(snapshot.context)) : used;
 }

@@ -12,7 +12,10 @@ export type TokenUsage = Readonly<z.infer<typeof tokenUsageSchema>>;
 export const usageSchema = tokenUsageSchema.extend({ modelCalls: z.int().min(0) });
 export type Usage = Readonly<z.infer<typeof usageSchema>>;
 
-const milliseconds = z.number().positive().max(2_147_483_647);
+/** The longest that a timer of the platform can wait; asked for more, it would fire at once. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
+const milliseconds = z.number().positive().max(MAX_TIMER_MS);
 
 /** Every bound of a run, each on its own [promise 2]. */
 export const limitsSchema = z.strictObject({
@@ -43,8 +46,8 @@ export const limitsSchema = z.strictObject({
   /** Further calls after a transport failure [A4]. */
   maxTransportRetries: z.int().min(0).default(3),
   /** The first wait before a transport retry, doubled each time up to the second; a server's Retry-After comes before both. */
-  backoffBaseMs: z.number().min(0).max(2_147_483_647).default(500),
-  backoffMaxMs: z.number().min(0).max(2_147_483_647).default(30_000),
+  backoffBaseMs: z.number().min(0).max(MAX_TIMER_MS).default(500),
+  backoffMaxMs: z.number().min(0).max(MAX_TIMER_MS).default(30_000),
   /** How often one phase may be tried again within a cycle [Y9]. */
   maxPhaseRetries: z.int().min(0).default(1),
   /** Capability runs in one Action [R3]. */

@@ -22,10 +22,18 @@ export const capabilityResultSchema = z.object({
   error: z.string().nullable(),
   /** The decider put its own output in place of the capability's [R5]. */
   synthesized: z.boolean(),
-  startedAtMs: z.number(),
+  /** Null where the run was broken off before it could say. */
+  startedAtMs: z.number().nullable(),
   durationMs: z.number().min(0),
 });
 export type CapabilityResult = Readonly<z.infer<typeof capabilityResultSchema>>;
+
+/** What a continuation decider says [R1, R5]: done, perhaps with an output in place of the last result's, or the next step. */
+export const continuationSchema = z.discriminatedUnion('done', [
+  z.object({ done: z.literal(true), finalOutput: z.string().nullable().default(null) }),
+  z.object({ done: z.literal(false), next: capabilityCallSchema }),
+]);
+export type Continuation = Readonly<z.infer<typeof continuationSchema>>;
 
 /** Why the capability loop ended [R3, R5]. */
 export const stopReasonSchema = z.enum([

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokenUsageSchema, usageSchema } from './budget.ts';
-import { capabilityResultSchema } from './capability.ts';
+import { capabilityResultSchema, stopReasonSchema } from './capability.ts';
 import { chainEventSchema } from './chain-event.ts';
 import { consentRequestSchema } from './consent.ts';
 import { contextOperationSchema } from './context-operation.ts';
@@ -66,6 +66,12 @@ export const chainFactSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('attempt-retry'), attemptId: z.string(), attempt: z.int(), inMs: z.number() }),
   z.object({ type: z.literal('capability-start'), capability: z.string(), index: z.int() }),
+  z.object({
+    type: z.literal('capability-stop'),
+    reason: stopReasonSchema,
+    runs: z.int(),
+    problem: z.string().nullable(),
+  }),
   z.object({ type: z.literal('capability-end'), index: z.int(), result: capabilityResultSchema }),
 ]);
 export type ChainFact = z.infer<typeof chainFactSchema>;

@@ -1,4 +1,11 @@
-import type { CapabilityCall, CapabilityDescriptor, CapabilityResult } from '../contracts/capability.ts';
+import {
+  type CapabilityCall,
+  type CapabilityDescriptor,
+  type CapabilityResult,
+  type Continuation,
+  continuationSchema,
+  type StopReason,
+} from '../contracts/capability.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 
 /** The rules of the bounded capability loop [R3, R5]. */
@@ -15,6 +22,27 @@ export function capabilityKnown(call: CapabilityCall | null, known: readonly Cap
 
 export function continuationLimit(results: readonly CapabilityResult[], maxContinuations: number): Verdict {
   return { holds: results.length >= maxContinuations, inputs: { runs: results.length, maxContinuations } };
+}
+
+interface ReadContinuation {
+  readonly continuation: Continuation | null;
+  readonly call: CapabilityCall | null;
+  readonly problem: string | null;
+  readonly stopReason: StopReason;
+}
+
+/** What a decider said, checked: deciders are the user's code or a model. What is no continuation is told and not followed. */
+export function readContinuation(said: unknown): ReadContinuation {
+  const read = continuationSchema.safeParse(said);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const where = issue?.path.join('.') || 'what the decider said';
+    const problem = `${where}: ${issue?.message ?? 'is no continuation'}`;
+    const goesOn = (said as { done?: unknown } | null | undefined)?.done === false;
+    return { continuation: null, call: null, problem, stopReason: goesOn ? 'invalid_next_step' : 'decider_failed' };
+  }
+  const call = read.data.done ? null : read.data.next;
+  return { continuation: read.data, call, problem: null, stopReason: 'done' };
 }
 
 /** The last result with the decider's own output in its place, where it gave one that is not blank [R5]. */

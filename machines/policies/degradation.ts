@@ -27,7 +27,8 @@ export function shortfalls(state: ChainState): readonly Shortfall[] {
   if (interruption?.kind === 'deadline') note('deadline_passed', `The run reached its limit of ${limits.totalMs} ms.`);
   if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
     note('budget_exhausted', 'The budget of tokens or model calls was used up.');
-  if (ttlExhausted(state)) note('ttl_exhausted', `All ${limits.maxCycles} cycles were used (TTL exhausted).`);
+  if (ttlExhausted(state))
+    note('ttl_exhausted', `The limit of ${cycles(limits.maxCycles)} was reached (TTL exhausted).`);
   if (recursion.completedCycles === 0) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected') note('loop_broken', 'The run began to repeat itself and was stopped.');
   if (found.length > 0 && assessment !== null && decision?.complete !== true)
@@ -47,6 +48,8 @@ export function missingFields({ results, assessment }: ChainState): readonly str
   if (assessment === null || assessment.answer.trim() === '') missing.push('answer');
   return missing;
 }
+
+const cycles = (count: number): string => `${count} ${count === 1 ? 'cycle' : 'cycles'}`;
 
 const because = (reason: string): string => (reason === '' ? '' : ` (${reason})`);
 

@@ -12,8 +12,7 @@ export function failureOf(
 
 /** Something threw that never should: told in one line, and not tried again. */
 export function unexpectedFailure(error: unknown): Failure {
-  const text = error instanceof Error ? error.message : String(error);
-  return failureOf('unexpected', 'unexpected', text.split('\n', 1)[0] || 'an error without a message', {
+  return failureOf('unexpected', 'unexpected', textOf(error).split('\n', 1)[0] || 'an error without a message', {
     retryable: false,
   });
 }
@@ -22,3 +21,13 @@ export function unexpectedFailure(error: unknown): Failure {
 export const NO_FAILURE: Failure = failureOf('unexpected', 'no_failure', 'There is no failure to speak of.', {
   retryable: false,
 });
+
+/** Whatever was thrown, in words: anything can be, even what has no text. */
+function textOf(thrown: unknown): string {
+  try {
+    const message = thrown instanceof Error ? thrown.message : thrown;
+    return typeof message === 'string' ? message : String(message);
+  } catch {
+    return 'something was thrown that has no text';
+  }
+}

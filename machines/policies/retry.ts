@@ -1,4 +1,5 @@
 import type { AttemptExecution, AttemptPolicy, AttemptRecord, Feedback } from '../contracts/attempt.ts';
+import { MAX_TIMER_MS } from '../contracts/budget.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 import { addCall } from './usage.ts';
@@ -30,7 +31,7 @@ export function retryAllowed(execution: AttemptExecution, failure: Failure, poli
 /** The wait before the next call in milliseconds: none for a correction, Retry-After or exponential for transport. */
 export function backoffMs(execution: AttemptExecution, failure: Failure, policy: AttemptPolicy): number {
   if (!isTransport(failure)) return 0;
-  if (failure.retryAfterMs !== null) return failure.retryAfterMs;
+  if (failure.retryAfterMs !== null) return Math.min(MAX_TIMER_MS, failure.retryAfterMs);
   return Math.min(policy.backoffMaxMs, policy.backoffBaseMs * 2 ** execution.transportRetries);
 }
 
@@ -48,19 +49,27 @@ export function countRetry(execution: AttemptExecution, failure: Failure): Attem
 
 const MAX_REPLY_CHARS = 4_000;
 const MAX_ISSUES = 10;
+const MAX_ISSUE_CHARS = 300;
 
 /** What the next call tells the model of the last one; nothing after a transport failure, where there is nothing to mend. */
 export function feedbackFor(text: string, failure: Failure): Feedback | null {
   if (isTransport(failure)) return null;
-  const issues = failure.issues.slice(0, MAX_ISSUES).map(({ path, message }) => `- ${path || '(root)'}: ${message}`);
+  const issues = failure.issues
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => shorten(`- ${path || '(root)'}: ${message}`, MAX_ISSUE_CHARS));
   const more = failure.issues.length - issues.length;
   if (more > 0) issues.push(`- and ${more} more`);
-  return { previousReply: shorten(text, MAX_REPLY_CHARS), problem: [failure.message, ...issues].join('\n') };
+  return {
+    previousReply: shorten(text, MAX_REPLY_CHARS),
+    problem: [shorten(failure.message, MAX_ISSUE_CHARS), ...issues].join('\n'),
+  };
 }
 
 /** The beginning and the end of an over-long text, with what was left out said in between. */
 function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
-  return `${text.slice(0, half)}\n[${text.length - 2 * half} characters left out]\n${text.slice(-half)}`;
+  const head = text.slice(0, half).replace(/[\uD800-\uDBFF]$/u, '');
+  const tail = text.slice(-half).replace(/^[\uDC00-\uDFFF]/u, '');
+  return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
 }

@@ -8,10 +8,15 @@ export interface CapabilityRegistry {
   get(name: string): Capability | undefined;
 }
 
-/** Throws `duplicate_capability` where two have one name. */
+/** Throws `duplicate_capability` where two have one name, and `invalid_option` for one without a name or description. */
 export function createRegistry(capabilities: readonly Capability[]): CapabilityRegistry {
   const byName = new Map<string, Capability>();
   for (const capability of capabilities) {
+    if (capability.name.trim() === '' || capability.description.trim() === '')
+      throw new PostChainError(
+        'invalid_option',
+        `The capability "${capability.name}" lacks a ${capability.name.trim() === '' ? 'name' : 'description'}: a model chooses by both; give it one.`,
+      );
     if (byName.has(capability.name))
       throw new PostChainError(
         'duplicate_capability',

@@ -1,11 +1,7 @@
 import { fromPromise } from 'xstate';
-import type {
-  ArgumentsCheck,
-  Continuation,
-  DecideContinuationInput,
-  ExecuteCapabilityInput,
-} from '../../machines/action/ports.ts';
-import type { CapabilityCall, CapabilityResult } from '../../machines/contracts/capability.ts';
+import type { z } from 'zod';
+import type { ArgumentsCheck, DecideContinuationInput, ExecuteCapabilityInput } from '../../machines/action/ports.ts';
+import type { CapabilityCall, CapabilityResult, continuationSchema } from '../../machines/contracts/capability.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import type { CapabilityRegistry } from '../capabilities/registry.ts';
 import type { Clock } from './clock.ts';
@@ -14,7 +10,9 @@ import type { Clock } from './clock.ts';
 export type Decider = (
   input: DecideContinuationInput,
   options: { readonly signal: AbortSignal },
-) => Continuation | Promise<Continuation>;
+) => DeciderSays | Promise<DeciderSays>;
+
+type DeciderSays = z.input<typeof continuationSchema>;
 
 /** Done after the first run: the default [R6]. */
 export const noopDecider: Decider = () => ({ done: true, finalOutput: null });
@@ -27,23 +25,27 @@ export function createActionActors(registry: CapabilityRegistry, decider: Decide
     ),
     executeCapability: fromPromise<CapabilityResult, ExecuteCapabilityInput>(async ({ input, signal }) => {
       const startedAtMs = clock.now();
-      const ran = await attempt(async () => {
-        const capability = registry.get(input.capability);
-        if (capability === undefined) throw new Error(`there is no capability "${input.capability}"`);
-        return asText(await capability.execute(input.arguments, { signal }));
-      });
+      const ran = await settled(() => run(registry, input, signal));
       const durationMs = Math.max(0, clock.now() - startedAtMs);
       return { ...input, ...ran, synthesized: false, startedAtMs, durationMs };
     }),
-    decideContinuation: fromPromise<Continuation, DecideContinuationInput>(async ({ input, signal }) =>
+    decideContinuation: fromPromise<unknown, DecideContinuationInput>(async ({ input, signal }) =>
       (decider ?? noopDecider)(input, { signal }),
     ),
   };
 }
 
-async function attempt(run: () => Promise<string>): Promise<Pick<CapabilityResult, 'success' | 'output' | 'error'>> {
+async function run(registry: CapabilityRegistry, call: ExecuteCapabilityInput, signal: AbortSignal): Promise<string> {
+  const capability = registry.get(call.capability);
+  if (capability === undefined) throw new Error(`there is no capability "${call.capability}"`);
+  const result = await capability.execute(await capability.arguments.parseAsync(call.arguments), { signal });
+  return typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
+}
+
+/** What a capability gives or throws, as a result [R7]. */
+async function settled(given: () => Promise<string>): Promise<Pick<CapabilityResult, 'success' | 'output' | 'error'>> {
   try {
-    return { success: true, output: await run(), error: null };
+    return { success: true, output: await given(), error: null };
   } catch (error) {
     return { success: false, output: '', error: unexpectedFailure(error).message };
   }
@@ -52,19 +54,19 @@ async function attempt(run: () => Promise<string>): Promise<Pick<CapabilityResul
 async function checkArguments(registry: CapabilityRegistry, call: CapabilityCall): Promise<ArgumentsCheck> {
   const schema = registry.get(call.capability)?.arguments;
   if (schema === undefined) return { ok: false, problem: `there is no capability "${call.capability}"` };
-  const checked = await schema.safeParseAsync(parseObject(call.arguments));
-  if (!checked.success) return { ok: false, problem: checked.error.message };
-  return { ok: true, arguments: checked.data as Record<string, unknown> };
+  const given = parseObject(call.arguments);
+  if (given === null) return { ok: false, problem: 'the arguments are no JSON object' };
+  const checked = await schema.safeParseAsync(given);
+  if (checked.success) return { ok: true, arguments: given };
+  const [issue] = checked.error.issues;
+  return { ok: false, problem: `${issue?.path.join('.') || 'the arguments'}: ${issue?.message ?? 'do not fit'}` };
 }
 
-function parseObject(text: string): unknown {
+function parseObject(text: string): Record<string, unknown> | null {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
-    return undefined;
+    return null;
   }
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

@@ -15,6 +15,9 @@ export interface ReadReplyParts {
   readonly watcher: Watcher;
 }
 
+/** The count of characters is told again when it has grown by a quarter since, from here on. */
+const MIN_TOLD_CHARS = 800;
+
 /** Renders the prompt, calls the model once and reads its stream: the `readReply` port of the attempt machine [A2]. */
 export function createReadReply({ model, prompts, clock, watcher }: ReadReplyParts) {
   return fromCallback<ReadReplyEvent, ReadReplyInput>(({ input: call, sendBack }) => {
@@ -27,16 +30,22 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
     async function read(): Promise<void> {
       const request = renderRequest(prompts[task], call);
       const heartbeatMs = policy.chunkMs / 8;
+      const promptChars = request.turns.reduce((sum, turn) => sum + turn.content.length, 0);
       let seenAtMs: number | null = null;
-      const reply = await readStream(model.stream(request, { signal: controller.signal }), {
+      let chars = 0;
+      let toldChars = MIN_TOLD_CHARS;
+      tell({ type: 'reply.opened', atMs: clock.now(), promptChars });
+      const reply = await readStream(() => model.stream(request, { signal: controller.signal }), {
         maxChars: policy.maxReplyChars,
-        promptChars: request.turns.reduce((sum, turn) => sum + turn.content.length, 0),
+        promptChars,
         onText: (text) => {
           if (controller.signal.aborted) return;
           const atMs = clock.now();
-          if (seenAtMs === null || atMs - seenAtMs >= heartbeatMs) {
-            tell({ type: seenAtMs === null ? 'reply.started' : 'reply.progressed', atMs });
+          chars += text.length;
+          if (seenAtMs === null || atMs - seenAtMs >= heartbeatMs || chars >= toldChars * 1.25) {
+            tell({ type: seenAtMs === null ? 'reply.started' : 'reply.progressed', atMs, chars });
             seenAtMs = atMs;
+            toldChars = Math.max(MIN_TOLD_CHARS, chars);
           }
           watcher.record({ type: 'text-delta', attemptId, text });
         },
@@ -47,7 +56,6 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
       tell({ type: 'reply.ended', atMs: clock.now(), reply });
     }
 
-    tell({ type: 'reply.opened', atMs: clock.now() });
     read().catch((error: unknown) => tell({ type: 'reply.ended', atMs: clock.now(), reply: thrown(error) }));
     return () => controller.abort();
   });

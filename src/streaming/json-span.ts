@@ -1,75 +1,100 @@
-/**
- * Finds the JSON value in a stream of text: prose and fences before it and after it are left out. Each character is looked at
- * once, so the cost is linear in the text whatever the chunks.
- */
-export interface JsonSpan {
-  /** The part of this chunk that belongs to the value; empty before its beginning and after its end. */
-  push(chunk: string): string;
-  readonly state: 'before' | 'inside' | 'after';
+/** What a chunk gives to the value under way: its part of the JSON, and what is left of the chunk after the value's end. */
+export interface SpanPiece {
+  readonly json: string;
+  readonly rest: string;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+/**
+ * Finds one JSON object in a stream of text: prose and fences before it are left out, and it ends where its braces balance.
+ *
+ * 1. An object begins at a brace followed by a quote; other braces are prose. 2. Every character is looked at once, so the cost is
+ * linear in the text whatever the chunks. 3. A run of white space outside strings is given as one character, and a number of more
+ * than 400 characters is refused, because an incremental parser would go over them again with every chunk.
+ */
+export interface JsonSpan {
+  /** Throws SyntaxError for a number that is too long; the span goes on to its end all the same. */
+  push(chunk: string): SpanPiece;
+  readonly state: 'before' | 'inside' | 'after';
+  /** `{}` was seen where an object could have begun. */
+  readonly sawEmptyObject: boolean;
+}
+
+const MAX_NUMBER_CHARS = 400;
+const [TAB, NEW_LINE, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
+const [QUOTE, BACKSLASH, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
+
+const isSpace = (code: number): boolean => code === SPACE || code === NEW_LINE || code === RETURN || code === TAB;
+const isNumeric = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2b || code === 0x2d || code === 0x65 || code === 0x45;
 
 export function createJsonSpan(): JsonSpan {
   let state: JsonSpan['state'] = 'before';
-  let depth = 0;
-  let inString = false;
-  let escaped = false;
+  let opened = false;
+  let sawEmptyObject = false;
+  let depth = 1;
+  let [inString, escaped, spaced] = [true, false, false];
+  let numeric = 0;
 
-  /** Where the value ends in this chunk, or -1; counts brackets outside strings. */
-  function endOf(chunk: string, from: number): number {
-    for (let i = from; i < chunk.length; i += 1) {
-      const code = chunk.charCodeAt(i);
-      if (inString) {
-        if (escaped) escaped = false;
-        else if (code === BACKSLASH) escaped = true;
-        else if (code === QUOTE) inString = false;
-      } else if (code === QUOTE) inString = true;
-      else if (code === 0x7b || code === 0x5b) depth += 1;
-      else if (code === 0x7d || code === 0x5d) {
-        depth -= 1;
-        if (depth === 0) return i + 1;
-      }
+  /** The place after the quote that makes a brace a beginning, or -1. */
+  function beginning(chunk: string): number {
+    for (let at = 0; at < chunk.length; at += 1) {
+      const code = chunk.charCodeAt(at);
+      if (opened && code === QUOTE) return at + 1;
+      if (opened && code === CLOSE) sawEmptyObject = true;
+      if (code === OPEN) opened = true;
+      else if (!isSpace(code)) opened = false;
     }
     return -1;
+  }
+
+  /** Takes one character in; whether it is part of what the parser needs. */
+  function take(code: number): boolean {
+    if (inString) {
+      if (escaped) escaped = false;
+      else if (code === BACKSLASH) escaped = true;
+      else if (code === QUOTE) inString = false;
+      return true;
+    }
+    const again = spaced && isSpace(code);
+    spaced = isSpace(code);
+    numeric = isNumeric(code) ? numeric + 1 : 0;
+    if (code === QUOTE) inString = true;
+    else if (code === OPEN || code === OPEN_LIST) depth += 1;
+    else if (code === CLOSE || code === CLOSE_LIST) depth -= 1;
+    return !again;
+  }
+
+  function inside(chunk: string, from: number, head: string): SpanPiece {
+    let json = head;
+    let kept = from;
+    for (let at = from; at < chunk.length; at += 1) {
+      if (!take(chunk.charCodeAt(at))) {
+        json += chunk.slice(kept, at);
+        kept = at + 1;
+      }
+      if (numeric > MAX_NUMBER_CHARS) throw new SyntaxError(`a number of more than ${MAX_NUMBER_CHARS} characters`);
+      if (depth === 0) {
+        state = 'after';
+        return { json: json + chunk.slice(kept, at + 1), rest: chunk.slice(at + 1) };
+      }
+    }
+    return { json: json + chunk.slice(kept), rest: '' };
   }
 
   return {
     get state() {
       return state;
     },
+    get sawEmptyObject() {
+      return sawEmptyObject;
+    },
     push(chunk) {
-      if (state === 'after') return '';
-      const start = state === 'inside' ? 0 : chunk.search(/[{[]/);
-      if (start === -1) return '';
+      if (state === 'after') return { json: '', rest: chunk };
+      if (state === 'inside') return inside(chunk, 0, '');
+      const start = beginning(chunk);
+      if (start === -1) return { json: '', rest: '' };
       state = 'inside';
-      const end = endOf(chunk, start);
-      if (end === -1) return start === 0 ? chunk : chunk.slice(start);
-      state = 'after';
-      return chunk.slice(start, end);
+      return inside(chunk, start, '{"');
     },
   };
-}
-
-const MAX_CANDIDATES = 32;
-
-/**
- * The JSON object or array in a whole text whose first bracket was none of a value's: fenced blocks first, then every place
- * where a bracket opens, 32 at the most. Undefined where there is none.
- */
-export function findJson(text: string): unknown {
-  const fenced = [...text.matchAll(/```(?:json)?\s*\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
-  const opened = [...text.matchAll(/[{[]/g)].map(({ index }) => text.slice(index));
-  for (const candidate of [...fenced, ...opened.slice(0, MAX_CANDIDATES)]) {
-    const span = createJsonSpan();
-    const json = span.push(candidate);
-    if (span.state !== 'after') continue;
-    try {
-      return JSON.parse(json);
-    } catch {
-      // Not this one: the next candidate may be.
-    }
-  }
-  return undefined;
 }

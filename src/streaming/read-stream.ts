@@ -1,11 +1,11 @@
 import { parse } from 'jsonriver';
 import type { Reply } from '../../machines/contracts/attempt.ts';
-import type { TokenUsage } from '../../machines/contracts/budget.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
-import type { FinishReason, ModelPart } from '../../machines/contracts/model.ts';
-import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
+import type { ModelPart } from '../../machines/contracts/model.ts';
+import { failureOf } from '../../machines/policies/failures.ts';
 import { estimateTokens } from '../../machines/policies/usage.ts';
-import { createJsonSpan, findJson } from './json-span.ts';
+import { createJsonSpan, type JsonSpan } from './json-span.ts';
+import { type StreamEnd, type TextSource, textSource } from './text-source.ts';
 
 export interface StreamWatcher {
   /** Called for every chunk of text, in order. */
@@ -21,112 +21,88 @@ export interface StreamWatcher {
 }
 
 /**
- * Reads one model stream to its end and parses the JSON value in it while it arrives [A2, A12]. Nothing is parsed twice:
- * the text goes through an incremental parser (jsonriver), the partial values are that parser's own.
+ * Reads one model stream to its end and parses the JSON object in it while it arrives [A2, A12]. Nothing is parsed twice:
+ * the text goes through an incremental parser (jsonriver), and the partial values are that parser's own. Where what looked like
+ * the object is none, the next one in the text is tried; nothing within a broken one is taken for the whole.
  *
  * It never rejects: a broken transport, a stream that throws, no JSON, or too much text is the reply's `failure`.
  */
-export async function readStream(parts: AsyncIterable<ModelPart>, watcher: StreamWatcher): Promise<Reply> {
-  const source = textOf(parts, watcher);
-  const span = createJsonSpan();
-  let value: unknown;
-  let parsed = false;
-  try {
-    for await (const partial of parse(source.inside(span))) {
-      value = partial;
-      watcher.onPartial(partial);
-    }
-    parsed = span.state === 'after';
-  } catch {
-    await source.drain();
-  }
+export async function readStream(open: () => AsyncIterable<ModelPart>, watcher: StreamWatcher): Promise<Reply> {
+  const source = textSource(open, watcher.maxChars, watcher.onText);
+  const found = await findObject(source, watcher.onPartial);
   await source.close();
   const { text, end } = source;
-  const failure = brokenBy(end) ?? (parsed ? null : extractionFailure(text, span.state, end.reason));
-  const rescued = failure?.code === 'no_json' ? findJson(text) : undefined;
+  const failure = brokenBy(end) ?? (found.whole ? null : extractionFailure(text, found.state, end));
   return {
     text,
-    value: rescued ?? (failure === null ? value : null),
-    failure: rescued === undefined ? failure : null,
-    usage: end.usage ?? estimated(watcher.promptChars, text),
+    value: failure === null ? found.value : null,
+    failure,
+    usage: end.usage ?? {
+      inputTokens: Math.ceil(watcher.promptChars / 4),
+      outputTokens: estimateTokens(text),
+      estimated: true,
+    },
   };
 }
 
-interface End {
-  readonly reason: FinishReason | null;
-  readonly usage: TokenUsage | null;
-  readonly failure: Failure | null;
+interface Found {
+  readonly whole: boolean;
+  readonly value: unknown;
+  readonly state: JsonSpan['state'];
 }
 
-/** The text of a stream, readable through the span of its JSON value, and drained when that value turned out to be none. */
-function textOf(parts: AsyncIterable<ModelPart>, { onText, maxChars }: StreamWatcher) {
-  const iterator = parts[Symbol.asyncIterator]();
-  let text = '';
-  let end: End = { reason: null, usage: null, failure: null };
-  let done = false;
-
-  /** The next part; a stream that throws breaks its contract and has ended. */
-  async function nextPart(): Promise<ModelPart | null> {
-    if (done) return null;
+/** The first whole object in the text, however many that turn out to be none come before it; then the rest is read. */
+async function findObject(source: TextSource, onPartial: (value: unknown) => void): Promise<Found> {
+  const pending = { rest: '' };
+  let sawEmptyObject = false;
+  for (;;) {
+    const span = createJsonSpan();
+    let value: unknown;
     try {
-      const step = await iterator.next();
-      if (!step.done) return step.value;
-    } catch (error) {
-      const { message } = unexpectedFailure(error);
-      end = { ...end, failure: failureOf('unexpected', 'model_threw', message, { retryable: false }) };
-    }
-    done = true;
-    return null;
-  }
-
-  async function next(): Promise<string | null> {
-    const part = await nextPart();
-    if (part === null) return null;
-    switch (part.type) {
-      case 'text-delta':
-        text += part.text;
-        onText(part.text);
-        if (text.length > maxChars) {
-          done = true;
-          end = { ...end, failure: tooLong(maxChars) };
-        }
-        return part.text;
-      case 'finish':
-        end = { ...end, reason: part.reason, usage: part.usage };
-        return '';
-      case 'failure':
-        end = { ...end, failure: part.failure };
-        return '';
-      default: {
-        const never: never = part;
-        return never;
+      for await (const partial of parse(chunksOf(span, source, pending))) {
+        value = partial;
+        onPartial(partial);
       }
-    }
-  }
-
-  return {
-    get text() {
-      return text;
-    },
-    get end() {
-      return end;
-    },
-    async *inside(span: ReturnType<typeof createJsonSpan>): AsyncGenerator<string> {
-      for (let chunk = await next(); chunk !== null; chunk = await next()) {
-        const json = span.push(chunk);
-        if (json !== '') yield json;
+      if (span.state === 'after') {
+        while ((await source.next()) !== null);
+        return { whole: true, value, state: 'after' };
       }
-    },
-    async drain() {
-      while ((await next()) !== null);
-    },
-    async close() {
-      await iterator.return?.();
-    },
-  };
+    } catch {
+      await skip(span, source, pending);
+    }
+    sawEmptyObject ||= span.sawEmptyObject;
+    if (span.state === 'after') continue;
+    return sawEmptyObject && span.state === 'before'
+      ? { whole: true, value: {}, state: 'after' }
+      : { whole: false, value: null, state: span.state };
+  }
 }
 
-function brokenBy({ failure, reason }: End): Failure | null {
+/** The chunks of one object, up to its end; what stands behind it is left for the next. */
+async function* chunksOf(span: JsonSpan, source: TextSource, pending: { rest: string }): AsyncGenerator<string> {
+  while (span.state !== 'after') {
+    const chunk = pending.rest === '' ? await source.next() : pending.rest;
+    pending.rest = '';
+    if (chunk === null) return;
+    const { json, rest } = span.push(chunk);
+    pending.rest = rest;
+    if (json !== '') yield json;
+  }
+}
+
+/** Goes on to the end of an object that turned out to be none. */
+async function skip(span: JsonSpan, source: TextSource, pending: { rest: string }): Promise<void> {
+  const chunks = chunksOf(span, source, pending);
+  for (;;) {
+    try {
+      if ((await chunks.next()).done) return;
+    } catch {
+      return;
+    }
+  }
+}
+
+function brokenBy({ failure, reason }: StreamEnd): Failure | null {
   if (failure !== null) return failure;
   if (reason !== 'content-filter') return null;
   return failureOf('refinement', 'filtered', 'The reply was stopped by the provider’s content filter.', {
@@ -134,19 +110,11 @@ function brokenBy({ failure, reason }: End): Failure | null {
   });
 }
 
-function extractionFailure(text: string, state: 'before' | 'inside' | 'after', reason: FinishReason | null): Failure {
+function extractionFailure(text: string, state: JsonSpan['state'], { reason }: StreamEnd): Failure {
   if (reason === 'length')
     return failureOf('extraction', 'truncated', 'The reply was cut off at the output limit before its JSON ended.');
   if (text.trim() === '') return failureOf('extraction', 'empty_reply', 'The reply is empty; wanted one JSON object.');
   if (state === 'inside')
     return failureOf('extraction', 'no_json', 'The JSON in the reply does not end; wanted one whole JSON object.');
   return failureOf('extraction', 'no_json', 'The reply holds no valid JSON; wanted one JSON object.');
-}
-
-function tooLong(maxChars: number): Failure {
-  return failureOf('extraction', 'too_long', `The reply is longer than ${maxChars} characters; wanted a shorter one.`);
-}
-
-function estimated(promptChars: number, text: string): TokenUsage {
-  return { inputTokens: Math.ceil(promptChars / 4), outputTokens: estimateTokens(text), estimated: true };
 }

@@ -1,0 +1,147 @@
+import { createActor, fromPromise, SimulatedClock } from 'xstate';
+import { actionMachine } from '../../../machines/action/action.machine.ts';
+import type {
+  ArgumentsCheck,
+  DecideContinuationInput,
+  ExecuteCapabilityInput,
+} from '../../../machines/action/ports.ts';
+import type { ActionContext, ActionInput } from '../../../machines/action/setup.ts';
+import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import type { CapabilityCall, CapabilityResult, Continuation } from '../../../machines/contracts/capability.ts';
+import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
+import type { ActionReply, ActionResult } from '../../../machines/contracts/phases/action.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { prompts } from '../../../src/prompts/registry.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
+import { createReadReply } from '../../../src/runtime/read-reply.ts';
+import { createValidateReply } from '../../../src/runtime/validate-reply.ts';
+import { nobody } from '../../../src/runtime/watcher.ts';
+import { flush, POLICY } from '../attempt/attempt-rig.ts';
+
+type Answer<Input, Output> = (input: Input, call: number) => Output | Promise<Output>;
+
+interface ActionScript {
+  /** What the model says; a value that does not fit is a model that fails. */
+  readonly reply?: unknown;
+  readonly validate?: Answer<CapabilityCall, ArgumentsCheck>;
+  readonly execute?: Answer<ExecuteCapabilityInput, CapabilityResult>;
+  readonly decide?: Answer<DecideContinuationInput, Continuation>;
+  readonly input?: Partial<ActionInput>;
+  readonly capabilities?: readonly string[];
+}
+
+export const call = (capability: string, args: unknown = {}): CapabilityCall => ({
+  capability,
+  arguments: JSON.stringify(args),
+});
+
+export const saying = (wish: CapabilityCall | null): ActionReply => ({ response: 'Hi', confidence: 0.5, call: wish });
+export const next = (capability: string, args: unknown = {}): Continuation => ({
+  done: false,
+  next: call(capability, args),
+});
+export const done = (finalOutput: string | null = null): Continuation => ({ done: true, finalOutput });
+
+/** What a capability of this name gives. */
+export function ran(input: ExecuteCapabilityInput, changes: Partial<CapabilityResult> = {}): CapabilityResult {
+  const output = `${input.capability} ran`;
+  return {
+    ...input,
+    success: true,
+    output,
+    error: null,
+    synthesized: false,
+    startedAtMs: 1,
+    durationMs: 2,
+    ...changes,
+  };
+}
+
+/** What the action machine is started with: these capabilities, and a request. */
+export function actionInput(capabilities: readonly string[], changes: Partial<ActionInput> = {}): ActionInput {
+  const request = 'Write a note.';
+  return {
+    id: 's1.action',
+    input: {
+      phase: 'action',
+      runId: 'r1',
+      request,
+      prompt: request,
+      cycle: 1,
+      step: 1,
+      content: '',
+      messages: [],
+      capabilities: capabilities.map((name) => ({ name, description: `It can ${name}.`, arguments: {} })),
+    },
+    policy: { ...POLICY, maxCorrections: 0 },
+    hasDecider: true,
+    maxContinuations: 5,
+    capabilityMs: 1_000,
+    ...changes,
+  };
+}
+
+/** The attempt machine over a model that says this one thing; a second call would be a mistake and fails. */
+export function attemptSaying(reply: unknown, clock: Clock) {
+  const model = scriptedModel({ action: [{ reply }] });
+  const actors = {
+    readReply: createReadReply({ model, prompts, clock, watcher: nobody }),
+    validateReply: createValidateReply(prompts),
+  };
+  return { model, attempt: attemptMachine.provide({ actors }) };
+}
+
+/** The action machine, started, over a scripted model, scripted capabilities and a scripted decider. */
+export function actionRig({
+  reply = saying(call('draft')),
+  validate = () => ({ ok: true, arguments: {} }),
+  execute = (input) => ran(input),
+  decide = () => done(),
+  input = {},
+  capabilities = ['draft', 'review', 'summarise'],
+}: ActionScript = {}) {
+  const clock = new SimulatedClock();
+  const facts: ChainFact[] = [];
+  const contexts: ActionContext[] = [];
+  const asked = {
+    validate: [] as CapabilityCall[],
+    execute: [] as ExecuteCapabilityInput[],
+    decide: [] as DecideContinuationInput[],
+  };
+  const aborted: string[] = [];
+  const { model, attempt } = attemptSaying(reply, clock);
+  const actors = {
+    attempt,
+    validateArguments: fromPromise<ArgumentsCheck, CapabilityCall>(async ({ input: wish }) =>
+      validate(wish, asked.validate.push(wish)),
+    ),
+    executeCapability: fromPromise<CapabilityResult, ExecuteCapabilityInput>(async ({ input: wish, signal }) => {
+      signal.addEventListener('abort', () => aborted.push(wish.capability), { once: true });
+      return execute(wish, asked.execute.push(wish));
+    }),
+    decideContinuation: fromPromise<unknown, DecideContinuationInput>(async ({ input: seen }) =>
+      decide(seen, asked.decide.push(seen)),
+    ),
+  };
+  const actor = createActor(actionMachine.provide({ actors }), { input: actionInput(capabilities, input), clock });
+  actor.on('*', (fact) => facts.push(fact));
+  actor.subscribe({ next: ({ context }) => contexts.push(context), error: () => {} });
+  actor.start();
+  return {
+    actor,
+    clock,
+    model,
+    facts,
+    contexts,
+    asked,
+    aborted,
+    settle: () => flush(500),
+    /** What it came to; throws while it runs or when it failed. */
+    async result(): Promise<Omit<ActionResult, 'phase' | 'step'>> {
+      await flush(500);
+      const { output, value, status } = actor.getSnapshot();
+      if (output?.ok !== true) throw new Error(`${status} in ${JSON.stringify(value)}: ${JSON.stringify(output)}`);
+      return output.value as ActionResult;
+    },
+  };
+}

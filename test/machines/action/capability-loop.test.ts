@@ -1,0 +1,190 @@
+import { describe, expect, it, test } from 'vitest';
+import { limitsSchema } from '../../../machines/contracts/budget.ts';
+import { capabilityResultSchema } from '../../../machines/contracts/capability.ts';
+import { chainFactSchema } from '../../../machines/contracts/journal-entry.ts';
+import { actionRig, call, done, next, ran, saying } from './action-rig.ts';
+
+describe('one request', () => {
+  test('[R1] without a wish to run anything is the reply alone: nobody else is asked', async () => {
+    const rig = actionRig({ reply: saying(null) });
+    expect(await rig.result()).toEqual({ reply: saying(null), results: [], stopReason: 'nothing_to_run' });
+    expect(rig.asked).toEqual({ validate: [], execute: [], decide: [] });
+  });
+
+  test('[R2] with one: resolved, validated, executed with the validated arguments, then decided', async () => {
+    const rig = actionRig({
+      reply: saying(call('draft', { topic: 'sky' })),
+      validate: () => ({ ok: true, arguments: { topic: 'sky', words: 100 } }),
+    });
+    const { results, stopReason } = await rig.result();
+    expect(rig.asked.validate).toEqual([call('draft', { topic: 'sky' })]);
+    expect(rig.asked.execute).toEqual([{ capability: 'draft', arguments: { topic: 'sky', words: 100 } }]);
+    expect(rig.asked.decide).toEqual([
+      { request: 'Write a note.', reply: saying(call('draft', { topic: 'sky' })), results },
+    ]);
+    expect({ output: results[0]?.output, stopReason }).toEqual({ output: 'draft ran', stopReason: 'done' });
+  });
+
+  test('[R1] the model is asked once, however many capabilities run', async () => {
+    const rig = actionRig({ decide: (_, asked) => (asked < 5 ? next('review') : done()) });
+    expect((await rig.result()).results).toHaveLength(5);
+    expect(rig.model.calls).toHaveLength(1);
+  });
+
+  test('whose model fails is a failure, and no capability runs', async () => {
+    const rig = actionRig({ reply: { response: 5 } });
+    await rig.settle();
+    expect(rig.actor.getSnapshot().output).toMatchObject({ ok: false, failure: { stage: 'schema' } });
+    expect(rig.asked.execute).toEqual([]);
+  });
+});
+
+describe('when the loop stops', () => {
+  test('[R5] without a decider after the first run', async () => {
+    const rig = actionRig({ input: { hasDecider: false } });
+    expect(await rig.result()).toMatchObject({ results: [{ capability: 'draft' }], stopReason: 'no_decider' });
+    expect(rig.asked.decide).toEqual([]);
+  });
+
+  test('[R5] when the decider says done at once: the default', async () => {
+    const { results, stopReason } = await actionRig().result();
+    expect({ runs: results.length, stopReason, synthesized: results[0]?.synthesized }).toEqual({
+      runs: 1,
+      stopReason: 'done',
+      synthesized: false,
+    });
+  });
+
+  test.each([1, 2, 5])('[R3] at %i capability runs, with the last result', async (maxContinuations) => {
+    const rig = actionRig({ decide: () => next('review'), input: { maxContinuations } });
+    const { results, stopReason } = await rig.result();
+    expect({ runs: rig.asked.execute.length, results: results.length, stopReason }).toEqual({
+      runs: maxContinuations,
+      results: maxContinuations,
+      stopReason: 'limit_reached',
+    });
+    expect(results.at(-1)?.output).toBe(maxContinuations === 1 ? 'draft ran' : 'review ran');
+  });
+
+  test('[R3] the default limit is 5, and less than one run is refused', () => {
+    expect(limitsSchema.parse({}).maxContinuations).toBe(5);
+    for (const value of [0, -1, 1.5]) expect(limitsSchema.safeParse({ maxContinuations: value }).success).toBe(false);
+  });
+
+  test('[R5] done at the limit is done, and its final output counts', async () => {
+    const rig = actionRig({ decide: () => done('In short.'), input: { maxContinuations: 1 } });
+    expect(await rig.result()).toMatchObject({ results: [{ output: 'In short.' }], stopReason: 'done' });
+  });
+
+  test('[R7] when the decider throws, with every result so far', async () => {
+    const rig = actionRig({
+      decide: (_, asked) => {
+        if (asked === 2) throw new Error('no idea');
+        return next('review');
+      },
+    });
+    const { results, stopReason } = await rig.result();
+    expect(results.map(({ output }) => output)).toEqual(['draft ran', 'review ran']);
+    expect(stopReason).toBe('decider_failed');
+  });
+
+  it.each<[string, unknown]>([
+    ['says done and leaves the final output out', { done: true }],
+    ['says nothing', undefined],
+    ['says null', null],
+    ['gives a final output that is no text', { done: true, finalOutput: 5 }],
+  ])('[R5] when the decider %s, with every result so far', async (_, says) => {
+    const rig = actionRig({ decide: () => says as never });
+    expect((await rig.result()).results).toMatchObject([{ output: 'draft ran' }]);
+  });
+});
+
+describe('a capability that goes wrong', () => {
+  test('[R7] by throwing is a result without success, and the loop goes on', async () => {
+    const rig = actionRig({
+      execute: (input, run) => {
+        if (run === 1) throw new Error('disk full\nat write');
+        return ran(input);
+      },
+      decide: (_, asked) => (asked === 1 ? next('review') : done()),
+    });
+    const { results, stopReason } = await rig.result();
+    expect(results).toMatchObject([
+      { capability: 'draft', success: false, output: '', error: 'disk full' },
+      { capability: 'review', success: true, error: null },
+    ]);
+    expect(stopReason).toBe('done');
+    expect(rig.asked.decide[0]?.results).toMatchObject([{ success: false, error: 'disk full' }]);
+  });
+
+  test('[R7] by running late is a result without success: it is aborted, and the loop goes on', async () => {
+    const rig = actionRig({
+      execute: (input, run) => (run === 1 ? new Promise<never>(() => {}) : ran(input)),
+      decide: (_, asked) => (asked === 1 ? next('review') : done()),
+      input: { capabilityMs: 1_000 },
+    });
+    await rig.settle();
+    rig.clock.increment(999);
+    expect(rig.actor.getSnapshot().value).toBe('executing');
+    expect(rig.aborted).toEqual([]);
+    rig.clock.increment(1);
+    expect(rig.aborted).toEqual(['draft']);
+    const { results } = await rig.result();
+    expect(results).toMatchObject([
+      { capability: 'draft', success: false, error: 'no result within 1000 ms', durationMs: 1_000 },
+      { capability: 'review', success: true },
+    ]);
+    for (const result of results) expect(capabilityResultSchema.parse(result)).toEqual(result);
+  });
+
+  it('[R2] a late run carries how long it was waited for; when it began is in the journal', async () => {
+    const rig = actionRig({ execute: () => new Promise<never>(() => {}), input: { capabilityMs: 1_000 } });
+    rig.clock.increment(500);
+    await rig.settle();
+    rig.clock.increment(1_000);
+    expect((await rig.result()).results).toMatchObject([{ startedAtMs: null, durationMs: 1_000 }]);
+  });
+
+  test('a result that comes after the deadline is not taken', async () => {
+    let finish: () => void = () => {};
+    const rig = actionRig({
+      execute: (input) => new Promise((resolve) => (finish = () => resolve(ran(input)))),
+    });
+    await rig.settle();
+    rig.clock.increment(1_000);
+    finish();
+    expect((await rig.result()).results).toMatchObject([{ success: false }]);
+  });
+});
+
+describe('what is seen of it', () => {
+  test('[R8] every run is announced and ended with its index and its result, in order, as the journal takes it', async () => {
+    const rig = actionRig({ decide: (_, asked) => (asked === 1 ? next('review') : done()) });
+    const { results } = await rig.result();
+    expect(rig.facts).toEqual([
+      { type: 'capability-start', capability: 'draft', index: 1 },
+      { type: 'capability-end', index: 1, result: results[0] },
+      { type: 'capability-start', capability: 'review', index: 2 },
+      { type: 'capability-end', index: 2, result: results[1] },
+      { type: 'capability-stop', reason: 'done', runs: 2, problem: null },
+    ]);
+    for (const fact of rig.facts) expect(chainFactSchema.parse(fact)).toEqual(fact);
+  });
+
+  test('its context is JSON at every snapshot', async () => {
+    const rig = actionRig({ decide: (_, asked) => (asked < 3 ? next('review', { n: 1 }) : done('End.')) });
+    await rig.result();
+    expect(rig.contexts.length).toBeGreaterThan(8);
+    for (const context of rig.contexts) expect(JSON.parse(JSON.stringify(context))).toStrictEqual(context);
+  });
+
+  test('stopped while a capability runs, the capability is aborted and nothing more is told', async () => {
+    const rig = actionRig({ execute: () => new Promise<never>(() => {}) });
+    await rig.settle();
+    rig.actor.stop();
+    await rig.settle();
+    rig.clock.increment(1_000_000);
+    expect(rig.aborted).toEqual(['draft']);
+    expect(rig.facts.map(({ type }) => type)).toEqual(['capability-start']);
+  });
+});

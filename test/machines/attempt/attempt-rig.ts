@@ -1,0 +1,140 @@
+import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
+import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import type {
+  ReadReplyEvent,
+  ReadReplyInput,
+  ValidateReplyInput,
+  Validation,
+} from '../../../machines/attempt/ports.ts';
+import type { AttemptContext } from '../../../machines/attempt/setup.ts';
+import type { AttemptPolicy, Reply } from '../../../machines/contracts/attempt.ts';
+import type { TokenUsage } from '../../../machines/contracts/budget.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
+import { failureOf } from '../../../machines/policies/failures.ts';
+
+export const POLICY: AttemptPolicy = {
+  maxCorrections: 2,
+  maxTransportRetries: 3,
+  maxCalls: 100,
+  firstChunkMs: 1_000,
+  chunkMs: 800,
+  backoffBaseMs: 100,
+  backoffMaxMs: 1_000,
+  maxReplyChars: 10_000,
+};
+
+export const USAGE: TokenUsage = { inputTokens: 10, outputTokens: 5, estimated: false };
+
+/** A reply with a value that the rig's validator takes. */
+export function reply(changes: Partial<Reply> = {}): Reply {
+  return { text: '{"good":true}', value: { good: true }, failure: null, usage: USAGE, ...changes };
+}
+
+/** A reply that the rig's validator refuses. */
+export function badReply(text = '{"good":false}'): Reply {
+  return reply({ text, value: { good: false } });
+}
+
+/** A reply that broke on its way. */
+export function brokenReply(changes: Partial<Failure> = {}): Reply {
+  const failure = { ...failureOf('transport', 'stream_cut', 'The connection broke.'), ...changes };
+  return reply({ text: '', value: null, failure });
+}
+
+export const SCHEMA_FAILURE = failureOf('schema', 'invalid_reply', 'The reply does not fit in one place.', {
+  issues: [{ path: 'good', message: 'expected true' }],
+});
+
+/** One call of the scripted reader, to be played by the test. */
+interface Call {
+  readonly input: ReadReplyInput;
+  readonly stopped: boolean;
+  readonly tell: (event: ReadReplyEvent) => void;
+  readonly started: () => void;
+  readonly progressed: () => void;
+  readonly ended: (reply: Reply) => void;
+}
+
+interface RigOptions {
+  readonly policy?: Partial<AttemptPolicy>;
+  readonly validate?: (input: ValidateReplyInput) => Promise<Validation>;
+  /** Runs as a reader starts; what it throws, the reader throws. */
+  readonly onRead?: (attempt: number) => void;
+  readonly machine?: typeof attemptMachine;
+}
+
+/** The attempt machine, started, with a reader that the test plays, a validator, and a clock that the test moves. */
+export function attemptRig({
+  policy = {},
+  validate = validateGood,
+  onRead,
+  machine = attemptMachine,
+}: RigOptions = {}) {
+  const clock = new SimulatedClock();
+  const calls: Call[] = [];
+  const facts: ChainFact[] = [];
+  const contexts: AttemptContext[] = [];
+  const readReply = fromCallback<ReadReplyEvent, ReadReplyInput>(({ input, sendBack }) => {
+    onRead?.(input.attempt);
+    let stopped = false;
+    const now = () => ({ atMs: clock.now() });
+    calls.push({
+      input,
+      get stopped() {
+        return stopped;
+      },
+      tell: sendBack,
+      started: () => sendBack({ type: 'reply.started', ...now(), chars: 4 }),
+      progressed: () => sendBack({ type: 'reply.progressed', ...now(), chars: 8 }),
+      ended: (whole) => sendBack({ type: 'reply.ended', ...now(), reply: whole }),
+    });
+    sendBack({ type: 'reply.opened', ...now(), promptChars: 40 });
+    return () => {
+      stopped = true;
+    };
+  });
+  const validateReply = fromPromise<Validation, ValidateReplyInput>(({ input }) => validate(input));
+  const actor = createActor(machine.provide({ actors: { readReply, validateReply } }), {
+    input: { id: 's1.yield', task: 'yield', input: { question: 'why' }, policy: { ...POLICY, ...policy } },
+    clock,
+  });
+  actor.on('*', (fact) => facts.push(fact));
+  actor.subscribe({ next: ({ context }) => contexts.push(context), error: () => {} });
+  actor.start();
+
+  return {
+    actor,
+    clock,
+    calls,
+    facts,
+    contexts,
+    /** The call under way. */
+    call(): Call {
+      const last = calls.at(-1);
+      if (last === undefined) throw new Error('nothing was called');
+      return last;
+    },
+    /** Ends the call under way and lets validation come to its end. */
+    async end(whole: Reply): Promise<void> {
+      this.call().ended(whole);
+      await flush();
+    },
+    state: () => actor.getSnapshot().value,
+    outcome() {
+      const { output } = actor.getSnapshot();
+      if (output === undefined) throw new Error(`not ended, but in ${JSON.stringify(actor.getSnapshot().value)}`);
+      return output;
+    },
+  };
+}
+
+async function validateGood({ value }: ValidateReplyInput): Promise<Validation> {
+  const { good } = value as { good: boolean };
+  return good ? { ok: true, value: { good, checked: true } } : { ok: false, failure: SCHEMA_FAILURE };
+}
+
+/** Lets every promise that can settle do so. */
+export async function flush(turns = 50): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+}

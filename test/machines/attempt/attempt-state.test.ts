@@ -1,0 +1,177 @@
+import { describe, expect, it, test } from 'vitest';
+import { attemptExecutionSchema } from '../../../machines/contracts/attempt.ts';
+import { chainFactSchema } from '../../../machines/contracts/journal-entry.ts';
+import { attemptRig, badReply, brokenReply, flush, reply, SCHEMA_FAILURE, USAGE } from './attempt-rig.ts';
+
+/** A wrong reply, a broken call, a late one, a stalled one, then a good one. */
+async function eventful() {
+  const rig = attemptRig();
+  await rig.end(badReply());
+  await rig.end(brokenReply());
+  rig.clock.increment(100);
+  rig.clock.increment(1_000);
+  rig.clock.increment(200);
+  rig.call().started();
+  rig.clock.increment(900);
+  rig.clock.increment(400);
+  rig.call().started();
+  await rig.end(reply());
+  return rig;
+}
+
+describe('the state of an attempt', () => {
+  test('[A5] the context is JSON at every snapshot, and so is the execution at the end', async () => {
+    const rig = await eventful();
+    expect(rig.outcome()).toMatchObject({ ok: true, execution: { corrections: 1, transportRetries: 3 } });
+    expect(rig.contexts.length).toBeGreaterThan(15);
+    for (const context of rig.contexts) expect(JSON.parse(JSON.stringify(context))).toStrictEqual(context);
+    expect(attemptExecutionSchema.parse(rig.outcome().execution)).toEqual(rig.outcome().execution);
+  });
+
+  test('[A5] nothing of an attempt is left when the next begins', async () => {
+    const rig = attemptRig();
+    await rig.end(brokenReply());
+    rig.clock.increment(100);
+    expect(rig.state()).toEqual({ calling: 'opening' });
+    expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, retryInMs: 0 });
+    await rig.end(badReply());
+    expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, retryInMs: 0 });
+  });
+
+  it('[A5] the times of an attempt are not taken over by the next', async () => {
+    const rig = attemptRig({
+      onRead: (attempt) => {
+        if (attempt === 2) throw new Error('no reader');
+      },
+    });
+    rig.clock.increment(500);
+    await rig.end(badReply());
+    const [, second] = rig.outcome().execution.attempts;
+    expect(second).toMatchObject({ attempt: 2, durationMs: 0 });
+  });
+
+  test('[A5] an execution is never changed: each step makes a new one', async () => {
+    const rig = await eventful();
+    const executions = [...new Set(rig.contexts.map(({ execution }) => execution))];
+    const sizes = executions.map(({ attempts }) => attempts.length);
+    expect(sizes).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  test('[A11] usage adds up over attempts that failed', async () => {
+    const rig = attemptRig();
+    await rig.end(badReply());
+    await rig.end(brokenReply());
+    rig.clock.increment(100);
+    await rig.end(reply({ usage: { ...USAGE, outputTokens: 6 } }));
+    expect(rig.outcome().execution.usage).toEqual({
+      modelCalls: 3,
+      inputTokens: 30,
+      outputTokens: 16,
+      estimated: false,
+    });
+  });
+
+  test('[A11] an attempt without known usage makes the sum an estimate, and counts as a call', async () => {
+    const rig = attemptRig();
+    rig.clock.increment(1_000);
+    rig.clock.increment(100);
+    await rig.end(reply());
+    expect(rig.outcome().execution.usage).toEqual({ modelCalls: 2, inputTokens: 20, outputTokens: 5, estimated: true });
+  });
+
+  test('each attempt is recorded with its text, its failure and its times', async () => {
+    const rig = attemptRig();
+    rig.clock.increment(40);
+    await rig.end(badReply('{"good":0}'));
+    rig.clock.increment(60);
+    await rig.end(reply());
+    expect(rig.outcome().execution.attempts).toEqual([
+      { attempt: 1, text: '{"good":0}', failure: SCHEMA_FAILURE, usage: USAGE, startedAtMs: 0, durationMs: 40 },
+      { attempt: 2, text: '{"good":true}', failure: null, usage: USAGE, startedAtMs: 40, durationMs: 60 },
+    ]);
+  });
+});
+
+describe('an older attempt', () => {
+  test('[A8] is not heard any more when the next is under way', async () => {
+    const rig = attemptRig();
+    const [first] = rig.calls;
+    rig.clock.increment(1_000);
+    rig.clock.increment(100);
+    expect(rig.calls).toHaveLength(2);
+    first?.started();
+    first?.ended(reply({ value: { good: true, from: 'the dead' } }));
+    await flush();
+    expect(rig.state()).toEqual({ calling: 'opening' });
+    await rig.end(reply());
+    expect(rig.outcome()).toMatchObject({ ok: true, value: { good: true, checked: true } });
+  });
+
+  test('[A8] is stopped before the next one starts', async () => {
+    const rig = attemptRig();
+    for (let retry = 0; retry < 3; retry += 1) {
+      await rig.end(brokenReply());
+      rig.clock.increment(1_000);
+      expect(rig.calls.map(({ stopped }) => stopped)).toEqual([...rig.calls.slice(1).map(() => true), false]);
+    }
+  });
+
+  test('a reply that ends twice is taken once', async () => {
+    const rig = attemptRig();
+    rig.call().ended(reply());
+    rig.call().ended(badReply());
+    await flush();
+    expect(rig.outcome()).toMatchObject({ ok: true, execution: { attempts: [{ attempt: 1 }] } });
+  });
+
+  test('a validation that comes after the machine was stopped changes nothing', async () => {
+    const rig = attemptRig();
+    rig.call().ended(reply());
+    rig.actor.stop();
+    await flush();
+    expect(rig.actor.getSnapshot()).toMatchObject({ status: 'stopped', value: 'validating' });
+  });
+});
+
+describe('what the machine says of itself', () => {
+  const start = (attempt: number) => ({ type: 'attempt-start', attemptId: 's1.yield', task: 'yield', attempt });
+  const end = (attempt: number, failure: unknown) => ({
+    ...start(attempt),
+    type: 'attempt-end',
+    failure,
+    usage: USAGE,
+  });
+
+  test('[A11] every step is a fact, in order, and fits the journal', async () => {
+    const rig = attemptRig();
+    await rig.end(badReply());
+    await rig.end(brokenReply());
+    rig.clock.increment(100);
+    await rig.end(reply());
+    expect(rig.facts).toEqual([
+      start(1),
+      end(1, SCHEMA_FAILURE),
+      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 2, inMs: 0 },
+      start(2),
+      end(2, expect.objectContaining({ code: 'stream_cut' })),
+      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 3, inMs: 100 },
+      start(3),
+      end(3, null),
+    ]);
+    for (const fact of rig.facts) expect(chainFactSchema.parse(fact)).toEqual(fact);
+  });
+
+  test('[A8] every failed attempt ends with a fact that voids it, before the next begins', async () => {
+    const { facts } = await eventful();
+    const shape = facts.map((fact) => (fact.type === 'attempt-end' ? (fact.failure?.code ?? 'good') : fact.type));
+    const failed = (code: string) => ['attempt-start', code, 'attempt-retry'];
+    expect(shape).toEqual([
+      ...failed('invalid_reply'),
+      ...failed('stream_cut'),
+      ...failed('no_reply'),
+      ...failed('stalled'),
+      'attempt-start',
+      'good',
+    ]);
+  });
+});

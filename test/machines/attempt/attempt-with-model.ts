@@ -1,0 +1,60 @@
+import { createActor, SimulatedClock } from 'xstate';
+import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import type { AttemptPolicy } from '../../../machines/contracts/attempt.ts';
+import type { ChainFact, RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
+import type { ChatModel } from '../../../machines/contracts/model.ts';
+import { prompts } from '../../../src/prompts/registry.ts';
+import { createReadReply } from '../../../src/runtime/read-reply.ts';
+import { createValidateReply } from '../../../src/runtime/validate-reply.ts';
+import { nobody, type PartialUpdate } from '../../../src/runtime/watcher.ts';
+import { flush, POLICY } from './attempt-rig.ts';
+
+/** A reply that fits the schema of Intention. */
+export const GOAL = {
+  goal: 'to understand why the sky is blue',
+  alternatives: ['to see a blue sky', 'to paint one'],
+  clarity: 0.9,
+  unclearIntent: false,
+  alignment: [{ messageId: 'm1', score: 0.5 }],
+};
+
+type Seen = ChainFact | RuntimeFact | PartialUpdate;
+
+/** The attempt machine over the product's own reader and validator and a model, on a clock that the test moves. */
+export function attemptWithModel(model: ChatModel, policy: Partial<AttemptPolicy> = {}, input: unknown = intention()) {
+  const clock = new SimulatedClock();
+  const seen: Seen[] = [];
+  const watcher = {
+    ...nobody,
+    record: (fact: RuntimeFact) => void seen.push(fact),
+    partial: (update: PartialUpdate) => void seen.push(structuredClone(update)),
+  };
+  const actors = {
+    readReply: createReadReply({ model, prompts, clock, watcher }),
+    validateReply: createValidateReply(prompts),
+  };
+  const actor = createActor(attemptMachine.provide({ actors }), {
+    input: { id: 's3.intention', task: 'intention', input, policy: { ...POLICY, ...policy } },
+    clock,
+  });
+  actor.on('*', (fact) => void seen.push(fact));
+  actor.subscribe({ error: () => {} });
+  actor.start();
+  return {
+    actor,
+    clock,
+    seen,
+    ofType: <T extends Seen['type']>(type: T) =>
+      seen.filter((one): one is Extract<Seen, { type: T }> => one.type === type),
+    /** Lets the stream and the validation go as far as they can without the clock. */
+    async settle() {
+      await flush(5_000);
+      return actor.getSnapshot();
+    },
+  };
+}
+
+function intention() {
+  const request = 'Why is the sky blue?';
+  return { phase: 'intention', runId: 'r1', request, prompt: request, cycle: 1, step: 3, content: '', messages: [] };
+}

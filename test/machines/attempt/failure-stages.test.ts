@@ -1,0 +1,48 @@
+import { describe, expect, it, test } from 'vitest';
+import { createActor, toPromise } from 'xstate';
+import { z } from 'zod';
+import { prompts } from '../../../src/prompts/registry.ts';
+import { createValidateReply } from '../../../src/runtime/validate-reply.ts';
+
+/** What the product's validator says of a value, held against this schema. */
+async function validate(output: z.ZodType, value: unknown) {
+  const validateReply = createValidateReply({ ...prompts, intention: { ...prompts.intention, output } });
+  return toPromise(createActor(validateReply, { input: { task: 'intention', value } }).start());
+}
+
+const goal = z.object({ goal: z.string(), score: z.number() });
+
+describe('a whole reply held against its schema', () => {
+  test('that fits is the value as the schema reads it', async () => {
+    const schema = goal.extend({ score: z.number().default(1) });
+    expect(await validate(schema, { goal: 'x', more: 1 })).toEqual({ ok: true, value: { goal: 'x', score: 1 } });
+  });
+
+  test('[A10] that has the wrong shape is a failure of schema, with each place', async () => {
+    const said = await validate(z.object({ of: z.array(goal) }), { of: [{ goal: 1, score: 1 }, { goal: 'x' }] });
+    expect(said).toMatchObject({ ok: false, failure: { stage: 'schema', code: 'invalid_reply', retryable: true } });
+    expect(said.ok === false && said.failure.issues.map(({ path }) => path)).toEqual(['of.0.goal', 'of.1.score']);
+    expect(said.ok === false && said.failure.message).toMatch(/2 places/);
+  });
+
+  test('[A10] that only breaks a rule is a failure of refinement', async () => {
+    const positive = goal.refine(({ score }) => score > 0, { path: ['score'], message: 'must be above 0' });
+    expect(await validate(positive, { goal: 'x', score: -1 })).toMatchObject({
+      ok: false,
+      failure: { stage: 'refinement', issues: [{ path: 'score', message: 'must be above 0' }] },
+    });
+  });
+
+  test('[A10] that breaks a rule and has the wrong shape is a failure of schema', async () => {
+    const both = z.object({ goal: z.string().refine((text) => text !== 'x'), score: z.number() });
+    expect(await validate(both, { goal: 'x', score: '1' })).toMatchObject({ failure: { stage: 'schema' } });
+  });
+
+  it('[A10] whose transformation throws is a failure of transformation, worth a correction', async () => {
+    const schema = goal.transform(() => {
+      throw new Error('no such goal');
+    });
+    const said = await validate(schema, { goal: 'x', score: 1 });
+    expect(said).toMatchObject({ ok: false, failure: { stage: 'transformation', retryable: true } });
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it, test } from 'vitest';
+import type { ChatModel, ModelPart } from '../../../machines/contracts/model.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { attemptWithModel, GOAL } from './attempt-with-model.ts';
+
+const wrong = { ...GOAL, clarity: 3, alignment: [{ messageId: 7, score: 0.5 }] };
+
+describe('an attempt over a model', () => {
+  test('[A6] streamed in any chunks or in one piece, the value is the same', async () => {
+    for (const chunkChars of [1, 3, 16, 100_000]) {
+      const rig = attemptWithModel(scriptedModel({ intention: [GOAL] }, { chunkChars }));
+      expect((await rig.settle()).output).toMatchObject({ ok: true, value: GOAL });
+    }
+  });
+
+  test('[A7] the last partial comes before the end, and is the value', async () => {
+    const rig = attemptWithModel(scriptedModel({ intention: [GOAL] }));
+    await rig.settle();
+    const types = rig.seen.map(({ type }) => type);
+    expect(types.lastIndexOf('partial')).toBeLessThan(types.indexOf('attempt-end'));
+    expect(rig.ofType('partial').at(-1)).toMatchObject({ attempt: 1, value: GOAL });
+    expect(types[0]).toBe('attempt-start');
+  });
+
+  test('[A8] a failed attempt’s partials all precede its attempt-end, and the retry’s begin afresh', async () => {
+    const rig = attemptWithModel(scriptedModel({ intention: [wrong, GOAL] }));
+    await rig.settle();
+    const spans = rig.seen.map((one) => {
+      if (one.type === 'partial') return `partial ${one.attempt}`;
+      return one.type === 'attempt-end' ? `end ${one.attempt}` : one.type;
+    });
+    expect(spans.lastIndexOf('partial 1')).toBeLessThan(spans.indexOf('end 1'));
+    expect(spans.indexOf('end 1')).toBeLessThan(spans.indexOf('partial 2'));
+    expect(spans.lastIndexOf('partial 2')).toBeLessThan(spans.indexOf('end 2'));
+    expect(rig.ofType('partial').find(({ attempt }) => attempt === 2)?.value).toEqual({ goal: 'to unde' });
+    expect(rig.ofType('attempt-end').map(({ failure }) => failure?.stage ?? null)).toEqual(['schema', null]);
+  });
+
+  test('[A9] the second call carries the wrong reply and its errors, path by path', async () => {
+    const model = scriptedModel({ intention: [wrong, GOAL] });
+    const rig = attemptWithModel(model);
+    expect((await rig.settle()).output).toMatchObject({ ok: true, execution: { corrections: 1 } });
+    const [first, second] = model.calls;
+    expect(second?.turns.slice(0, 2)).toEqual(first?.turns);
+    expect(second?.turns[2]).toEqual({ role: 'assistant', content: JSON.stringify(wrong) });
+    expect(second?.turns[3]?.role).toBe('user');
+    expect(second?.turns[3]?.content).toMatch(/- clarity: .*\n- alignment\.0\.messageId: /);
+  });
+
+  test('[A10] transport, extraction and schema are told apart', async () => {
+    const rig = attemptWithModel(
+      scriptedModel({
+        intention: [{ text: 'no JSON' }, wrong, { reply: GOAL, cut: 20 }],
+      }),
+      { maxTransportRetries: 0 },
+    );
+    await rig.settle();
+    expect(rig.ofType('attempt-end').map(({ failure }) => failure?.stage)).toEqual([
+      'extraction',
+      'schema',
+      'transport',
+    ]);
+  });
+
+  test('[A2] the stream level gives what it read, valid or not: the machine validates', async () => {
+    const rig = attemptWithModel(scriptedModel({ intention: [wrong] }), { maxCorrections: 0 });
+    await rig.settle();
+    expect(rig.ofType('partial').at(-1)?.value).toEqual(wrong);
+    expect(rig.actor.getSnapshot().output).toMatchObject({ ok: false, failure: { stage: 'schema' } });
+  });
+
+  test('[A11] the usage of failed attempts adds up', async () => {
+    const usage = { inputTokens: 100, outputTokens: 7, estimated: false };
+    const rig = attemptWithModel(scriptedModel({ intention: [wrong, { text: '' }, GOAL] }, { usage }));
+    expect((await rig.settle()).output?.execution).toMatchObject({
+      usage: { modelCalls: 3, inputTokens: 300, outputTokens: 21, estimated: false },
+    });
+  });
+
+  it('[A11] an attempt that stalled is charged with an estimate of its prompt and of what was streamed', async () => {
+    const text = '{"goal":"'.padEnd(4_000, 'x');
+    const rig = attemptWithModel(scriptedModel({ intention: [{ hang: true, text }, GOAL] }));
+    await rig.settle();
+    rig.clock.increment(900);
+    const [end] = rig.ofType('attempt-end');
+    expect(end?.failure).toMatchObject({ code: 'stalled' });
+    expect(end?.usage.outputTokens).toBeGreaterThanOrEqual(800);
+  });
+});
+
+describe('an attempt that is left', () => {
+  test('[A13] a stalled stream is aborted, says nothing more, and the retry succeeds', async () => {
+    const rig = attemptWithModel(scriptedModel({ intention: [{ hang: true, text: '{"goal":"so' }, GOAL] }));
+    await rig.settle();
+    rig.clock.increment(900);
+    const before = rig.ofType('partial').length;
+    await rig.settle();
+    expect(rig.ofType('partial')).toHaveLength(before);
+    rig.clock.increment(100);
+    expect((await rig.settle()).output).toMatchObject({ ok: true, value: GOAL });
+    expect(rig.ofType('attempt-end').map(({ failure }) => failure?.code ?? null)).toEqual(['stalled', null]);
+  });
+
+  test('stopped in mid-attempt, the call is aborted and nothing is told any more', async () => {
+    let signal: AbortSignal | undefined;
+    let push: (text: string) => void = () => {};
+    const model: ChatModel = {
+      id: 'pushed',
+      contextWindowTokens: 1_000,
+      async *stream(_, options): AsyncGenerator<ModelPart, void> {
+        signal = options.signal;
+        for (;;) yield { type: 'text-delta', text: await new Promise<string>((resolve) => (push = resolve)) };
+      },
+    };
+    const rig = attemptWithModel(model);
+    await rig.settle();
+    push('{"goal":"so');
+    await rig.settle();
+    expect(signal?.aborted).toBe(false);
+    rig.actor.stop();
+    expect(signal?.aborted).toBe(true);
+    const told = rig.seen.length;
+    push(' far"');
+    await rig.settle();
+    expect(rig.seen).toHaveLength(told);
+  });
+
+  test('chunks come as heartbeats no more often than an eighth of chunkMs', async () => {
+    let push: (text: string) => void = () => {};
+    const model: ChatModel = {
+      id: 'pushed',
+      contextWindowTokens: 1_000,
+      async *stream(): AsyncGenerator<ModelPart, void> {
+        for (;;) yield { type: 'text-delta', text: await new Promise<string>((resolve) => (push = resolve)) };
+      },
+    };
+    const rig = attemptWithModel(model, { chunkMs: 800 });
+    const beats = new Set<number>();
+    rig.actor.subscribe(({ context }) => void beats.add(context.seenAtMs));
+    for (let ms = 0; ms < 500; ms += 10) {
+      await rig.settle();
+      push(' ');
+      await rig.settle();
+      rig.clock.increment(10);
+    }
+    expect([...beats]).toEqual([0, 100, 200, 300, 400]);
+  });
+});
+
+describe('mistakes around the model end in a failure, not in a crash', () => {
+  test.each<[string, () => AsyncIterable<ModelPart>]>([
+    [
+      'throws instead of streaming',
+      () => {
+        throw new Error('not today');
+      },
+    ],
+    [
+      'throws in mid-stream',
+      async function* () {
+        yield { type: 'text-delta', text: '{' };
+        throw new Error('not today');
+      },
+    ],
+  ])('[A10] a model that %s is unexpected and not called again', async (_, stream) => {
+    const rig = attemptWithModel({ id: 'broken', contextWindowTokens: 1, stream });
+    expect((await rig.settle()).output).toMatchObject({
+      ok: false,
+      failure: { stage: 'unexpected', message: 'not today', retryable: false },
+      execution: { usage: { modelCalls: 1 } },
+    });
+  });
+
+  test('an input that does not fit the prompt is named, and the model is not called', async () => {
+    const model = scriptedModel({});
+    const rig = attemptWithModel(model, {}, { phase: 'intention', request: 5 });
+    const { output } = await rig.settle();
+    expect(output).toMatchObject({ ok: false, failure: { stage: 'unexpected', code: 'prompt_failed' } });
+    expect(model.calls).toHaveLength(0);
+  });
+});

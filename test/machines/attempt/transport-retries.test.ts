@@ -1,0 +1,149 @@
+import { describe, expect, it, test } from 'vitest';
+import { attemptRig, badReply, brokenReply, flush, reply } from './attempt-rig.ts';
+
+/** The longest delay that a timer of the platform can hold; a longer one fires at once. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+describe('a call that broke on its way', () => {
+  test('[A3] waits exponentially longer each time, up to the bound, and not a millisecond less', async () => {
+    const rig = attemptRig({ policy: { maxTransportRetries: 6, backoffBaseMs: 100, backoffMaxMs: 1_000 } });
+    for (const [index, waitMs] of [100, 200, 400, 800, 1_000, 1_000].entries()) {
+      await rig.end(brokenReply());
+      expect(rig.state()).toBe('backingOff');
+      rig.clock.increment(waitMs - 1);
+      await flush();
+      expect(rig.calls).toHaveLength(index + 1);
+      rig.clock.increment(1);
+      expect(rig.calls).toHaveLength(index + 2);
+    }
+    await rig.end(brokenReply());
+    expect(rig.outcome()).toMatchObject({ ok: false, failure: { stage: 'transport' } });
+  });
+
+  test.each([0, 1, 3])('[A4] %i transport retries are one call more', async (maxTransportRetries) => {
+    const rig = attemptRig({ policy: { maxTransportRetries } });
+    for (let call = 0; call <= maxTransportRetries; call += 1) {
+      await rig.end(brokenReply());
+      rig.clock.increment(10_000);
+    }
+    expect(rig.calls).toHaveLength(maxTransportRetries + 1);
+    expect(rig.outcome()).toMatchObject({ ok: false, execution: { transportRetries: maxTransportRetries } });
+  });
+
+  test('[A4] corrections and transport retries are counted apart: neither takes from the other', async () => {
+    const rig = attemptRig({ policy: { maxCorrections: 1, maxTransportRetries: 1 } });
+    await rig.end(badReply());
+    await rig.end(brokenReply());
+    rig.clock.increment(100);
+    expect(rig.calls).toHaveLength(3);
+    await rig.end(badReply());
+    expect(rig.outcome()).toMatchObject({ ok: false, execution: { corrections: 1, transportRetries: 1 } });
+    expect(rig.calls).toHaveLength(3);
+  });
+
+  test.each([0, 70, 5_000])(
+    '[A13] Retry-After of %i ms comes before the backoff, above its bound too',
+    async (retryAfterMs) => {
+      const rig = attemptRig({ policy: { backoffBaseMs: 100, backoffMaxMs: 200 } });
+      await rig.end(brokenReply({ code: 'rate_limited', status: 429, retryAfterMs }));
+      if (retryAfterMs > 0) {
+        rig.clock.increment(retryAfterMs - 1);
+        expect(rig.calls).toHaveLength(1);
+        rig.clock.increment(1);
+      }
+      expect(rig.calls).toHaveLength(2);
+    },
+  );
+
+  it('[A13] a Retry-After beyond what a timer can hold is a long wait and no wait of a millisecond', async () => {
+    const rig = attemptRig();
+    await rig.end(brokenReply({ code: 'rate_limited', status: 429, retryAfterMs: 30 * 86_400_000 }));
+    expect(rig.actor.getSnapshot().context.retryInMs).toBeLessThanOrEqual(MAX_TIMER_MS);
+  });
+
+  test.each([
+    [401, 'unauthorized'],
+    [400, 'bad_request'],
+  ])('[A13] status %i is hopeless: no further call', async (status, code) => {
+    const rig = attemptRig();
+    await rig.end(brokenReply({ status, code, retryable: false }));
+    rig.clock.increment(1_000_000);
+    expect(rig.calls).toHaveLength(1);
+    expect(rig.outcome()).toMatchObject({ ok: false, failure: { status, code } });
+  });
+});
+
+describe('a call that says nothing', () => {
+  test('[A13] is over when its first chunk is late, and not a millisecond before; then it is retried as transport', async () => {
+    const rig = attemptRig({ policy: { firstChunkMs: 1_000 } });
+    rig.clock.increment(999);
+    expect(rig.state()).toEqual({ calling: 'opening' });
+    rig.clock.increment(1);
+    expect(rig.state()).toBe('backingOff');
+    expect(rig.calls[0]?.stopped).toBe(true);
+    rig.clock.increment(100);
+    await rig.end(reply());
+    const { execution } = rig.outcome();
+    expect(execution).toMatchObject({ transportRetries: 1, corrections: 0 });
+    expect(execution.attempts[0]).toMatchObject({
+      failure: { stage: 'transport', code: 'no_reply' },
+      startedAtMs: 0,
+      durationMs: 1_000,
+    });
+  });
+
+  test('[A13] the second call has a first-chunk deadline of its own', async () => {
+    const rig = attemptRig({ policy: { firstChunkMs: 1_000, backoffBaseMs: 100 } });
+    rig.clock.increment(1_000);
+    rig.clock.increment(100);
+    rig.clock.increment(999);
+    expect(rig.state()).toEqual({ calling: 'opening' });
+    rig.clock.increment(1);
+    expect(rig.state()).toBe('backingOff');
+  });
+});
+
+describe('a stream that stalls', () => {
+  test('[A13] is over after chunkMs and an eighth without a heartbeat, and not a millisecond before', () => {
+    const rig = attemptRig({ policy: { chunkMs: 800, firstChunkMs: 1_000 } });
+    rig.clock.increment(500);
+    rig.call().started();
+    rig.clock.increment(899);
+    expect(rig.state()).toEqual({ calling: 'streaming' });
+    rig.clock.increment(1);
+    expect(rig.state()).toBe('backingOff');
+    expect(rig.calls[0]?.stopped).toBe(true);
+    expect(rig.actor.getSnapshot().context.failure).toMatchObject({ stage: 'transport', code: 'stalled' });
+  });
+
+  test('[A13] lives as long as heartbeats come, long after the first-chunk deadline', async () => {
+    const rig = attemptRig({ policy: { chunkMs: 800, firstChunkMs: 1_000 } });
+    rig.call().started();
+    for (let beat = 0; beat < 50; beat += 1) {
+      rig.clock.increment(899);
+      rig.call().progressed();
+    }
+    expect(rig.state()).toEqual({ calling: 'streaming' });
+    await rig.end(reply());
+    expect(rig.outcome()).toMatchObject({ ok: true, execution: { attempts: [{ durationMs: 50 * 899 }] } });
+  });
+
+  it('is recorded to end when its timer fired', () => {
+    const rig = attemptRig({ policy: { chunkMs: 800 } });
+    rig.call().started();
+    rig.clock.increment(900);
+    expect(rig.actor.getSnapshot().context.execution.attempts[0]).toMatchObject({ startedAtMs: 0, durationMs: 900 });
+  });
+
+  it('[A13] the longest chunkMs allowed is a delay that a timer can hold', () => {
+    const asked: number[] = [];
+    const rig = attemptRig({ policy: { chunkMs: MAX_TIMER_MS, firstChunkMs: MAX_TIMER_MS } });
+    const { setTimeout } = rig.clock;
+    rig.clock.setTimeout = (fn, timeoutMs) => {
+      asked.push(timeoutMs);
+      return setTimeout.call(rig.clock, fn, timeoutMs);
+    };
+    rig.call().started();
+    expect(Math.max(...asked)).toBeLessThanOrEqual(MAX_TIMER_MS);
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { type AnyStateMachine, type AnyStateNode, setup } from 'xstate';
+import { actionMachine } from '../../machines/action/action.machine.ts';
+import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
+import { chainMachine } from '../../machines/chain/chain.machine.ts';
+
+const MACHINES: readonly (readonly [string, AnyStateMachine])[] = [
+  ['attempt', attemptMachine],
+  ['action', actionMachine],
+  ['chain', chainMachine],
+];
+
+/** A state and all states in it. */
+function nodesOf(node: AnyStateNode): readonly AnyStateNode[] {
+  return [node, ...Object.values(node.states).flatMap(nodesOf)];
+}
+
+/** Every transition of a state, those without an event too. */
+const transitionsOf = (node: AnyStateNode) => [...[...node.transitions.values()].flat(), ...(node.always ?? [])];
+
+const idsOf = (nodes: readonly AnyStateNode[]): readonly string[] => nodes.map(({ id }) => id);
+
+/** The named actions in a state's lists: `{ type }`, a name, or a built-in function, which has none. */
+function namesOf(actions: readonly unknown[]): readonly string[] {
+  return actions.flatMap((action) => {
+    if (typeof action === 'string') return [action];
+    const { type } = action as { readonly type?: string };
+    return typeof action === 'object' && type !== undefined ? [type] : [];
+  });
+}
+
+const BUILT_IN = /^xstate\./;
+
+describe.each(MACHINES)('the %s chart', (_, machine) => {
+  const nodes = nodesOf(machine.root);
+
+  test('is built: every target exists', () => {
+    for (const node of nodes) {
+      for (const { target } of transitionsOf(node)) {
+        for (const one of target ?? []) expect(nodes).toContain(one);
+      }
+    }
+  });
+
+  test('describes every state', () => {
+    expect(idsOf(nodes.filter(({ description = '' }) => description.trim().length < 10))).toEqual([]);
+  });
+
+  test('handles the error of every actor that it invokes', () => {
+    const invoking = nodes.flatMap((node) => node.invoke.map(({ id }) => ({ node, id })));
+    expect(invoking.length).toBeGreaterThan(0);
+    const unhandled = invoking.filter(({ node, id }) => !node.transitions.has(`xstate.error.actor.${id}`));
+    expect(idsOf(unhandled.map(({ node }) => node))).toEqual([]);
+  });
+
+  test('takes an error without a guard, so that none is left unhandled', () => {
+    for (const node of nodes) {
+      for (const { id } of node.invoke) {
+        const last = node.transitions.get(`xstate.error.actor.${id}`)?.at(-1);
+        expect(last?.guard, node.id).toBeUndefined();
+        expect(last?.target?.length, node.id).toBe(1);
+      }
+    }
+  });
+
+  test('has no wildcard transition, which would swallow the errors of actors', () => {
+    expect(idsOf(nodes.filter(({ transitions }) => transitions.has('*')))).toEqual([]);
+  });
+
+  test('has a way into every state and out of every state that is not final', () => {
+    const entered = new Set<AnyStateNode>([machine.root]);
+    const enter = (node: AnyStateNode): void => {
+      for (let up: AnyStateNode | undefined = node; up !== undefined; up = up.parent) entered.add(up);
+      const first = node.initial?.target ?? [];
+      for (const one of first) if (!entered.has(one)) enter(one);
+    };
+    enter(machine.root);
+    for (let size = -1; size !== entered.size; ) {
+      size = entered.size;
+      for (const node of [...entered])
+        for (const { target } of transitionsOf(node)) for (const one of target ?? []) enter(one);
+    }
+    expect(idsOf(nodes.filter((node) => !entered.has(node)))).toEqual([]);
+    const stuck = nodes.filter((node) => {
+      const ways: AnyStateNode[] = [];
+      for (let up: AnyStateNode | undefined = node; up !== undefined; up = up.parent) ways.push(up);
+      return node.type === 'atomic' && !ways.some((way) => transitionsOf(way).some(({ target }) => target?.length));
+    });
+    expect(idsOf(stuck)).toEqual([]);
+  });
+
+  test('names its guards, actions, delays and actors, and every name is known', () => {
+    const known = machine.implementations;
+    const names = { guards: new Set<string>(), actions: new Set<string>(), actors: new Set<string>() };
+    for (const node of nodes) {
+      for (const { guard, actions } of transitionsOf(node)) {
+        if (guard !== undefined) names.guards.add(typeof guard === 'string' ? guard : (guard as { type: string }).type);
+        for (const name of namesOf(actions)) names.actions.add(name);
+      }
+      for (const name of namesOf([...node.entry, ...node.exit])) names.actions.add(name);
+      for (const { src } of node.invoke) names.actors.add(String(src));
+    }
+    for (const guard of names.guards) expect(Object.keys(known.guards)).toContain(guard);
+    for (const actor of names.actors) expect(Object.keys(known.actors)).toContain(actor);
+    for (const action of names.actions)
+      if (!BUILT_IN.test(action)) expect(Object.keys(known.actions)).toContain(action);
+  });
+
+  test('uses every guard and every actor that its setup knows', () => {
+    const used = JSON.stringify(machine.config);
+    for (const name of [
+      ...Object.keys(machine.implementations.guards),
+      ...Object.keys(machine.implementations.actors),
+    ]) {
+      expect(used, name).toContain(`"${name}"`);
+    }
+  });
+
+  test('ends: each way that is final is at the top, and the machine has an output', () => {
+    const final = nodes.filter(({ type }) => type === 'final');
+    expect(final.length).toBeGreaterThan(0);
+    for (const { parent } of final) expect(parent).toBe(machine.root);
+    expect(machine.root.output).toBeTypeOf('function');
+  });
+
+  test('calls its states by camelCase names and its events by dotted ones', () => {
+    for (const { key } of nodes) expect(key).toMatch(/^[a-z][a-zA-Z]*$/);
+    for (const event of machine.events) expect(event).toMatch(/^[a-z]+(\.[a-zA-Z0-9_]+)+$/);
+  });
+});
+
+test('an unknown target throws when a machine is built', () => {
+  const build = (): unknown => setup({}).createMachine({ initial: 'a', states: { a: { on: { go: 'nowhere' } } } });
+  expect(build).toThrowError(/nowhere/);
+});

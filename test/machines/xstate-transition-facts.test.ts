@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { assign, createActor, createMachine, emit, SimulatedClock, setup } from 'xstate';
+
+/** How XState 5.33 takes its transitions and timers, as the charts rely on it: shared/XSTATE-NOTES.md. */
+
+describe('transitions in XState', () => {
+  test('the always-transition of a child comes before its parent’s', () => {
+    const machine = createMachine({
+      initial: 'outer',
+      states: {
+        outer: { initial: 'inner', always: 'byParent', states: { inner: { always: '#byChild' } } },
+        byParent: {},
+        byChild: { id: 'byChild' },
+      },
+    });
+    expect(createActor(machine).start().getSnapshot().value).toBe('byChild');
+  });
+
+  test('a parent’s always-transition is asked again after every transition of its children', () => {
+    const machine = setup({
+      types: { context: {} as { n: number } },
+      guards: { enough: ({ context }) => context.n >= 2 },
+    }).createMachine({
+      context: { n: 0 },
+      initial: 'outer',
+      states: {
+        outer: {
+          always: { guard: 'enough', target: 'left' },
+          initial: 'a',
+          states: { a: { on: { go: { actions: assign({ n: ({ context }) => context.n + 1 }) } } } },
+        },
+        left: {},
+      },
+    });
+    const actor = createActor(machine).start();
+    actor.send({ type: 'go' });
+    expect(actor.getSnapshot().value).toEqual({ outer: 'a' });
+    actor.send({ type: 'go' });
+    expect(actor.getSnapshot().value).toBe('left');
+  });
+
+  test('the deadline of a parent keeps running while its children change, and a re-entered child’s begins anew', () => {
+    const clock = new SimulatedClock();
+    const machine = createMachine({
+      initial: 'outer',
+      states: {
+        outer: {
+          after: { 100: 'late' },
+          initial: 'a',
+          states: { a: { on: { beat: { target: 'a', reenter: true } }, after: { 40: '#stalled' } } },
+        },
+        late: {},
+        stalled: { id: 'stalled' },
+      },
+    });
+    const actor = createActor(machine, { clock }).start();
+    for (const _ of [1, 2, 3]) {
+      clock.increment(30);
+      actor.send({ type: 'beat' });
+    }
+    expect(actor.getSnapshot().value).toEqual({ outer: 'a' });
+    clock.increment(10);
+    expect(actor.getSnapshot().value).toBe('late');
+  });
+
+  test('an event that is handled by the parent without a target does not restart the child’s deadline', () => {
+    const clock = new SimulatedClock();
+    const machine = createMachine({
+      initial: 'outer',
+      states: {
+        outer: { on: { note: { actions: () => {} } }, initial: 'a', states: { a: { after: { 40: '#stalled' } } } },
+        stalled: { id: 'stalled' },
+      },
+    });
+    const actor = createActor(machine, { clock }).start();
+    clock.increment(30);
+    actor.send({ type: 'note' });
+    clock.increment(10);
+    expect(actor.getSnapshot().value).toBe('stalled');
+  });
+
+  test('timers are lost on restore', () => {
+    const machine = createMachine({ initial: 'a', states: { a: { after: { 10: 'b' } }, b: {} } });
+    const snapshot = createActor(machine, { clock: new SimulatedClock() }).start().getPersistedSnapshot();
+    const clock = new SimulatedClock();
+    const restored = createActor(machine, { clock, snapshot }).start();
+    clock.increment(1_000);
+    expect(restored.getSnapshot().value).toBe('a');
+  });
+});
+
+test('a final state’s entry emits before the machine is done', () => {
+  const order: string[] = [];
+  const machine = setup({ types: { emitted: {} as { type: 'last' } } }).createMachine({
+    initial: 'a',
+    states: { a: { on: { go: 'b' } }, b: { type: 'final', entry: emit({ type: 'last' }) } },
+  });
+  const actor = createActor(machine);
+  actor.on('last', () => order.push('emitted'));
+  actor.subscribe({ complete: () => order.push('complete') });
+  actor.start();
+  actor.send({ type: 'go' });
+  expect(order).toEqual(['emitted', 'complete']);
+});

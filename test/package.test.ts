@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { describe, expect, it } from 'vitest';
+import manifest from '../package.json' with { type: 'json' };
+
+describe('the package', () => {
+  it('is one that every resolver can use', async () => {
+    const { messages } = await publint({ pkgDir: '.', strict: true });
+    expect(messages.map((message) => formatMessage(message, manifest))).toEqual([]);
+  });
+
+  it('asks for Node 20.19 or newer, with xstate and openai as the user’s own', () => {
+    expect(manifest.engines.node).toBe('>=20.19');
+    expect(manifest.peerDependencies).toEqual({ openai: '^6.0.0 || ^7.0.0', xstate: '^5.33.0' });
+  });
+
+  it('has at the top what belongs there, and nothing else', () => {
+    const known = [
+      '.ci',
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bench',
+      'docs',
+      'examples',
+      'machines',
+      'src',
+      'test',
+    ];
+    const configured = [
+      'biome.json',
+      'knip.json',
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'vite.config.ts',
+    ];
+    const made = ['dist', 'node_modules', 'coverage'];
+    const there = readdirSync('.').filter((name) => !name.startsWith('.git') && !made.includes(name));
+    expect(there.filter((name) => !name.startsWith('.') && ![...known, ...configured].includes(name))).toEqual([]);
+  });
+});

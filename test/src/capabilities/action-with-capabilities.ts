@@ -1,0 +1,53 @@
+import { createActor, SimulatedClock } from 'xstate';
+import { z } from 'zod';
+import { actionMachine } from '../../../machines/action/action.machine.ts';
+import type { ActionInput } from '../../../machines/action/setup.ts';
+import type { ActionResult } from '../../../machines/contracts/phases/action.ts';
+import { type Capability, defineCapability } from '../../../src/capabilities/capability.ts';
+import { createRegistry } from '../../../src/capabilities/registry.ts';
+import { createActionActors, type Decider, noopDecider } from '../../../src/runtime/action-actors.ts';
+import { actionInput, attemptSaying, saying } from '../../machines/action/action-rig.ts';
+import { flush } from '../../machines/attempt/attempt-rig.ts';
+
+export interface Scene {
+  readonly capabilities?: readonly Capability[];
+  readonly wish: { readonly capability: string; readonly arguments: string };
+  readonly decider?: Decider | null;
+  readonly input?: Partial<ActionInput>;
+}
+
+/** The action machine over the product's own actors, capabilities and a model that wishes this. */
+export function start({ capabilities = [], wish, decider = noopDecider, input = {} }: Scene) {
+  const clock = new SimulatedClock();
+  const registry = createRegistry(capabilities);
+  const { attempt, model } = attemptSaying(saying(wish), clock);
+  const actor = createActor(
+    actionMachine.provide({ actors: { attempt, ...createActionActors(registry, decider, clock) } }),
+    {
+      clock,
+      input: withDescriptors(actionInput([], { hasDecider: decider !== null, ...input }), registry.descriptors),
+    },
+  );
+  actor.subscribe({ error: () => {} });
+  actor.start();
+  return { actor, clock, model };
+}
+
+function withDescriptors(input: ActionInput, capabilities: ActionInput['input']['capabilities']): ActionInput {
+  return { ...input, input: { ...input.input, capabilities } };
+}
+
+export async function resultOf(scene: Scene): Promise<ActionResult> {
+  const { actor } = start(scene);
+  await flush(500);
+  const { output, value } = actor.getSnapshot();
+  if (output?.ok !== true) throw new Error(`in ${JSON.stringify(value)}: ${JSON.stringify(output)}`);
+  return output.value as ActionResult;
+}
+
+/** A capability called "work" that does this. */
+export const capability = (execute: Capability['execute'], args: z.ZodType = z.object({})): Capability =>
+  defineCapability({ name: 'work', description: 'Works.', arguments: args, execute });
+
+/** The wish to run it with these arguments. */
+export const work = (text = '{}') => ({ capability: 'work', arguments: text });

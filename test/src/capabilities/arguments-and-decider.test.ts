@@ -1,0 +1,109 @@
+import { describe, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { next } from '../../machines/action/action-rig.ts';
+import { flush } from '../../machines/attempt/attempt-rig.ts';
+import { capability, resultOf, start, work } from './action-with-capabilities.ts';
+
+describe('what a capability is given', () => {
+  const strict = z.object({ n: z.number(), unit: z.string().default('m') });
+  const run = (text: string, args: z.ZodType = strict) =>
+    resultOf({ capabilities: [capability((given) => given, args)], wish: work(text) });
+
+  test('[R2] arguments as its schema reads them, defaults filled in', async () => {
+    const { results } = await run('{"n":3,"more":1}');
+    expect(results).toMatchObject([{ arguments: { n: 3, more: 1 }, output: '{"n":3,"unit":"m"}' }]);
+  });
+
+  test.each(['', 'n=3', '{"n":', '[3]', '"text"', 'null', '3', '{}', '{"n":"3"}', 'undefined'])(
+    '[R5] the arguments %j do not fit: it is not run',
+    async (text) => {
+      expect(await run(text)).toMatchObject({ results: [], stopReason: 'invalid_next_step' });
+    },
+  );
+
+  test('[R5] a schema that throws is arguments that do not fit', async () => {
+    const throwing = z.object({}).refine(() => {
+      throw new Error('bad rule');
+    });
+    expect(await run('{}', throwing)).toMatchObject({ results: [], stopReason: 'invalid_next_step' });
+  });
+
+  test('__proto__ in the arguments reaches nothing', async () => {
+    const { results } = await run('{"n":1,"__proto__":{"polluted":true}}', z.looseObject({ n: z.number() }));
+    expect(results).toHaveLength(1);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it.each([
+    ['text that is no JSON, where the schema has a default', 'rm -rf', z.object({ n: z.number() }).default({ n: 1 })],
+    ['text that is no JSON, where the schema takes anything', '{"n":', z.any()],
+    ['a list, where the schema takes anything', '[1]', z.any()],
+    ['null, where the schema takes anything', 'null', z.any()],
+  ])('[R5] %s is no object: it is not run', async (_, text, schema) => {
+    expect(await run(text, schema)).toMatchObject({ results: [], stopReason: 'invalid_next_step' });
+  });
+
+  it('its arguments are JSON in the context, also where its schema transforms them', async () => {
+    const schema = z.object({ on: z.iso.date().transform((text) => new Date(text)) });
+    const { actor } = start({ capabilities: [capability(() => 'ok', schema)], wish: work('{"on":"2024-01-02"}') });
+    await flush(500);
+    const { checked, results } = actor.getSnapshot().context;
+    expect(results).toHaveLength(1);
+    expect(JSON.parse(JSON.stringify({ checked, results }))).toStrictEqual({ checked, results });
+  });
+});
+
+describe('the decider', () => {
+  const capabilities = [capability(() => 'ran')];
+
+  test('[R6] the default says done after the first run', async () => {
+    expect(await resultOf({ capabilities, wish: work() })).toMatchObject({
+      results: [{ output: 'ran' }],
+      stopReason: 'done',
+    });
+  });
+
+  test('[R5] none at all ends after the first run', async () => {
+    expect(await resultOf({ capabilities, wish: work(), decider: null })).toMatchObject({ stopReason: 'no_decider' });
+  });
+
+  test('[R7] one that throws before it returns a promise ends the loop with the last result', async () => {
+    const decider = () => {
+      throw new Error('no');
+    };
+    expect(await resultOf({ capabilities, wish: work(), decider })).toMatchObject({
+      results: [{ output: 'ran' }],
+      stopReason: 'decider_failed',
+    });
+  });
+
+  test('[R5] one whose next step is unknown, or whose arguments do not fit, ends it with the last result', async () => {
+    for (const step of [next('play'), next('work', 5), next('constructor'), next('__proto__')]) {
+      const result = await resultOf({ capabilities, wish: work(), decider: () => step });
+      expect(result).toMatchObject({ results: [{ output: 'ran' }], stopReason: 'invalid_next_step' });
+    }
+  });
+
+  test('is told by its signal when the machine is stopped', async () => {
+    let signal: AbortSignal | undefined;
+    const { actor } = start({
+      capabilities,
+      wish: work(),
+      decider: (_, options) => {
+        signal = options.signal;
+        return new Promise(() => {});
+      },
+    });
+    await flush(500);
+    actor.stop();
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it('one that never answers ends the loop with the last result after some time', async () => {
+    const { actor, clock } = start({ capabilities, wish: work(), decider: () => new Promise(() => {}) });
+    await flush(500);
+    clock.increment(1_000_000_000);
+    await flush(500);
+    expect(actor.getSnapshot().output).toMatchObject({ ok: true, value: { results: [{ output: 'ran' }] } });
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { answerText } from '../../../src/cli/answer-text.ts';
+import { oneLine, printable } from '../../../src/cli/printable.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+describe('the answer for people', () => {
+  it('[E10][Y10] is made from the answer’s data: text, confidence, sources by line, notes', async () => {
+    const answer = await startScripted().run.answer;
+    const place = { path: 'docs/a.md', messageId: 'm', quote: '' };
+    const text = answerText({
+      ...answer,
+      notes: 'Be careful.',
+      sources: [
+        { ...place, startLine: 3, endLine: 9 },
+        { ...place, startLine: 12, endLine: 12 },
+      ],
+    });
+    expect(text).toBe(
+      'Answer (confidence 0.95 · completed · 1 cycle · 7 model calls)\n\nIt is so, for certain.\n\nSources\n  docs/a.md:3-9\n  docs/a.md:12\n\nNotes\n  Be careful.\n',
+    );
+  });
+
+  it.each([
+    ['plain text, with ümläuts and 日本', 'plain text, with ümläuts and 日本'],
+    ['a\r\nb\rc\td', 'a\nb\nc\td'],
+    ['red \u001b[31mtext\u001b[0m', 'red [31mtext[0m'],
+    ['\u009b2Jx', '2Jx'],
+    ['\u202eabc\u2066', 'abc'],
+  ])('prints %j as %j', (text, shown) => {
+    expect(printable(text)).toBe(shown);
+  });
+
+  it('puts text on one line', () => {
+    expect(oneLine(' a\n\n b\t c ')).toBe('a b c');
+  });
+});

@@ -1,0 +1,104 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
+import { chatServer, event, refuse, streaming } from '../../support/chat-server.ts';
+import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
+
+const QUESTION = 'What does the Yield phase decide, and in which order?';
+
+describe('postchain run', () => {
+  it('[Y10] answers the README’s question from the documents, cited by file and line', async () => {
+    const { code, stdout, stderr } = await cli('run', QUESTION, '--docs', 'docs');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\nAnswer \(confidence 0\.\d\d · completed · 1 cycle · 7 model calls\)/);
+    for (const rule of ['Cycle limit', 'Budget', 'Confidence', 'Convergence', 'Task complete', 'Loop'])
+      expect(stdout).toContain(rule);
+    expect(stdout.indexOf('Cycle limit')).toBeLessThan(stdout.indexOf('Confidence'));
+    expect(stdout).toMatch(/Sources\n {2}docs\/yield\.md:\d+-\d+/);
+    expect(stdout).toContain('without a language model');
+    for (const phase of PHASES) expect(stderr).toMatch(new RegExp(`^ {2}${phase} `, 'm'));
+    expect(stderr).toMatch(/^ {2}decision {6}\w+: /m);
+    expect(`${stdout}${stderr}`).not.toContain('\u001b');
+  });
+
+  it('the lines that it cites hold what it says', async () => {
+    const { stdout } = await cli('run', QUESTION, '--docs', 'docs', '--json');
+    const { answerText, sources } = finalAnswerSchema.parse(JSON.parse(stdout));
+    const [source] = sources;
+    const lines = readFileSync(source?.path ?? '', 'utf8')
+      .split('\n')
+      .slice((source?.startLine ?? 1) - 1, source?.endLine);
+    expect(lines.join(' ')).toContain('The Yield phase decides by these rules');
+    expect(answerText).toContain('The Yield phase decides by these rules');
+  });
+
+  it('--json prints the answer object and nothing else', async () => {
+    const { stdout, stderr } = await cli('run', 'What is a cycle?', '--docs', 'docs', '--json');
+    expect(finalAnswerSchema.parse(JSON.parse(stdout)).answerText).not.toBe('');
+    expect(stderr).toBe('');
+  });
+
+  it('--journal writes every entry as a line of JSON', async () => {
+    const file = join(temporaryFolder(), 'run.jsonl');
+    await cli('run', QUESTION, '--docs', 'docs', '--quiet', '--journal', file);
+    const entries = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => journalEntrySchema.parse(JSON.parse(line)));
+    expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
+    expect(entries.at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
+  });
+
+  it('a degraded answer exits 3', async () => {
+    const { code, stdout } = await cli('run', 'What is the capital of Peru?', '--docs', 'docs', '--max-cycles', '1');
+    expect(code).toBe(3);
+    expect(stdout).toContain('The limit of 1 cycle was reached');
+  });
+
+  it('[Y4] --manual reads where to go on from standard input, and its end means finish', async () => {
+    const { finished } = startCli(
+      ['run', 'What is the capital of Peru?', '--docs', 'docs', '--manual'],
+      {},
+      'lunch\nyield\n',
+    );
+    const { code, stderr } = await finished;
+    expect(stderr).toContain('"lunch" is no phase');
+    expect(stderr).toContain('directedByUser');
+    expect(code).toBe(0);
+  });
+
+  it('says which files it skipped, and goes on', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'a.md'), '# Cats\n\nCats sleep for sixteen hours a day.\n');
+    writeFileSync(join(folder, 'b.txt'), Buffer.from([1, 0, 2]));
+    const { stdout, stderr } = await cli('run', 'How long do cats sleep?', '--docs', folder);
+    expect(stderr).toMatch(/skipped .*b\.txt: binary/);
+    expect(stdout).toContain('sixteen hours');
+  });
+
+  it('prints no control character that a document holds', async () => {
+    const file = join(temporaryFolder(), 'evil.md');
+    writeFileSync(file, '# Moon\n\nThe moon \u001b[2J\u001b]0;owned\u0007 is \u202emade\u202c of cheese.\n');
+    const { stdout, stderr } = await cli('run', 'What is the moon made of?', '--docs', file);
+    expect(stdout).toContain('cheese');
+    for (const character of ['\u001b', '\u0007', '\u202e']) expect(`${stdout}${stderr}`).not.toContain(character);
+  });
+
+  it('Ctrl-C prints the degraded answer and exits 130', async () => {
+    const server = await chatServer(({ method, response }) => {
+      if (method === 'GET') return refuse(response, 404, {});
+      streaming(response).write(event({ choices: [{ index: 0, delta: { content: '{"response": "It' } }] }));
+    });
+    const { child, finished } = startCli(['run', 'Is it so?', '--json'], { OPENAI_BASE_URL: server.baseURL });
+    await expect
+      .poll(() => server.exchanges.filter(({ method }) => method === 'POST').length, { timeout: 10_000 })
+      .toBe(1);
+    child.kill('SIGINT');
+    const { code, stdout } = await finished;
+    expect(finalAnswerSchema.parse(JSON.parse(stdout)).status).toBe('cancelled');
+    expect(code).toBe(130);
+  });
+});

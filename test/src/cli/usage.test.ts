@@ -1,0 +1,79 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
+import { chatServer, refuse } from '../../support/chat-server.ts';
+import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
+
+describe('what is wrong with a command is said in one line, with exit code 2, before anything starts', () => {
+  it.each([
+    [['run', ''], /request is empty/],
+    [['run', ' '], /request is empty/],
+    [['run'], /missing required argument 'request'/],
+    [['run', 'x', '--start-at', 'lunch'], /no phase "lunch": choose one of action/],
+    [['run', 'x', '--max-cycles', '-1'], /'-1' is invalid\. Wanted a whole number of at least 1/],
+    [['run', 'x', '--max-cycles', 'many'], /'many' is invalid/],
+    [['run', 'x', '--timeout', '0'], /'0' is invalid\. Wanted a number above 0/],
+    [['run', 'x', '--docs', 'no-such-folder'], /"no-such-folder"/],
+    [
+      ['run', 'x', '--journal', 'no-such-folder/run.jsonl'],
+      /The journal "no-such-folder\/run\.jsonl" cannot be written/,
+    ],
+    [['run', 'x', '--wat'], /unknown option '--wat'/],
+    [['dance'], /unknown command 'dance'/],
+    [['diagram', 'cake'], /no chart "cake": choose one of chain, attempt, action/],
+    [['diagram', 'constructor'], /no chart "constructor"/],
+    [['diagram', '--format', 'png'], /no format "png": choose mermaid or json/],
+  ])('%j', async (args, message) => {
+    const { code, stdout, stderr } = await cli(...args);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('a key that cannot be one', async () => {
+    const { code, stderr } = await startCli(['run', 'x'], { OPENAI_API_KEY: 'sk white space' }).finished;
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^postchain: OPENAI_API_KEY.*\n$/);
+    expect(stderr).not.toContain('sk white');
+  });
+
+  it('a key that the server refuses', async () => {
+    const server = await chatServer(({ response }) => refuse(response, 401, { error: { message: 'no such key' } }));
+    const env = { OPENAI_API_KEY: 'sk-wrong', OPENAI_BASE_URL: server.baseURL };
+    const { code, stderr } = await startCli(['run', 'x'], env).finished;
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^postchain: OPENAI_API_KEY was refused \(.*no such key.*\): set a key .*\n$/);
+    expect(server.exchanges.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('a file that may not be read', async () => {
+    const file = join(temporaryFolder(), 'secret.md');
+    writeFileSync(file, 'x');
+    chmodSync(file, 0);
+    expect((await cli('run', 'x', '--docs', file)).code).toBe(2);
+  });
+
+  it('a stack is printed only when asked for', async () => {
+    expect((await cli('--stack', 'run', '')).stderr).toMatch(/\n {4}at /);
+  });
+});
+
+describe('the command itself', () => {
+  it('tells its version', async () => {
+    expect(await cli('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  });
+
+  it('helps, and says the exit codes', async () => {
+    const { code, stdout } = await cli('run', '--help');
+    expect(code).toBe(0);
+    expect(stdout).toContain('0 answered, 3 a degraded answer, 2 wrong usage, 130 interrupted');
+  });
+
+  it.each(['chain', 'attempt', 'action'])('draws the %s chart as Mermaid and as JSON', async (name) => {
+    expect((await cli('diagram', name)).stdout).toContain('flowchart TD');
+    const chart = JSON.parse((await cli('diagram', name, '--format', 'json')).stdout);
+    expect(chart.states.length).toBeGreaterThan(5);
+    expect(chart.transitions.length).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cutAt, isPrefix, wrappedJson } from './json-text.ts';
+import { readAll, readText, stream } from './model-stream.ts';
+
+const places = fc.array(fc.nat(2_000), { maxLength: 12 });
+const SAMPLE = 'Here:\n```json\n{"a": [1, -2.5e3, "x\\"y\\u00e9\\\\"], "b": {"c": null, "d": true}}\n```\nDone.';
+const VALUE = { a: [1, -2500, 'x"yé\\'], b: { c: null, d: true } };
+
+describe('a JSON value read out of a stream', () => {
+  test('[A12] JSON in text: whatever stands around it and wherever it is cut, it is what JSON.parse makes of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(wrappedJson, places, async ({ text, value }, cuts) => {
+        const read = await readText(...cutAt(text, cuts));
+        expect(read.failure).toBeNull();
+        expect(read.value).toEqual(value);
+        expect(read.text).toBe(text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('[A12] JSON in text: character by character gives the same value', async () => {
+    await fc.assert(
+      fc.asyncProperty(wrappedJson, async ({ text, value }) => {
+        expect((await readText(...text)).value).toEqual(value);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('[A12] JSON in text: a cut in any one place changes nothing', async () => {
+    for (let at = 0; at <= SAMPLE.length; at += 1) {
+      const read = await readText(SAMPLE.slice(0, at), SAMPLE.slice(at));
+      expect(read.value, `cut at ${at}`).toEqual(VALUE);
+    }
+  });
+
+  test('[A2] every partial is a beginning of the final value, and the partials never shrink', async () => {
+    await fc.assert(
+      fc.asyncProperty(wrappedJson, places, async ({ text }, cuts) => {
+        const { partials, value } = await readText(...cutAt(text, cuts));
+        for (const [index, partial] of partials.entries()) {
+          expect(isPrefix(partial, value)).toBe(true);
+          expect(isPrefix(partials[Math.max(0, index - 1)], partial)).toBe(true);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('[A7] the last partial seen before the final value is the whole value', async () => {
+    await fc.assert(
+      fc.asyncProperty(wrappedJson, places, async ({ text, value }, cuts) => {
+        expect((await readText(...cutAt(text, cuts))).partials.at(-1)).toEqual(value);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('[A12] lists deliver an item as soon as it is complete, before the next one begins', async () => {
+    const { partials } = await readText('{"items":[', '{"n":1}', ',', '{"n":2}', ']}');
+    expect(partials).toContainEqual({ items: [{ n: 1 }] });
+    expect(partials.at(-1)).toEqual({ items: [{ n: 1 }, { n: 2 }] });
+  });
+
+  test('[A2] the text is told piece by piece, in order, as it came', async () => {
+    await fc.assert(
+      fc.asyncProperty(wrappedJson, places, async ({ text }, cuts) => {
+        const pieces = cutAt(text, cuts);
+        expect((await readAll(stream(pieces))).texts).toEqual(pieces.filter((piece) => piece !== ''));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('values at the edge', () => {
+  const edges: readonly string[] = [
+    '{}',
+    '{"a":1,"a":2}',
+    '{"a":{"x":1},"a":"text"}',
+    '{"__proto__":{"polluted":true}}',
+    '{"a":{"__proto__":1,"constructor":2,"toString":3}}',
+    '{"s":["\\ud800","\\udc00","\\ud83d\\ude00","\ud83d\ude00","\\u0000","\\b\\f\\n\\r\\t\\/\\\\\\""]}',
+    '{"n":[0,-0,1e308,-1e308,1e-320,5e-324,1E+2,9007199254740993,0.1,1e999,-1e999]}',
+    '{"n":123456789012345678901234567890}',
+    '{"":{"":[]}}',
+    '{"a":[[],{},[[]],[{}],""]}',
+    '{"a":[true,false,null]}',
+    '{"10":1,"2":2,"b":3,"a":4}',
+    '{"deep":[[[[[[[[[[{"x":[1]}]]]]]]]]]]}',
+  ];
+
+  test.each(edges)('[A12] JSON in text: %s is what JSON.parse makes of it, whole and in pieces', async (json) => {
+    const value = JSON.parse(json) as object;
+    for (const pieces of [[json], [...json]]) {
+      const read = await readText(...pieces);
+      expect(read.failure).toBeNull();
+      expect(read.value).toStrictEqual(value);
+      expect(JSON.stringify(read.value)).toBe(JSON.stringify(value));
+    }
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  test.each([
+    ['a trailing comma', '{"a":1,}'],
+    ['a raw line break in a string', '{"a":"x\ny"}'],
+    ['single quotes', "{'a':1}"],
+    ['a leading zero', '{"a":01}'],
+    ['a bare word', '{"a":NaN}'],
+    ['a missing comma', '{"a":1 "b":2}'],
+    ['a wrong bracket', '{"a":[1}'],
+    ['an unknown escape', '{"a":"\\x41"}'],
+    ['a comment', '{"a":1 /* one */}'],
+  ])('[A10] %s, which JSON.parse refuses, is a failure of extraction, whole and in pieces', async (_, text) => {
+    expect(() => JSON.parse(text)).toThrow();
+    for (const pieces of [[text], [...text]]) {
+      const { value, failure } = await readText(...pieces);
+      expect({ value, stage: failure?.stage, retryable: failure?.retryable }).toEqual({
+        value: null,
+        stage: 'extraction',
+        retryable: true,
+      });
+    }
+  });
+});

@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the built `postchain` command with no key in its environment but what is given. */
+export function startCli(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = '') {
+  const { PATH = '' } = process.env;
+  const child: ChildProcess = spawn(process.execPath, ['dist/cli.js', ...args], {
+    env: { PATH, NO_COLOR: '1', ...env },
+  });
+  const text = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]?.setEncoding('utf8').on('data', (piece: string) => {
+      text[name] += piece;
+    });
+  child.stdin?.end(input);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const finished = new Promise<Finished>((resolve) => child.once('close', (code) => resolve({ code, ...text })));
+  return { child, finished, text };
+}
+
+export const cli = (...args: readonly string[]): Promise<Finished> => startCli(args).finished;
+
+/** A folder of the test's own, gone when it ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postchain-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}

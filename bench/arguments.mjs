@@ -23,7 +23,8 @@ export function readArguments(args, names) {
     options: { json: { type: 'boolean' }, check: { type: 'boolean' }, data: { type: 'string' } },
   });
   const [word, ...wanted] = positionals;
-  if (word !== undefined && word !== 'only') throw new TypeError(`got "${word}"; wanted only NAME, --json, --check or --data DIR`);
+  if (word !== undefined && word !== 'only')
+    throw new TypeError(`got "${word}"; wanted only NAME, --json, --check or --data DIR`);
   if (word === 'only' && wanted.length === 0) throw new TypeError(`only which? one of ${names.join(', ')}`);
   const unknown = wanted.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new TypeError(`there is no benchmark "${unknown}": one of ${names.join(', ')}`);

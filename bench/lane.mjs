@@ -1,11 +1,13 @@
-/** A process of one contender: measures once for each message. `race` starts it with the contender's module. */
+/**
+ * A process of one contender: measures once for each message. `race` starts it with the contender's module. It does not
+ * collect garbage between two measurements: that would shrink the young generation, and the next one would measure how the
+ * heap grows back.
+ */
 const [, , contender = ''] = process.argv;
 const { measure } = await import(contender);
-const collectGarbage = /** @type {{ gc?: () => void }} */ (globalThis).gc ?? (() => {});
 
 process.on('message', async (options) => {
   try {
-    collectGarbage();
     process.send?.({ measured: await measure(options) });
   } catch (error) {
     process.send?.({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) });

@@ -6,7 +6,7 @@
  * @property {number} value
  * @property {'microseconds' | 'bytes'} unit
  * @property {readonly number[]} samples What the value is the median of.
- * @property {number | null} ratio Of the value to that of `ratioTo`.
+ * @property {number | null} ratio To the samples of `ratioTo`, round by round.
  * @property {string | null} ratioTo
  * @property {number | null} limit What the ratio may be at the most.
  * @property {number | null} goal What it should better be.
@@ -30,11 +30,22 @@ export function median(samples) {
  * @returns {Row}
  */
 export function row(what, samples, unit = 'microseconds') {
-  return { what, value: median(samples), unit, samples, ratio: null, ratioTo: null, limit: null, goal: null, holds: null };
+  return {
+    what,
+    value: median(samples),
+    unit,
+    samples,
+    ratio: null,
+    ratioTo: null,
+    limit: null,
+    goal: null,
+    holds: null,
+  };
 }
 
 /**
- * A figure beside another one, and the limit that the issue sets for their ratio, if any.
+ * A figure beside another one, and the limit that the issue sets for their ratio, if any. The ratio is the median of the
+ * ratios round by round, over the rounds that both ran: what slows a moment slows both.
  *
  * @param {Row} one
  * @param {Row} other
@@ -42,7 +53,8 @@ export function row(what, samples, unit = 'microseconds') {
  * @returns {Row}
  */
 export function against(one, other, { limit, goal } = {}) {
-  const ratio = one.value / other.value;
+  const pairs = one.samples.slice(0, other.samples.length);
+  const ratio = median(pairs.map((sample, round) => sample / (other.samples[round] ?? Number.NaN)));
   const holds = limit === undefined ? null : ratio <= limit;
   return { ...one, ratio, ratioTo: other.what, limit: limit ?? null, goal: goal ?? null, holds };
 }

@@ -27,10 +27,13 @@ function stop(/** @type {string} */ why) {
   process.exit(2);
 }
 
+if (!existsSync(here('../node_modules/xstate'))) stop('the package itself is not installed; run `npm ci` first.');
 for (const file of ['dist/index.js', 'dist/machines.js', 'dist/testing.js', 'dist/cli.js']) {
-  if (!existsSync(here(`../${file}`))) stop(`there is no ${file}: the built package is measured; run \`npm run build\` first.`);
+  if (!existsSync(here(`../${file}`)))
+    stop(`there is no ${file}: the built package is measured; run \`npm run build\` first.`);
 }
-if (!peersAreInstalled() && !installPeers()) stop('the peers could not be installed; run `npm ci --prefix bench` to see why.');
+if (!peersAreInstalled() && !installPeers())
+  stop('the peers could not be installed; run `npm ci --prefix bench` to see why.');
 
 const { main } = await import('./main.mjs');
 process.exitCode = await main(process.argv.slice(2));

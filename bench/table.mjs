@@ -42,7 +42,9 @@ function table(rows) {
 /** @param {Row} row */
 function quantity({ value, unit }) {
   if (unit === 'bytes') return `${Math.round(value).toLocaleString('en')} B`;
-  return value < 10_000 ? `${value.toFixed(value < 100 ? 1 : 0)} us` : `${(value / 1000).toFixed(value < 1e5 ? 1 : 0)} ms`;
+  return value < 10_000
+    ? `${value.toFixed(value < 100 ? 1 : 0)} us`
+    : `${(value / 1000).toFixed(value < 1e5 ? 1 : 0)} ms`;
 }
 
 /** @param {number} ratio */

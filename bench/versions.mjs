@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** What is measured, and where it is installed: the peers in bench/, the libraries that PostChain itself uses at the top. */
+/** What is measured, and where it is installed: the peers in bench/, XState at the top, where PostChain has it. */
 const PACKAGES = {
   postchain: '../package.json',
   xstate: '../node_modules/xstate/package.json',
-  jsonriver: '../node_modules/jsonriver/package.json',
+  jsonriver: 'node_modules/jsonriver/package.json',
   zod: 'node_modules/zod/package.json',
   '@langchain/langgraph': 'node_modules/@langchain/langgraph/package.json',
   '@langchain/core': 'node_modules/@langchain/core/package.json',

@@ -14,8 +14,6 @@ const pending: Readonly<Record<string, number>> = {
   U14: 4,
   Y12: 4,
   R4: 5,
-  R8: 5,
-  R9: 5,
 };
 
 const proved = new Set(

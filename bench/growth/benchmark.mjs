@@ -14,7 +14,7 @@ export async function measureGrowth() {
       { name: 'time', module: new URL('postchain.mjs', import.meta.url), options: timing },
       { name: 'heap', module: new URL('heap.mjs', import.meta.url), options: weighing, rounds: 1, warmUps: 0 },
     ],
-    { rounds: 5, warmUps: 1 },
+    { rounds: 7, warmUps: 1 },
   );
   const samples = (/** @type {Sample[]} */ all, /** @type {keyof Sample} */ key) => all.map((sample) => sample[key]);
   const early = row('a step at cycle 100 (50 to 150)', samples(time, 'early'));

@@ -1,4 +1,5 @@
 import { assertDone, startLongRun } from '../step/long-run.mjs';
+import { collectGarbage } from './collect-garbage.mjs';
 
 /**
  * Bytes of heap that a run under way gains a cycle, and how many of them are its journal's. The heap is measured at two
@@ -33,9 +34,6 @@ async function heldAt(from, to) {
 }
 
 function heapBytes() {
-  const collectGarbage = /** @type {{ gc?: () => void }} */ (globalThis).gc;
-  if (collectGarbage === undefined) throw new Error('wants node --expose-gc');
-  collectGarbage();
   collectGarbage();
   return process.memoryUsage().heapUsed;
 }

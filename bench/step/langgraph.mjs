@@ -11,13 +11,15 @@ const State = Annotation.Root({
 function compile() {
   /** @type {any} The names of nodes are in the graph's type, which a loop cannot follow. */
   const graph = new StateGraph(State);
-  for (const phase of PHASES) graph.addNode(phase, async (/** @type {typeof State.State} */ { steps }) => ({ steps: steps + 1 }));
+  for (const phase of PHASES)
+    graph.addNode(phase, async (/** @type {typeof State.State} */ { steps }) => ({ steps: steps + 1 }));
   graph.addEdge(START, PHASES[0]);
   for (const [at, phase] of PHASES.entries()) {
     const next = PHASES[at + 1];
     if (next !== undefined) graph.addEdge(phase, next);
   }
-  const goesOn = ({ steps, cycles }) => (steps < cycles * PHASES.length ? PHASES[0] : END);
+  const goesOn = (/** @type {typeof State.State} */ { steps, cycles }) =>
+    steps < cycles * PHASES.length ? PHASES[0] : END;
   graph.addConditionalEdges('yield', goesOn, [PHASES[0], END]);
   return graph.compile();
 }

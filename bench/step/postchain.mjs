@@ -16,7 +16,12 @@ export async function measure({ cycles, watched = false }) {
   const microseconds = ((performance.now() - startedAt) * 1000) / (cycles * PHASES.length);
   await assertDone(run, cycles);
   const context = run.actor.getSnapshot().context.messages.length;
-  return { microseconds, entries: run.journal.length / (cycles * PHASES.length), context, partials: seen?.partials ?? 0 };
+  return {
+    microseconds,
+    entries: run.journal.length / (cycles * PHASES.length),
+    context,
+    partials: seen?.partials ?? 0,
+  };
 }
 
 /** @param {AsyncIterable<{ type: string }>} events */

@@ -2,7 +2,14 @@ import { z } from 'zod';
 
 /** @typedef {'action' | 'experience' | 'intention' | 'observation' | 'understanding' | 'yield' | 'synthesis'} Task */
 
-export const PHASES = /** @type {const} */ (['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
+export const PHASES = /** @type {const} */ ([
+  'action',
+  'experience',
+  'intention',
+  'observation',
+  'understanding',
+  'yield',
+]);
 
 export const REQUEST = 'Which queue design keeps retries bounded when consumers are slow, and what does it cost?';
 
@@ -64,7 +71,8 @@ export function replyText(task, cycle) {
   return JSON.stringify(REPLIES[task](cycle));
 }
 
-const found = (/** @type {number} */ cycle) => `Trial t${cycle} with batch b${cycle} at load l${cycle} gave lag g${cycle}`;
+const found = (/** @type {number} */ cycle) =>
+  `Trial t${cycle} with batch b${cycle} at load l${cycle} gave lag g${cycle}`;
 
 /** @type {Record<Task, (cycle: number) => unknown>} */
 const REPLIES = {

@@ -25,10 +25,13 @@ const entrants = SIZES.flatMap((kilobytes) =>
 /** What it costs to stream JSON in chunks of four characters, with the partial values read. */
 export async function measureStream() {
   /** @type {Record<string, Sample[]>} */
-  const measured = await race(entrants, { rounds: 9, warmUps: 3 });
+  const measured = await race(entrants, { rounds: 15, warmUps: 6 });
   const rowOf = (/** @type {string} */ contender, /** @type {number} */ kilobytes) => {
     const name = nameOf(contender, kilobytes);
-    return row(name, (measured[name] ?? []).map(({ microseconds }) => microseconds));
+    return row(
+      name,
+      (measured[name] ?? []).map(({ microseconds }) => microseconds),
+    );
   };
   const rows = SIZES.flatMap((kilobytes) =>
     Object.keys(CONTENDERS).map((contender) => {

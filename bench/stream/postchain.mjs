@@ -41,7 +41,10 @@ export async function measure({ chars }) {
   const microseconds = (performance.now() - startedAt) * 1000;
 
   const attempts = run.journal.filter((entry) => entry.type === 'attempt-end');
-  assert.deepEqual(attempts.map(({ failure }) => failure), [null]);
+  assert.deepEqual(
+    attempts.map(({ failure }) => failure),
+    [null],
+  );
   assert.deepEqual(run.actor.getSnapshot().context.results.yield?.reply, JSON.parse(text));
   const deltas = run.journal.filter((entry) => entry.type === 'text-delta');
   assert.equal(deltas.map((entry) => entry.text).join(''), text);

@@ -7,7 +7,7 @@ import { fingerprint } from './fingerprint.ts';
 import { countRepeats } from './loop-detection.ts';
 import { isPhase, selectNextPhase } from './phase-selection.ts';
 import { tokensAllowed } from './phases/understanding.ts';
-import { tokensOf } from './retention.ts';
+import { tokensOf } from './retention-limits.ts';
 
 /** Everything that the guards of `deciding` look at, computed once [Y8]. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {

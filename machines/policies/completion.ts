@@ -1,4 +1,5 @@
 import type { ChainState } from '../contracts/chain-state.ts';
+import type { Decision, DecisionRule } from '../contracts/decision.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 
 /** When a run is complete [Y1, Y2]. Each rule is a guard of the chart by the same name; the chart holds their order. */
@@ -36,4 +37,11 @@ export function answerConverged({ assessment, recursion, thresholds }: ChainStat
 export function taskComplete({ assessment }: ChainState): Verdict {
   const complete = assessment?.taskComplete ?? false;
   return { holds: complete, inputs: { taskComplete: complete } };
+}
+
+const GOOD: ReadonlySet<DecisionRule> = new Set(['confidenceReached', 'answerConverged', 'taskComplete']);
+
+/** Whether a run ended because its answer was good, and not because a bound was reached. */
+export function settled(decision: Decision | null): boolean {
+  return decision !== null && GOOD.has(decision.rule);
 }

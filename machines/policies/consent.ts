@@ -4,6 +4,9 @@ import type { Message } from '../contracts/message.ts';
 import { KEPT_BY_USER } from './retention.ts';
 import { preview } from './summary.ts';
 
+/** Only these take something away: the others are no recommendation that a user would want to override. */
+const LOSING: ReadonlySet<ContextOperation['operation']> = new Set(['PRUNE', 'TRANSFORM']);
+
 const asks = (operation: ContextOperation): boolean => operation.metadata['requiresConsent'] === true;
 
 /** One question for all operations that touch user content, or null where none does [U8]. */
@@ -27,22 +30,28 @@ export function consentRequest(
 
 /** Anything but a clear "summarise" or "remove" keeps [U8]: 001's "else remove" would drop content on a typing error. */
 export function readChoice(said: string): ConsentChoice {
-  const parsed = consentChoiceSchema.safeParse(said.trim().toLowerCase().replace(/z/g, 's'));
+  const word = said.trim().toLowerCase();
+  const parsed = consentChoiceSchema.safeParse(word === 'summarize' ? 'summarise' : word);
   return parsed.success ? parsed.data : 'keep';
 }
 
-/** The operations after the user's word, for all or one by one [U9]. Kept messages are tagged, so that nobody asks again. */
+/**
+ * The operations after the user's word: `choice` for all that asked, and `items` one by one for any message, also for one that
+ * nobody asked about [U9]. Kept messages are tagged, so that nobody asks again.
+ */
 export function resolveConsent(
   operations: readonly ContextOperation[],
   choice: ConsentChoice,
   items: Readonly<Record<string, ConsentChoice>> = {},
 ): readonly ContextOperation[] {
   return operations.map((operation): ContextOperation => {
-    if (!asks(operation)) return operation;
     const { id, target, metadata } = operation;
-    const own = Object.hasOwn(items, target) ? items[target] : choice;
-    const said = { ...metadata, requiresConsent: false, consent: own ?? 'keep' };
-    if (own === 'summarise') return { ...operation, metadata: said };
+    const named = Object.hasOwn(items, target) ? items[target] : undefined;
+    if (named === undefined && !asks(operation)) return operation;
+    if (!LOSING.has(operation.operation)) return operation;
+    const own = named ?? choice;
+    const said = { ...metadata, requiresConsent: false, consent: own };
+    if (own === 'summarise' && operation.operation === 'TRANSFORM') return { ...operation, metadata: said };
     if (own === 'remove')
       return { operation: 'PRUNE', id, target, data: {}, reason: 'the user agreed to remove it', metadata: said };
     return {

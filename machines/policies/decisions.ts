@@ -43,7 +43,7 @@ export function decideToComplete(state: ChainState, rule: CompletingRule): Parti
 
 /** The run goes on with a phase: the next cycle begins there [Y6]. */
 export function decideToContinue(state: ChainState, rule: DecisionRule, phase: Phase): Partial<ChainState> {
-  const { assessment, recursion } = state;
+  const { assessment } = state;
   const inputs = {
     proposal: assessment?.proposal ?? '',
     proposedBy: assessment?.proposedBy ?? '',
@@ -55,28 +55,37 @@ export function decideToContinue(state: ChainState, rule: DecisionRule, phase: P
     rule === 'nextPhaseInvalid'
       ? `"${assessment?.proposal ?? ''}" is no phase, so it goes on with the default, ${DEFAULT_PHASE}`
       : `on with ${phase}: ${assessment?.rationale ?? 'asked for'}`;
+  return { ...goOn(state, phase), ...taken(state, { rule, complete: false, nextPhase: phase, rationale, inputs }) };
+}
+
+/** The next cycle begins with a phase [Y6]. */
+function goOn(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
+  const { recursion, assessment } = state;
+  const turn = { cycle: recursion.cycle, target: phase, fingerprint: assessment?.fingerprint ?? '' };
   return {
-    ...taken(state, { rule, complete: false, nextPhase: phase, rationale, inputs }),
     direction: phase,
     recursion: {
       ...recursion,
       cycle: recursion.cycle + 1,
       origin: phase,
-      continuationPrompt: continuationPrompt(state, phase),
-      history: remember(recursion.history, {
-        cycle: recursion.cycle,
-        target: phase,
-        fingerprint: assessment?.fingerprint ?? '',
-      }),
+      continuationPrompt: prompt || continuationPrompt(state, phase),
+      history: remember(recursion.history, turn),
     },
   };
 }
 
 /** The user says where to go on, perhaps with words of their own [Y4]. */
 export function decideAsDirected(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
-  const decided = decideToContinue(state, 'directedByUser', phase);
-  if (prompt === '') return decided;
-  return { ...decided, recursion: { ...(decided.recursion ?? state.recursion), continuationPrompt: prompt } };
+  return {
+    ...goOn(state, phase, prompt),
+    ...taken(state, {
+      rule: 'directedByUser',
+      complete: false,
+      nextPhase: phase,
+      rationale: `on with ${phase}: the user said so`,
+      inputs: { directedTo: phase, proposal: state.assessment?.proposal ?? '' },
+    }),
+  };
 }
 
 function taken(state: ChainState, decision: Omit<Decision, 'cycle'>): Partial<ChainState> {

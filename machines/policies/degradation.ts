@@ -1,6 +1,7 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES } from '../contracts/phase.ts';
 import type { Degradation } from '../contracts/synthesis.ts';
+import { settled } from './completion.ts';
 
 /** One reason for an answer to be less than hoped for, in words. */
 export interface Shortfall {
@@ -14,6 +15,7 @@ export interface Shortfall {
  */
 export function shortfalls(state: ChainState): readonly Shortfall[] {
   const { interruption, decision, recursion, limits, assessment } = state;
+  const lost = lostPhases(state);
   const found: Shortfall[] = [];
   const note = (reason: Degradation, says: string): void => {
     found.push({ reason, says });
@@ -24,6 +26,9 @@ export function shortfalls(state: ChainState): readonly Shortfall[] {
   if (interruption?.kind === 'model_unavailable')
     note('model_unavailable', `The model could not be used: ${lastFailure(state)}`);
   if (interruption?.kind === 'phase_failed') note('incomplete_state', `A phase failed: ${lastFailure(state)}`);
+  else if (lost.length > 0)
+    note('incomplete_state', `Without ${lost.join(' and ')}, which failed: ${lastFailure(state)}`);
+  else if (assessment !== null && assessment.answer.trim() === '') note('incomplete_state', 'Yield gave no answer.');
   if (interruption?.kind === 'deadline') note('deadline_passed', `The run reached its limit of ${limits.totalMs} ms.`);
   if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
     note('budget_exhausted', 'The budget of tokens or model calls was used up.');
@@ -31,8 +36,7 @@ export function shortfalls(state: ChainState): readonly Shortfall[] {
     note('ttl_exhausted', `The limit of ${cycles(limits.maxCycles)} was reached (TTL exhausted).`);
   if (recursion.completedCycles === 0) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected') note('loop_broken', 'The run began to repeat itself and was stopped.');
-  if (found.length > 0 && assessment !== null && decision?.complete !== true)
-    note('not_converged', 'The answer had not settled.');
+  if (unsettled(state)) note('not_converged', 'The answer had not settled.');
   if (state.synthesisFailure !== null)
     note('synthesis_failed', `The final answer could not be written: ${state.synthesisFailure}`);
   return found;
@@ -40,6 +44,17 @@ export function shortfalls(state: ChainState): readonly Shortfall[] {
 
 export function ttlExhausted({ decision }: ChainState): boolean {
   return decision?.rule === 'cycleLimitReached';
+}
+
+/** Phases that failed and were never made up for. */
+function lostPhases({ failures, results }: ChainState): readonly string[] {
+  return PHASES.filter((phase) => results[phase] === null && failures.some((failure) => failure.phase === phase));
+}
+
+/** Ended before any rule found the answer good; in manual mode it is the user who says when it is. */
+function unsettled({ interruption, decision, assessment, recursion }: ChainState): boolean {
+  if (assessment === null || settled(decision)) return false;
+  return !(interruption?.kind === 'finished_by_user' && recursion.mode === 'manual');
 }
 
 /** What a complete run would have and this one has not. */

@@ -4,7 +4,7 @@
  */
 export function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
-  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? []) {
     for (let i = 0; i < word.length; i += 1) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
     hash = Math.imul(hash ^ 0x20, 0x01000193);
   }

@@ -53,9 +53,14 @@ export function attemptPolicy({ limits, usage }: ChainState): AttemptPolicy {
   return { ...limits, maxCalls: Math.max(1, limits.maxModelCalls - usage.modelCalls) };
 }
 
-/** The bounds of the final answer's calls: one and one correction, paid from the reserve. */
+/** The bounds of the final answer's calls, paid from the reserve: at most one correction and one transport retry. */
 export function synthesisPolicy({ limits }: ChainState): AttemptPolicy {
-  return { ...limits, maxCorrections: Math.min(1, limits.maxCorrections), maxTransportRetries: 1, maxCalls: 3 };
+  return {
+    ...limits,
+    maxCorrections: Math.min(1, limits.maxCorrections),
+    maxTransportRetries: Math.min(1, limits.maxTransportRetries),
+    maxCalls: 3,
+  };
 }
 
 /** The id of one execution: the step it belongs to and its task. */

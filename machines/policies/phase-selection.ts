@@ -2,6 +2,7 @@ import type { Message } from '../contracts/message.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import type { Thresholds } from '../contracts/thresholds.ts';
 import type { Verdict } from '../contracts/verdict.ts';
+import { floored } from './numbers.ts';
 
 export const DEFAULT_PHASE: Phase = 'action';
 
@@ -32,17 +33,17 @@ export function selectNextPhase(seen: SelectionInputs, thresholds: Thresholds): 
   if (informationSufficiency < thresholds.sufficiency)
     return choose(
       'experience',
-      `information sufficiency ${round(informationSufficiency)} is below ${thresholds.sufficiency}`,
+      `information sufficiency ${floored(informationSufficiency)} is below ${thresholds.sufficiency}`,
     );
   if (seen.unclearIntent) return choose('intention', 'the intent is unclear');
   if (seen.needsTools) return choose('action', 'a tool is needed');
   if (seen.undigestedInsights) return choose('observation', 'there are insights not yet taken in');
   if (tokens > tokensAllowed)
     return choose('understanding', `the context holds ${tokens} tokens, over its ${tokensAllowed}`);
-  if (seen.modelProposal !== null)
-    return { proposal: seen.modelProposal, by: 'model', rationale: 'the model proposed it' };
   if (messages.length > thresholds.crowdedMessages)
     return choose('understanding', `${messages.length} messages are more than ${thresholds.crowdedMessages}`);
+  if (seen.modelProposal !== null)
+    return { proposal: seen.modelProposal, by: 'model', rationale: 'the model proposed it' };
   return choose(DEFAULT_PHASE, 'nothing in particular is missing');
 }
 
@@ -59,5 +60,3 @@ export function isPhase(name: string): name is Phase {
 export function phaseAfter(phase: Phase): Phase | null {
   return PHASES[PHASES.indexOf(phase) + 1] ?? null;
 }
-
-const round = (value: number): number => Math.round(value * 100) / 100;

@@ -28,7 +28,7 @@ export function initialState(input: ChainInput): ChainState {
   };
   return {
     ...input,
-    messages: [...input.messages.filter(({ id }) => id !== request.id), request],
+    messages: [...input.messages.map(asEarlier), request],
     envelope: { phase: null, content: '', operations: [] },
     recursion: {
       mode: input.mode,
@@ -59,6 +59,18 @@ export function initialState(input: ChainInput): ChainState {
     answer: null,
   };
 }
+
+/** A message of an earlier run, with ids that no step of this one will use again. */
+function asEarlier(message: Message): Message {
+  return {
+    ...message,
+    id: earlierId(message.id),
+    references: message.references.map(earlierId),
+    links: message.links.map((link) => ({ ...link, to: earlierId(link.to) })),
+  };
+}
+
+const earlierId = (id: string): string => `earlier.${id}`;
 
 /** The context as a phase sees it: what the phase before appended is shown as applied [C3]. */
 export function visibleMessages({ messages, envelope }: ChainState): readonly Message[] {
@@ -95,7 +107,7 @@ export function chargeExecution(state: ChainState, execution: AttemptExecution):
 
 export function failPhase(state: ChainState, phase: Phase, failure: Failure): Partial<ChainState> {
   const entry: PhaseFailure = { phase, cycle: state.recursion.cycle, failure };
-  return { failure: entry, failures: remember(state.failures, entry), direction: phase, retrieval: null };
+  return { failure: entry, failures: remember(state.failures, entry), direction: phase };
 }
 
 export function repeatPhase(state: ChainState): Partial<ChainState> {

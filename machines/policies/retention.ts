@@ -1,156 +1,96 @@
 import type { ContextOperation } from '../contracts/context-operation.ts';
 import type { Message } from '../contracts/message.ts';
-import type { ContextStatistics, UnderstandingReply } from '../contracts/phases/understanding.ts';
 import type { Thresholds } from '../contracts/thresholds.ts';
-import { applyOperations } from './context.ts';
+import { floored } from './numbers.ts';
 import { type OperationList, operationsOfStep } from './operations.ts';
-import { referencedIds, relevanceOf } from './relevance.ts';
+import { type Rated, type Rating, rate } from './rating.ts';
+import { makeRoom } from './retention-limits.ts';
 import { summarise } from './summary.ts';
-import { estimateTokens } from './usage.ts';
-import { topicWords } from './words.ts';
 
-export interface RetentionInputs {
-  readonly messages: readonly Message[];
-  readonly request: string;
-  readonly cycle: number;
+export interface RetentionInputs extends Rating {
   readonly step: number;
-  readonly assessments: UnderstandingReply['assessments'];
-  readonly thresholds: Thresholds;
   readonly maxMessages: number;
   readonly tokensAllowed: number;
 }
 
-interface Rated {
-  readonly message: Message;
-  readonly relevance: number;
-}
-
-/** The user has answered for this message: it is not asked about again. */
+/** The user has answered for this message: it is kept, and not asked about again. */
 export const KEPT_BY_USER = 'kept-by-user';
-const UNTOUCHABLE = ['pinned', 'critical'];
-const isUntouchable = ({ tags }: Message): boolean => tags.some((tag) => UNTOUCHABLE.includes(tag));
+const UNTOUCHABLE: ReadonlySet<string> = new Set(['pinned', 'critical', KEPT_BY_USER]);
+
+/** A message's importance follows what the model says of it when they differ by this much. */
+const MIN_SHIFT = 0.1;
 
 /**
  * What Understanding would do with the context [U3-U7, U10]: rules by role first, then, while the context is over its limit, the
  * least relevant search results and assistant messages give way. User content is only ever touched by an operation marked
- * `requiresConsent`; pinned and critical messages by none. Linear but for one sort.
+ * `requiresConsent`; pinned and critical messages, and what the user keeps, by none. Linear but for one sort.
  */
 export function retentionOperations(inputs: RetentionInputs): readonly ContextOperation[] {
   const rated = rate(inputs);
   const list = operationsOfStep(inputs.step);
   const newest = inputs.messages.findLast((message) => message.role === 'assistant')?.id;
-  for (const one of rated) applyRules(one, newest, inputs, list);
-  makeRoom(rated, newest, inputs, list);
+  const free = rated.filter(({ message }) => message.id !== newest && !isUntouchable(message));
+  for (const one of free) RULES[one.message.role](one, inputs, list);
+  makeRoom(rated, free, inputs, list);
   return list.all;
 }
 
-function rate({ messages, request, cycle, assessments, thresholds }: RetentionInputs): readonly Rated[] {
-  const byModel = new Map(assessments.map(({ messageId, relevance }) => [messageId, relevance]));
-  const shared = {
-    topic: topicWords(request),
-    referenced: referencedIds(messages),
-    cycle,
-    halfLifeCycles: thresholds.halfLifeCycles,
-  };
-  return messages.map((message) => {
-    const own = relevanceOf(message, shared).score;
-    const said = byModel.get(message.id);
-    return { message, relevance: said === undefined ? own : (own + said) / 2 };
-  });
-}
+const isUntouchable = ({ tags }: Message): boolean => tags.some((tag) => UNTOUCHABLE.has(tag));
 
-function applyRules(
-  { message, relevance }: Rated,
-  newest: string | undefined,
-  inputs: RetentionInputs,
-  list: OperationList,
-): void {
-  const { thresholds } = inputs;
-  if (isUntouchable(message) || message.id === newest) return;
-  const metadata = { relevance: round(relevance), role: message.role };
-  if (message.role === 'user') {
-    if (message.content.length <= thresholds.userMessageChars || message.tags.includes(KEPT_BY_USER)) return;
+type Rule = (one: Rated, inputs: RetentionInputs, list: OperationList) => void;
+
+const RULES: Record<Message['role'], Rule> = {
+  user: ({ message, relevance }, { thresholds }, list) => {
+    const { length } = message.content;
     const content = summarise(message.content, thresholds.userSummaryChars);
-    const reason = `a user message of ${message.content.length} characters is longer than ${thresholds.userMessageChars}`;
-    list.push(
-      'TRANSFORM',
-      message.id,
-      { transformation: 'summarize', content, maxChars: thresholds.userSummaryChars },
-      reason,
-      {
-        ...metadata,
-        requiresConsent: true,
-      },
-    );
-  } else if (relevance < thresholds.prune) {
-    list.push('PRUNE', message.id, {}, `relevance ${round(relevance)} is below ${thresholds.prune}`, metadata);
-  } else if (
-    message.role === 'assistant' &&
-    relevance < thresholds.summarise &&
-    message.content.length > thresholds.assistantSummaryChars
-  ) {
+    if (length <= thresholds.userMessageChars || content === '') return;
+    const reason = `a user message of ${length} characters is longer than ${thresholds.userMessageChars}`;
+    const data = { transformation: 'summarize' as const, content, maxChars: thresholds.userSummaryChars };
+    list.push('TRANSFORM', message.id, data, reason, { relevance, role: 'user', requiresConsent: true });
+  },
+
+  assistant: (one, { thresholds }, list) => {
+    const { message, relevance } = one;
+    if (prunedAsIrrelevant(one, thresholds, list)) return;
     const content = summarise(message.content, thresholds.assistantSummaryChars);
-    const reason = `relevance ${round(relevance)} is below ${thresholds.summarise}`;
-    list.push(
-      'TRANSFORM',
-      message.id,
-      { transformation: 'summarize', content, maxChars: thresholds.assistantSummaryChars },
-      reason,
-      metadata,
-    );
-  }
+    const long = message.content.length > thresholds.assistantSummaryChars && content !== '';
+    if (relevance >= thresholds.summarise || !long) return prioritise(one, list);
+    const reason = `relevance ${floored(relevance)} is below ${thresholds.summarise}`;
+    const data = { transformation: 'summarize' as const, content, maxChars: thresholds.assistantSummaryChars };
+    list.push('TRANSFORM', message.id, data, reason, { relevance, role: 'assistant' });
+    prioritise(one, list);
+  },
+
+  search: (one, { thresholds, cycle }, list) => {
+    const { message, relevance, saysTheSameAs, referenced } = one;
+    const metadata = { relevance, role: 'search' };
+    if (prunedAsIrrelevant(one, thresholds, list)) return;
+    if (saysTheSameAs !== null)
+      list.push(
+        'PRUNE',
+        message.id,
+        {},
+        `it says the same as ${saysTheSameAs} (relevance ${floored(relevance)})`,
+        metadata,
+      );
+    else if (message.cycle < cycle && !referenced)
+      list.push('PRUNE', message.id, {}, `nothing has referred to it since cycle ${message.cycle}`, metadata);
+    else prioritise(one, list);
+  },
+};
+
+function prunedAsIrrelevant({ message, relevance }: Rated, { prune }: Thresholds, list: OperationList): boolean {
+  if (relevance >= prune) return false;
+  const reason = `relevance ${floored(relevance)} is below ${prune}`;
+  list.push('PRUNE', message.id, {}, reason, { relevance, role: message.role });
+  return true;
 }
 
-function makeRoom(
-  rated: readonly Rated[],
-  newest: string | undefined,
-  inputs: RetentionInputs,
-  list: OperationList,
-): void {
-  const planned = new Map(list.all.filter((one) => !one.metadata['requiresConsent']).map((one) => [one.target, one]));
-  let count = 0;
-  let tokens = 0;
-  const left: Rated[] = [];
-  for (const one of rated) {
-    const plan = planned.get(one.message.id);
-    if (plan?.operation === 'PRUNE') continue;
-    count += 1;
-    tokens += estimateTokens(plan?.operation === 'TRANSFORM' ? plan.data.content : one.message.content);
-    if (one.message.role !== 'user' && one.message.id !== newest && !isUntouchable(one.message)) left.push(one);
-  }
-  if (count <= inputs.maxMessages && tokens <= inputs.tokensAllowed) return;
-  const rank = { search: 0, assistant: 1, user: 2 } as const;
-  left.sort((a, b) => rank[a.message.role] - rank[b.message.role] || a.relevance - b.relevance);
-  for (const { message, relevance } of left) {
-    if (count <= inputs.maxMessages && tokens <= inputs.tokensAllowed) return;
-    const why =
-      tokens > inputs.tokensAllowed
-        ? `${tokens} tokens are over the ${inputs.tokensAllowed} allowed`
-        : `${count} messages are over the ${inputs.maxMessages} allowed`;
-    list.push('PRUNE', message.id, {}, why, { relevance: round(relevance), role: message.role });
-    count -= 1;
-    tokens -= estimateTokens(message.content);
-  }
+/** What the model rated carries its rating on, and what it found relevant is tagged [U7]. */
+function prioritise({ message, relevance, rating }: Rated, list: OperationList): void {
+  if (rating === null || Math.abs(rating - message.importance) < MIN_SHIFT) return;
+  const numbers = { rating, importance: message.importance, relevance };
+  list.push('PRIORITIZE', message.id, { importance: rating }, `the model rates it ${floored(rating)}`, numbers);
+  const high = rating > message.importance && !message.tags.includes('relevant');
+  if (high) list.push('TAG', message.id, { tags: ['relevant'] }, `the model rates it ${floored(rating)}`, numbers);
 }
-
-/** Size of the context before and after [U13]. */
-export function statistics(
-  messages: readonly Message[],
-  operations: readonly ContextOperation[],
-  tokensAllowed: number,
-): ContextStatistics {
-  const after = applyOperations(messages, operations);
-  return {
-    messagesBefore: messages.length,
-    messagesAfter: after.length,
-    tokensBefore: tokensOf(messages),
-    tokensAfter: tokensOf(after),
-    tokensAllowed,
-  };
-}
-
-export function tokensOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + estimateTokens(message.content), 0);
-}
-
-const round = (value: number): number => Math.round(value * 100) / 100;

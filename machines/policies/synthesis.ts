@@ -4,6 +4,7 @@ import type { Passage } from '../contracts/passage.ts';
 import { PHASES } from '../contracts/phase.ts';
 import type { Citation, FinalAnswer, SynthesisInput } from '../contracts/synthesis.ts';
 import type { Verdict } from '../contracts/verdict.ts';
+import { settled } from './completion.ts';
 import { missingFields, shortfalls, ttlExhausted } from './degradation.ts';
 import { visibleMessages } from './progress.ts';
 import { preview } from './summary.ts';
@@ -36,7 +37,7 @@ export function synthesisInput(state: ChainState): SynthesisInput {
     taskProfile: { prompt: recursion.continuationPrompt ?? state.request },
     correlationId: state.runId,
     executionStartTimestamp: new Date(state.startedAtMs).toISOString(),
-    convergenceStatus: decision?.complete === true && !ttlExhausted(state),
+    convergenceStatus: settled(decision),
     totalPasses: recursion.completedCycles,
     totalRefinements: state.corrections,
     ttlRemaining: Math.max(0, state.limits.maxCycles - recursion.completedCycles),

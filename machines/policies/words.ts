@@ -1,6 +1,8 @@
-/** The distinct words of a text, in lower case: letters, digits and inner apostrophes or hyphens. */
+const WORD = /[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+|(?<=\p{N})[.,]\p{N}+)*/gu;
+
+/** The distinct words of a text, in lower case: letters with their marks, digits, inner apostrophes and hyphens, decimals. */
 export function wordSet(text: string): ReadonlySet<string> {
-  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu) ?? []);
+  return new Set(text.toLowerCase().match(WORD) ?? []);
 }
 
 /** Words that carry no topic. Short on purpose: it only keeps them from counting as a match. */
@@ -14,4 +16,9 @@ const COMMON = new Set(
 export function topicWords(text: string): ReadonlySet<string> {
   const words = wordSet(text);
   return new Set([...words].filter((word) => !COMMON.has(word)));
+}
+
+/** The same for two texts with the same words in the same order, whatever their case and punctuation. */
+export function wordKey(text: string): string {
+  return (text.toLowerCase().match(WORD) ?? []).join(' ');
 }

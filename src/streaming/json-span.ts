@@ -1,5 +1,5 @@
 /** What a chunk gives to the value under way: its part of the JSON, and what is left of the chunk after the value's end. */
-export interface SpanPiece {
+interface SpanPiece {
   readonly json: string;
   readonly rest: string;
 }

@@ -1,14 +1,22 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
+import type { Message } from '../../contracts/message.ts';
 import type { IntentionReply, IntentionResult } from '../../contracts/phases/intention.ts';
 import { operationsOfStep } from '../operations.ts';
 import { draftMessage, type Made } from './made.ts';
 
 /** Intention [C6]: what serves the goal is given priority, what does not is tagged; the goal is kept. */
-export function makeIntention(state: ChainState, reply: IntentionReply, atMs: number): Made<IntentionResult> {
+export function makeIntention(
+  state: ChainState,
+  messages: readonly Message[],
+  reply: IntentionReply,
+  atMs: number,
+): Made<IntentionResult> {
   const { step } = state.recursion;
   const { alignment, lowAlignment } = state.thresholds;
   const list = operationsOfStep(step);
+  const there = new Set(messages.map(({ id }) => id));
   for (const { messageId, score } of reply.alignment) {
+    if (!there.has(messageId)) continue;
     const numbers = { alignment: score };
     if (score > alignment)
       list.push('PRIORITIZE', messageId, { importance: score }, `alignment ${score} is above ${alignment}`, numbers);

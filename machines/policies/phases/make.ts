@@ -23,7 +23,7 @@ export function makePhase(state: ChainState, phase: Phase, value: unknown): Made
     case 'experience':
       return makeExperience(state, value as ExperienceReply, atMs);
     case 'intention':
-      return makeIntention(state, value as IntentionReply, atMs);
+      return makeIntention(state, visibleMessages(state), value as IntentionReply, atMs);
     case 'observation':
       return makeObservation(state, visibleMessages(state), value as ObservationReply, atMs);
     case 'understanding':

@@ -15,15 +15,19 @@ export function makeObservation(
   const { link, persist } = state.thresholds;
   const list = operationsOfStep(step);
   const byId = new Map(messages.map((message) => [message.id, message]));
+  const relations = new Map(
+    messages.flatMap(({ id, links }) => links.map(({ to, relation }) => [pair(id, to), relation])),
+  );
   const conflicts: string[] = [];
   for (const { from, to, relation, strength } of reply.connections) {
-    const message = byId.get(from);
-    if (message === undefined || !byId.has(to) || from === to || strength <= link) continue;
-    const standing = message.links.find((one) => one.to === to);
-    if (standing === undefined)
+    if (!byId.has(from) || !byId.has(to) || from === to || strength <= link) continue;
+    const standing = relations.get(pair(from, to));
+    if (standing === undefined) {
+      relations.set(pair(from, to), relation);
       list.push('LINK', from, { to, relation, strength }, `strength ${strength} is above ${link}`, { strength });
-    else if (standing.relation !== relation)
-      conflicts.push(`${from} → ${to}: "${standing.relation}" stands, "${relation}" was proposed`);
+    } else if (standing !== relation) {
+      conflicts.push(`${from} → ${to}: "${standing}" stands, "${relation}" was proposed`);
+    }
   }
   for (const { messageId, score } of reply.importance) {
     if (score <= persist || !byId.has(messageId)) continue;
@@ -36,3 +40,5 @@ export function makeObservation(
     list.add(draftMessage(state, 'observation', atMs, { role: 'assistant', content, references }), 'what was observed');
   return { result: { phase: 'observation', step, reply, conflicts }, content, operations: list.all };
 }
+
+const pair = (from: string, to: string): string => JSON.stringify([from, to]);

@@ -2,7 +2,8 @@ import type { ChainState } from '../../contracts/chain-state.ts';
 import type { ContextOperation } from '../../contracts/context-operation.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { UnderstandingReply, UnderstandingResult } from '../../contracts/phases/understanding.ts';
-import { retentionOperations, statistics } from '../retention.ts';
+import { retentionOperations } from '../retention.ts';
+import { statistics } from '../retention-limits.ts';
 import type { Made } from './made.ts';
 
 /** Tokens that the context may fill [U10]. */

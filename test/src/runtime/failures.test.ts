@@ -33,7 +33,10 @@ describe('when something goes wrong in a run', () => {
       'understanding',
       'yield',
     ]);
-    expect(answer).toMatchObject({ status: 'completed', metadata: { missingFields: ['intention'] } });
+    expect(answer).toMatchObject({
+      status: 'degraded',
+      metadata: { reason: 'incomplete_state', missingFields: ['intention'], writtenBy: 'model' },
+    });
     expect(answer.metadata.failures).toHaveLength(2);
   });
 

@@ -1,0 +1,69 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { ActionContext } from '../../../machines/action/setup.ts';
+import type { AttemptContext } from '../../../machines/attempt/setup.ts';
+import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import { initialState } from '../../../machines/policies/progress.ts';
+import { aChainInput } from '../policies/states.ts';
+
+type Primitive = string | number | boolean | null;
+type Unknown<T> = unknown extends T ? true : false;
+
+/** The paths of T that hold no JSON: functions, symbols, bigints, undefined, dates, maps. `unknown` is listed apart. */
+type NotJson<T, Path extends string> =
+  Unknown<T> extends true
+    ? never
+    : T extends Primitive
+      ? never
+      : T extends readonly (infer Item)[]
+        ? NotJson<Item, `${Path}[]`>
+        : T extends bigint | symbol | undefined | Date | ((...args: never) => unknown)
+          ? Path
+          : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | Promise<unknown> | Error | AbortSignal
+            ? Path
+            : { [K in keyof T & string]-?: NotJson<T[K], `${Path}.${K}`> }[keyof T & string];
+
+/** The paths of T that the type leaves open; what stands there is JSON by the contract of who puts it in. */
+type Open<T, Path extends string> =
+  Unknown<T> extends true
+    ? Path
+    : T extends Primitive
+      ? never
+      : T extends readonly (infer Item)[]
+        ? Open<Item, `${Path}[]`>
+        : T extends object
+          ? { [K in keyof T & string]-?: Open<T[K], `${Path}.${K}`> }[keyof T & string]
+          : never;
+
+describe('the contexts of the machines', () => {
+  it('[A5] the types hold nothing but JSON', () => {
+    expectTypeOf<NotJson<ChainState, 'state'>>().toEqualTypeOf<never>();
+    expectTypeOf<NotJson<AttemptContext, 'attempt'>>().toEqualTypeOf<never>();
+    expectTypeOf<NotJson<ActionContext, 'action'>>().toEqualTypeOf<never>();
+  });
+
+  it('[A5] the check itself finds what is no JSON', () => {
+    expectTypeOf<NotJson<{ a: { b: Date }[]; c: () => void; d: string }, 'x'>>().toEqualTypeOf<'x.a[].b' | 'x.c'>();
+    expectTypeOf<NotJson<{ a?: string; b: Map<string, string>; c: 1n }, 'x'>>().toEqualTypeOf<'x.a' | 'x.b' | 'x.c'>();
+  });
+
+  it('[A5] only what capabilities and prompts define is left open by the types', () => {
+    expectTypeOf<Open<ChainState, 'state'>>().toEqualTypeOf<
+      `state.capabilities[].arguments.${string}` | `state.results.action.results[].arguments.${string}`
+    >();
+    expectTypeOf<Open<AttemptContext, 'attempt'>>().toEqualTypeOf<
+      'attempt.input' | 'attempt.value' | 'attempt.reply.value'
+    >();
+  });
+
+  it('[A5] an execution holds no state of the attempt under way', () => {
+    expectTypeOf<keyof AttemptExecution>().toEqualTypeOf<
+      'id' | 'task' | 'attempts' | 'corrections' | 'transportRetries' | 'usage'
+    >();
+  });
+
+  it('[A5] a new state survives JSON unchanged', () => {
+    const state = initialState(aChainInput());
+    expect(JSON.parse(JSON.stringify(state))).toStrictEqual(state);
+  });
+});

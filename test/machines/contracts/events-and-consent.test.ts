@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { chainEventSchema } from '../../../machines/contracts/chain-event.ts';
+import { consentChoiceSchema } from '../../../machines/contracts/consent.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { failureStageSchema } from '../../../machines/contracts/failure.ts';
+import { PHASES, phaseSchema, TASKS, taskSchema } from '../../../machines/contracts/phase.ts';
+import { replySchemas } from '../../../machines/contracts/phases/result.ts';
+import { results } from './samples.ts';
+
+describe('the words of a run', () => {
+  it('[C1] there are six phases in their order, each with a schema for its reply', () => {
+    expect(PHASES).toEqual(['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
+    expect(Object.keys(replySchemas)).toEqual([...PHASES]);
+    for (const phase of PHASES) {
+      expect(replySchemas[phase].parse(results[phase].reply)).toEqual(results[phase].reply);
+      expect(phaseSchema.parse(phase)).toBe(phase);
+    }
+  });
+
+  it('[C1] a model is asked for a phase or for the synthesis, and for nothing else', () => {
+    expect(TASKS).toEqual([...PHASES, 'synthesis']);
+    expect(taskSchema.safeParse('chat').success).toBe(false);
+  });
+
+  it('[A10] the five stages of failure are told apart', () => {
+    expect(failureStageSchema.options).toEqual(
+      expect.arrayContaining(['transport', 'extraction', 'schema', 'refinement', 'transformation']),
+    );
+  });
+
+  it('[Y5] a proposal that is no phase passes validation, so that the chart can answer it', () => {
+    const reply = { ...results.yield.reply, proposedPhase: 'nowhere' };
+    expect(replySchemas.yield.parse(reply).proposedPhase).toBe('nowhere');
+  });
+
+  it.each([
+    { type: 'run.cancelled', reason: 'changed my mind' },
+    { type: 'run.interrupted' },
+    { type: 'run.directed', phase: 'nowhere', prompt: 'try this' },
+    { type: 'run.finished' },
+    { type: 'consent.given', choice: 'what?', items: { m1: 'keep' } },
+  ])('[Y4] [U8] the event $type is understood', (event) => {
+    expect(chainEventSchema.parse(event)).toEqual(event);
+  });
+
+  it('[U9] a choice for a single message must be one of the three, and is named when it is not', () => {
+    expect(consentChoiceSchema.options).toEqual(['keep', 'summarise', 'remove']);
+    const bad = { type: 'consent.given', choice: 'keep', items: { m1: 'burn' } };
+    expect(chainEventSchema.safeParse(bad).error?.issues[0]?.path).toEqual(['items', 'm1']);
+  });
+
+  it('an error has a stable code and its cause', () => {
+    const cause = new Error('below');
+    const error = new PostChainError('port_missing', 'The port is missing.', { cause });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: 'PostChainError', code: 'port_missing', cause });
+  });
+});

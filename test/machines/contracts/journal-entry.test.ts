@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import {
+  chainFactSchema,
+  type Fact,
+  JOURNAL_VERSION,
+  journalEntrySchema,
+} from '../../../machines/contracts/journal-entry.ts';
+import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, operations } from './samples.ts';
+
+const usage = { inputTokens: 1, outputTokens: 2, estimated: false };
+const item = { operationId: 'o', messageId: 'm', preview: 'p', chars: 2_000, summary: 's' };
+
+/** One of each kind of entry; the type keeps the list complete. */
+const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
+  'phase-start': { type: 'phase-start', phase: 'action', cycle: 1, step: 1 },
+  'phase-end': { type: 'phase-end', phase: 'action', cycle: 1, step: 1, summary: 's', failure: aFailure() },
+  operations: { type: 'operations', phase: 'action', step: 1, applied: Object.values(operations) },
+  recovery: { type: 'recovery', phase: 'action', how: 'again', failure: aFailure() },
+  'consent-asked': { type: 'consent-asked', request: { items: [item] } },
+  'consent-resolved': { type: 'consent-resolved', kept: 1, summarised: 0, removed: 0, by: 'time-out' },
+  'direction-asked': { type: 'direction-asked', cycle: 1, proposal: 'experience' },
+  'direction-refused': { type: 'direction-refused', got: 'nowhere' },
+  decision: { type: 'decision', decision: aDecision() },
+  answer: { type: 'answer', answer: aFinalAnswer() },
+  'attempt-start': { type: 'attempt-start', attemptId: 'a', task: 'synthesis', attempt: 1 },
+  'attempt-end': { type: 'attempt-end', attemptId: 'a', task: 'yield', attempt: 1, failure: null, usage },
+  'attempt-retry': { type: 'attempt-retry', attemptId: 'a', attempt: 2, inMs: 500 },
+  'capability-start': { type: 'capability-start', capability: 'draft', index: 1 },
+  'capability-stop': { type: 'capability-stop', reason: 'done', runs: 1, problem: null },
+  'capability-end': { type: 'capability-end', index: 1, result: aCapabilityResult() },
+  'run-start': {
+    type: 'run-start',
+    version: JOURNAL_VERSION,
+    runId: 'r',
+    request: 'When?',
+    mode: 'automatic',
+    modelId: 'm',
+    startedAt: '2025-01-27T10:00:00Z',
+    limits: { maxCycles: 5 },
+    thresholds: { confidence: 0.9 },
+  },
+  delivery: { type: 'delivery', event: { type: 'consent.given', choice: 'keep', items: { m: 'remove' } } },
+  transition: {
+    type: 'transition',
+    machine: 'postChain',
+    event: 'x',
+    source: 'a',
+    target: ['b'],
+    candidates: [{ guard: 'g', target: ['b'], verdict: 'taken', inputs: { confidence: 0.9, phase: null } }],
+  },
+  retrieval: { type: 'retrieval', query: 'q', passages: 3, widened: false, failure: null },
+  'text-delta': { type: 'text-delta', attemptId: 'a', text: 't' },
+  'run-end': { type: 'run-end', status: 'degraded', usage: { modelCalls: 1, ...usage } },
+};
+
+describe('a journal entry', () => {
+  it.each(Object.values(facts))('of type $type survives JSON with its place', (fact) => {
+    const entry = { seq: 3, atMs: 12.5, ...fact };
+    expect(journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)))).toEqual(entry);
+  });
+
+  it('is refused with a negative place, an unknown type, or another version', () => {
+    const start = { seq: 0, atMs: 0, ...facts['run-start'] };
+    expect(journalEntrySchema.safeParse({ ...start, seq: -1 }).error?.issues[0]?.path).toEqual(['seq']);
+    expect(journalEntrySchema.safeParse({ ...start, type: 'gossip' }).success).toBe(false);
+    expect(JSON.stringify(journalEntrySchema.safeParse({ ...start, version: 2 }).error?.issues)).toContain('version');
+  });
+
+  it('of a chart names the field that is bad', () => {
+    const bad = { ...facts.decision, decision: aDecision({ cycle: 0 }) };
+    expect(chainFactSchema.safeParse(bad).error?.issues.map(({ path }) => path.join('.'))).toEqual(['decision.cycle']);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { limitsSchema } from '../../../machines/contracts/budget.ts';
+import { thresholdsSchema } from '../../../machines/contracts/thresholds.ts';
+
+const limits = limitsSchema.parse({});
+const thresholds = thresholdsSchema.parse({});
+const named = (schema: typeof limitsSchema | typeof thresholdsSchema, value: object) =>
+  schema.safeParse(value).error?.issues[0]?.path.join('.');
+
+describe('the defaults of a run', () => {
+  it.each([
+    ['[Y2] five cycles', limits.maxCycles, 5],
+    ['[R3] five runs of capabilities', limits.maxContinuations, 5],
+    ['[A4] two corrections', limits.maxCorrections, 2],
+    ['[Y2] confidence above 0.9', thresholds.confidence, 0.9],
+    ['[Y2] a change below 0.1', thresholds.change, 0.1],
+    ['[Y3] sufficiency below 0.7', thresholds.sufficiency, 0.7],
+    ['[Y3] more than ten messages', thresholds.crowdedMessages, 10],
+    ['[C6] alignment above 0.7', thresholds.alignment, 0.7],
+    ['[C6] alignment below 0.3', thresholds.lowAlignment, 0.3],
+    ['[C7] links above 0.7', thresholds.link, 0.7],
+    ['[C7] tags above 0.65', thresholds.persist, 0.65],
+    ['[U5] pruning below 0.3', thresholds.prune, 0.3],
+    ['[U5] summaries below 0.7', thresholds.summarise, 0.7],
+    ['[U5] summaries of 100 characters', thresholds.assistantSummaryChars, 100],
+    ['[U4] consent over 1,000 characters', thresholds.userMessageChars, 1_000],
+    ['[U4] summaries of 200 characters for the user', thresholds.userSummaryChars, 200],
+    ['[U10] 70 % of the window', thresholds.windowShare, 0.7],
+  ])('%s is what the requirements say', (_, got, wanted) => {
+    expect(got).toBe(wanted);
+  });
+
+  it.each([
+    'maxCycles',
+    'maxModelCalls',
+    'maxTokens',
+    'maxContinuations',
+    'maxMessages',
+    'totalMs',
+    'phaseMs',
+    'capabilityMs',
+    'consentMs',
+  ])('a %s of zero or less, or not finite, is refused by its name', (name) => {
+    for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(named(limitsSchema, { [name]: value })).toBe(name);
+  });
+
+  it.each(['maxCorrections', 'maxTransportRetries', 'maxPhaseRetries'])(
+    '[A4] a negative %s is refused by its name, and zero is not',
+    (name) => {
+      expect(named(limitsSchema, { [name]: -1 })).toBe(name);
+      expect(limitsSchema.safeParse({ [name]: 0 }).success).toBe(true);
+    },
+  );
+
+  it('[C8] a time-out that a timer cannot hold is refused by its name', () => {
+    expect(named(limitsSchema, { phaseMs: 2 ** 31 })).toBe('phaseMs');
+    expect(limitsSchema.safeParse({ phaseMs: 2 ** 31 - 1 }).success).toBe(true);
+  });
+
+  it('[E9] a synthesis reserve of zero is allowed, a negative one is not', () => {
+    expect(limitsSchema.parse({ synthesisReserveTokens: 0 }).synthesisReserveTokens).toBe(0);
+    expect(named(limitsSchema, { synthesisReserveTokens: -1 })).toBe('synthesisReserveTokens');
+  });
+
+  it.each(Object.keys(thresholdsSchema.shape))('a negative %s is refused by its name', (name) => {
+    expect(named(thresholdsSchema, { [name]: -1 })).toBe(name);
+    expect(named(thresholdsSchema, { [name]: Number.NaN })).toBe(name);
+  });
+
+  it('[U11] a half-life of zero cycles is refused by its name', () => {
+    expect(named(thresholdsSchema, { halfLifeCycles: 0 })).toBe('halfLifeCycles');
+  });
+
+  it('a misspelt limit or threshold is refused, not ignored', () => {
+    expect(limitsSchema.safeParse({ maxCycle: 3 }).error?.message).toContain('maxCycle');
+    expect(thresholdsSchema.safeParse({ confidense: 0.5 }).error?.message).toContain('confidense');
+  });
+});

@@ -1,0 +1,222 @@
+import type { AttemptExecution, AttemptRecord } from '../../../machines/contracts/attempt.ts';
+import type { CapabilityResult } from '../../../machines/contracts/capability.ts';
+import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { Decision } from '../../../machines/contracts/decision.ts';
+import type { Failure, PhaseFailure } from '../../../machines/contracts/failure.ts';
+import type { Message } from '../../../machines/contracts/message.ts';
+import type { Passage } from '../../../machines/contracts/passage.ts';
+import type { PhaseResults } from '../../../machines/contracts/phases/result.ts';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+
+/** One valid value of each contract, with the changes a test is about. */
+
+export const aMessage = (changes: Partial<Message> = {}): Message => ({
+  id: 'm1',
+  role: 'assistant',
+  phase: 'action',
+  content: 'The bridge was opened in 1932.',
+  createdAtMs: 1_700_000_000_000,
+  cycle: 1,
+  tags: ['draft'],
+  importance: 0.5,
+  links: [],
+  references: [],
+  source: null,
+  ...changes,
+});
+
+export const aFailure = (changes: Partial<Failure> = {}): Failure => ({
+  stage: 'schema',
+  code: 'schema_mismatch',
+  message: 'The reply does not fit.',
+  retryable: true,
+  retryAfterMs: null,
+  status: null,
+  issues: [{ path: 'confidence', message: 'expected a number' }],
+  ...changes,
+});
+
+export const aPhaseFailure = (phase = 'experience', changes: Partial<Failure> = {}): PhaseFailure => ({
+  phase,
+  cycle: 1,
+  failure: aFailure(changes),
+});
+
+export const aDecision = (changes: Partial<Decision> = {}): Decision => ({
+  cycle: 1,
+  rule: 'confidenceReached',
+  complete: true,
+  nextPhase: null,
+  rationale: 'the answer is confident enough (confidence 0.95, above 0.9)',
+  inputs: { confidence: 0.95, above: 0.9 },
+  ...changes,
+});
+
+export const aPassage = (changes: Partial<Passage> = {}): Passage => ({
+  id: 'p1',
+  text: 'The bridge was opened on 19 March 1932.',
+  heading: ['Bridges', 'Sydney'],
+  source: { path: 'bridges.md', startLine: 3, endLine: 5 },
+  relevance: 0.9,
+  ...changes,
+});
+
+export const aCapabilityResult = (changes: Partial<CapabilityResult> = {}): CapabilityResult => ({
+  capability: 'draft',
+  arguments: { topic: 'bridges' },
+  success: true,
+  output: 'a draft',
+  error: null,
+  synthesized: false,
+  startedAtMs: 1_700_000_000_000,
+  durationMs: 12,
+  ...changes,
+});
+
+export const anAttempt = (changes: Partial<AttemptRecord> = {}): AttemptRecord => ({
+  attempt: 1,
+  text: '{}',
+  failure: null,
+  usage: { inputTokens: 10, outputTokens: 5, estimated: false },
+  startedAtMs: 1_700_000_000_000,
+  durationMs: 40,
+  ...changes,
+});
+
+export const anExecution = (changes: Partial<AttemptExecution> = {}): AttemptExecution => ({
+  id: 's1.action',
+  task: 'action',
+  attempts: [anAttempt()],
+  corrections: 0,
+  transportRetries: 0,
+  usage: { modelCalls: 1, inputTokens: 10, outputTokens: 5, estimated: false },
+  ...changes,
+});
+
+/** The six context operations, one of each [C3]. */
+export const operations = {
+  ADD: {
+    operation: 'ADD',
+    id: 's1.o1',
+    target: 'm2',
+    data: { message: aMessage({ id: 'm2' }) },
+    reason: 'new',
+    metadata: {},
+  },
+  TAG: {
+    operation: 'TAG',
+    id: 's1.o2',
+    target: 'm1',
+    data: { tags: ['kept'] },
+    reason: 'kept',
+    metadata: { score: 1 },
+  },
+  PRUNE: { operation: 'PRUNE', id: 's1.o3', target: 'm1', data: {}, reason: 'stale', metadata: { relevance: 0.1 } },
+  TRANSFORM: {
+    operation: 'TRANSFORM',
+    id: 's1.o4',
+    target: 'm1',
+    data: { transformation: 'summarize', content: 'Opened 1932.', maxChars: 100 },
+    reason: 'long',
+    metadata: { relevance: 0.5 },
+  },
+  LINK: {
+    operation: 'LINK',
+    id: 's1.o5',
+    target: 'm1',
+    data: { to: 'm2', relation: 'supports', strength: 0.8 },
+    reason: 'strong',
+    metadata: { strength: 0.8 },
+  },
+  PRIORITIZE: {
+    operation: 'PRIORITIZE',
+    id: 's1.o6',
+    target: 'm1',
+    data: { importance: 0.9 },
+    reason: 'serves the goal',
+    metadata: { alignment: 0.9 },
+  },
+} as const satisfies Record<ContextOperation['operation'], ContextOperation>;
+
+/** One result of each phase, as after a full cycle [C1]. */
+export const results = {
+  action: {
+    phase: 'action',
+    step: 1,
+    reply: { response: 'It was 1932.', confidence: 0.6, call: { capability: 'draft', arguments: '{}' } },
+    results: [aCapabilityResult()],
+    stopReason: 'done',
+  },
+  experience: {
+    phase: 'experience',
+    step: 2,
+    reply: { summary: 'The papers say 1932.', relevantPassageIds: ['p1'], missing: ['the day'], confidence: 0.8 },
+    retrieval: { query: 'bridge', passages: [aPassage()], widened: false },
+    sourceFailure: null,
+  },
+  intention: {
+    phase: 'intention',
+    step: 3,
+    reply: {
+      goal: 'the year of opening',
+      alternatives: ['the year of design'],
+      clarity: 0.9,
+      unclearIntent: false,
+      alignment: [{ messageId: 'm1', score: 0.8 }],
+    },
+  },
+  observation: {
+    phase: 'observation',
+    step: 4,
+    reply: {
+      insights: ['1932 is named twice'],
+      undigested: false,
+      entities: [{ name: 'bridge', messageIds: ['m1'] }],
+      connections: [{ from: 'm1', to: 'p1', relation: 'rests on', strength: 0.8 }],
+      importance: [{ messageId: 'm1', score: 0.7 }],
+    },
+    conflicts: [],
+  },
+  understanding: {
+    phase: 'understanding',
+    step: 5,
+    reply: { integrated: 'Opened in 1932.', assessments: [{ messageId: 'm1', relevance: 0.9, reason: 'on topic' }] },
+    statistics: { messagesBefore: 4, messagesAfter: 3, tokensBefore: 40, tokensAfter: 30, tokensAllowed: 700 },
+  },
+  yield: {
+    phase: 'yield',
+    step: 6,
+    reply: {
+      answer: 'In 1932.',
+      confidence: 0.95,
+      taskComplete: true,
+      informationSufficiency: 0.9,
+      needsTools: false,
+      proposedPhase: null,
+      rationale: 'two sources agree',
+      usedMessageIds: ['p1'],
+    },
+  },
+} as const satisfies PhaseResults;
+
+export const aFinalAnswer = (changes: Partial<FinalAnswer> = {}): FinalAnswer => ({
+  answerText: 'In 1932.',
+  confidence: 0.95,
+  usedStepIds: ['s1', 's6'],
+  notes: '',
+  ttlExhausted: false,
+  status: 'completed',
+  sources: [{ path: 'bridges.md', startLine: 3, endLine: 5, messageId: 'p1', quote: 'The bridge was opened' }],
+  metadata: {
+    degraded: false,
+    reason: null,
+    explanation: '',
+    missingFields: [],
+    writtenBy: 'model',
+    decision: aDecision(),
+    cycles: 1,
+    usage: { modelCalls: 7, inputTokens: 900, outputTokens: 300, estimated: true },
+    failures: [aPhaseFailure()],
+  },
+  ...changes,
+});

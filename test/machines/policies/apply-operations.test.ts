@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import { messageSchema } from '../../../machines/contracts/message.ts';
+import { applyOperations } from '../../../machines/policies/context.ts';
+import { aMessage, operations } from '../contracts/samples.ts';
+import { contextArbitrary, operationArbitrary } from './context.arbitrary.ts';
+import { deepFreeze } from './deep-freeze.ts';
+
+const idsOf = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id);
+const operationsArbitrary = fc.array(operationArbitrary, { maxLength: 12 });
+const m1 = deepFreeze(aMessage());
+const applied = (operation: ContextOperation) => applyOperations([m1], [deepFreeze(operation)]);
+
+describe('applying operations to the context', () => {
+  it.each([
+    [operations.ADD, [m1, operations.ADD.data.message]],
+    [operations.TAG, [{ ...m1, tags: ['draft', 'kept'] }]],
+    [operations.PRUNE, []],
+    [operations.TRANSFORM, [{ ...m1, content: 'Opened 1932.', tags: ['draft', 'summary'] }]],
+    [operations.LINK, [{ ...m1, links: [{ to: 'm2', relation: 'supports', strength: 0.8 }] }]],
+    [operations.PRIORITIZE, [{ ...m1, importance: 0.9 }]],
+  ])('[C3] $operation changes what it is about and nothing else', (operation, wanted) => {
+    expect(applied(operation)).toEqual(wanted);
+  });
+
+  it('[C2] no message and no operation is ever written to', () => {
+    fc.assert(
+      fc.property(contextArbitrary, operationsArbitrary, (messages, given) => {
+        const before = structuredClone(messages);
+        applyOperations(deepFreeze(messages), deepFreeze(given));
+        expect(messages).toEqual(before);
+      }),
+    );
+  });
+
+  it('[C3] ids stay unique and every message stays valid', () => {
+    fc.assert(
+      fc.property(contextArbitrary, operationsArbitrary, (messages, given) => {
+        const ids = idsOf(applyOperations(messages, given));
+        expect(new Set(ids).size).toBe(ids.length);
+        for (const message of applyOperations(messages, given)) expect(messageSchema.parse(message)).toEqual(message);
+      }),
+    );
+  });
+
+  it('[C3] messages that stay keep their order, and new ones come last', () => {
+    const withoutPrune = operationsArbitrary.map((all) => all.filter(({ operation }) => operation !== 'PRUNE'));
+    fc.assert(
+      fc.property(contextArbitrary, withoutPrune, (messages, given) => {
+        expect(idsOf(applyOperations(messages, given)).slice(0, messages.length)).toEqual(idsOf(messages));
+      }),
+    );
+  });
+
+  it('[C3] a pruned message leaves no gap in the order of the others', () => {
+    fc.assert(
+      fc.property(contextArbitrary, (messages) => {
+        for (const { id } of messages)
+          expect(idsOf(applyOperations(messages, [{ ...operations.PRUNE, target: id }]))).toEqual(
+            idsOf(messages).filter((one) => one !== id),
+          );
+      }),
+    );
+  });
+
+  it('[C3] an operation on a message that is not there changes nothing', () => {
+    fc.assert(
+      fc.property(contextArbitrary, operationArbitrary, (messages, operation) => {
+        fc.pre(operation.operation !== 'ADD');
+        expect(applyOperations(messages, [{ ...operation, target: 'elsewhere' }])).toEqual(messages);
+      }),
+    );
+  });
+
+  it('[C3] adding a message that is there changes nothing', () => {
+    const other = { ...operations.ADD, target: 'm1', data: { message: aMessage({ content: 'another text' }) } };
+    expect(applied(other)).toEqual([m1]);
+  });
+
+  it('[C3] applying in two halves is applying at once', () => {
+    fc.assert(
+      fc.property(contextArbitrary, operationsArbitrary, fc.nat(12), (messages, given, cut) => {
+        const halves = applyOperations(applyOperations(messages, given.slice(0, cut)), given.slice(cut));
+        expect(halves).toEqual(applyOperations(messages, given));
+      }),
+    );
+  });
+
+  it('[C3] tagging and prioritising twice is the same as once', () => {
+    for (const operation of [operations.TAG, operations.PRIORITIZE, operations.TRANSFORM])
+      expect(applyOperations([m1], [operation, operation])).toEqual(applied(operation));
+  });
+
+  it('[U5] a summary keeps the references and the source of what it stands for', () => {
+    const source = { path: 'a.md', startLine: 1, endLine: 2 };
+    const [summary] = applyOperations([aMessage({ references: ['p1'], source })], [operations.TRANSFORM]);
+    expect(summary).toMatchObject({ id: 'm1', references: ['p1'], source, tags: ['draft', 'summary'] });
+  });
+});

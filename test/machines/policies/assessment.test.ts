@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { assessmentSchema } from '../../../machines/contracts/decision.ts';
+import type { YieldReply } from '../../../machines/contracts/phases/yield.ts';
+import type { Turn } from '../../../machines/contracts/recursion.ts';
+import { assess } from '../../../machines/policies/assessment.ts';
+import { fingerprint } from '../../../machines/policies/fingerprint.ts';
+import { visibleMessages } from '../../../machines/policies/progress.ts';
+import { aMessage, results } from '../contracts/samples.ts';
+import { chainStateArbitrary } from './chain-state.arbitrary.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { replies } from './replies.arbitrary.ts';
+import { anAssessment, aState } from './states.ts';
+
+const reply = results.yield.reply;
+const assessed = (state: ReturnType<typeof aState>, said: Partial<YieldReply> = {}) =>
+  assess(state, state.messages, { ...reply, ...said });
+const withResults = (changes: object) => aState({ results: { ...results, ...changes } });
+
+describe('the assessment of an answer', () => {
+  it('[Y8] is valid in any state, has a rationale, and takes its numbers from the reply', () => {
+    fc.assert(
+      fc.property(chainStateArbitrary, replies.yield as fc.Arbitrary<YieldReply>, (state, said) => {
+        const found = assess(deepFreeze(state), visibleMessages(state), deepFreeze(said));
+        expect(assessmentSchema.parse(found)).toEqual(found);
+        expect(found.rationale).not.toBe('');
+        expect(found).toMatchObject({
+          confidence: said.confidence,
+          informationSufficiency: said.informationSufficiency,
+        });
+        if (found.change !== null) expect(found.change >= 0 && found.change <= 1).toBe(true);
+      }),
+    );
+  });
+
+  it('[Y2] has no change in the first cycle, and later the one from the answer before', () => {
+    expect(assessed(aState()).change).toBeNull();
+    expect(assessed(aState({ assessment: anAssessment({ answer: 'in 1932' }) })).change).toBe(0);
+    expect(assessed(aState({ assessment: anAssessment({ answer: 'no idea' }) })).change).toBe(1);
+  });
+
+  it.each([
+    [
+      'unclear intent',
+      { intention: { ...results.intention, reply: { ...results.intention.reply, unclearIntent: true } } },
+      {},
+      'intention',
+    ],
+    [
+      'undigested insights',
+      { observation: { ...results.observation, reply: { ...results.observation.reply, undigested: true } } },
+      {},
+      'observation',
+    ],
+    ['too little information', {}, { informationSufficiency: 0.69 }, 'experience'],
+    ['a wish for tools', {}, { needsTools: true }, 'action'],
+    ['a proposal of the model', {}, { proposedPhase: 'yield' }, 'yield'],
+    ['nothing', {}, {}, 'action'],
+  ])('[Y3] [Y4] sees %s and proposes where to go', (_, changes, said, wanted) => {
+    expect(assessed(withResults(changes), said).proposal).toBe(wanted);
+  });
+
+  it('[Y3] sees a context over its limit of tokens', () => {
+    const full = aState({ contextWindowTokens: 100, messages: [aMessage({ content: 'x'.repeat(284) })] });
+    expect(assessed(full).proposal).toBe('understanding');
+    expect(assessed({ ...full, contextWindowTokens: 102 }).proposal).toBe('action');
+  });
+
+  it('[Y7] counts earlier turns to the same phase with the same answer', () => {
+    const turn: Turn = { cycle: 1, target: 'action', fingerprint: fingerprint('in 1932') };
+    const repeats = (history: readonly Turn[]) => assessed(aState({ recursion: { history } })).repeats;
+    expect(repeats([turn])).toBe(1);
+    expect(repeats([turn, { ...turn, cycle: 2 }])).toBe(2);
+    expect(repeats([{ ...turn, fingerprint: fingerprint('in 1931') }])).toBe(0);
+  });
+
+  it('[Y5] [Y7] counts a proposal that is no phase as the default phase it will become', () => {
+    const turn = { cycle: 1, target: 'action', fingerprint: fingerprint(reply.answer) } as const;
+    const found = assessed(aState({ recursion: { history: [turn] } }), { proposedPhase: 'nowhere' });
+    expect(found).toMatchObject({ proposal: 'nowhere', proposedBy: 'model', repeats: 1 });
+  });
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ConsentChoice } from '../../../machines/contracts/consent.ts';
+import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import { consentRequest, readChoice, resolveConsent } from '../../../machines/policies/consent.ts';
+import { applyOperations } from '../../../machines/policies/context.ts';
+import { KEPT_BY_USER } from '../../../machines/policies/retention.ts';
+import { aMessage, operations } from '../contracts/samples.ts';
+import { deepFreeze } from './deep-freeze.ts';
+
+const LONG = `The user wrote this, and much more of it. ${'More and more. '.repeat(80)}`;
+const user = (id: string) => aMessage({ id, role: 'user', content: LONG });
+const asks = (target: string): ContextOperation => ({
+  ...operations.TRANSFORM,
+  id: `o-${target}`,
+  target,
+  metadata: { requiresConsent: true, relevance: 0.1 },
+});
+const messages = deepFreeze([user('u1'), user('u2'), aMessage({ id: 'm1' })]);
+const batch = deepFreeze([asks('u1'), operations.PRUNE, asks('u2')]);
+const contentAfter = (id: string, choice: ConsentChoice, items?: Record<string, ConsentChoice>) =>
+  applyOperations(messages, resolveConsent(batch, choice, items)).find((message) => message.id === id)?.content;
+
+describe('asking for consent', () => {
+  it('[U8] asks once for the whole batch, with a preview of 50 characters of each message', () => {
+    const request = consentRequest(batch, messages);
+    expect(request?.items.map(({ messageId, chars }) => [messageId, chars])).toEqual([
+      ['u1', LONG.length],
+      ['u2', LONG.length],
+    ]);
+    expect(request?.items[0]).toMatchObject({ preview: `${LONG.slice(0, 50)}…`, summary: 'Opened 1932.' });
+  });
+
+  it('[U8] asks nothing where nothing of the user’s is touched', () => {
+    expect(consentRequest([operations.PRUNE, operations.TRANSFORM], messages)).toBeNull();
+    expect(consentRequest([], messages)).toBeNull();
+  });
+
+  it.each([
+    ['keep', 'keep'],
+    ['summarise', 'summarise'],
+    ['Summarize ', 'summarise'],
+    [' REMOVE\n', 'remove'],
+    ['remove it', 'keep'],
+    ['3', 'keep'],
+    ['', 'keep'],
+    ['remove?', 'keep'],
+    ['summarise them', 'keep'],
+    ['__proto__', 'keep'],
+  ])('[U8] the reply %j is read as %s', (said, wanted) => {
+    expect(readChoice(said)).toBe(wanted);
+  });
+
+  it('[U8] any reply but a clear one keeps', () => {
+    const clear = /^\s*(keep|summari[sz]e|remove)\s*$/iu;
+    fc.assert(fc.property(fc.string(), (said) => clear.test(said) || readChoice(said) === 'keep'));
+  });
+
+  it('[U8] a misspelt word is no consent', () => {
+    expect(readChoice('zummarise')).toBe('keep');
+  });
+});
+
+describe('the word of the user', () => {
+  it.each([
+    ['keep', LONG],
+    ['summarise', 'Opened 1932.'],
+    ['remove', undefined],
+  ] as const)('[U8] %s is done to the whole batch', (choice, wanted) => {
+    expect(contentAfter('u1', choice)).toBe(wanted);
+    expect(contentAfter('u2', choice)).toBe(wanted);
+  });
+
+  it('[U8] what needs no consent is done whatever the user says', () => {
+    for (const choice of ['keep', 'summarise', 'remove'] as const)
+      expect(resolveConsent(batch, choice)[1]).toEqual(operations.PRUNE);
+  });
+
+  it('[U9] one by one, it comes before the word for all', () => {
+    const choices = ['keep', 'summarise', 'remove'] as const;
+    for (const all of choices)
+      for (const own of choices) {
+        expect(contentAfter('u1', all, { u1: own })).toBe(contentAfter('u1', own));
+        expect(contentAfter('u2', all, { u1: own })).toBe(contentAfter('u2', all));
+      }
+  });
+
+  it('[U9] names that are no message change nothing', () => {
+    const wild = JSON.parse('{"__proto__":"remove","constructor":"remove","nobody":"remove"}');
+    expect(resolveConsent(batch, 'keep', wild)).toEqual(resolveConsent(batch, 'keep'));
+  });
+
+  it('[U9] overrides a recommendation on any message, not only on the user’s own', () => {
+    const kept = applyOperations(messages, resolveConsent(batch, 'keep', { m1: 'keep' }));
+    expect(kept.map(({ id }) => id)).toContain('m1');
+  });
+
+  it('[U8] kept messages are marked, so that nobody asks again', () => {
+    const [first] = applyOperations(messages, resolveConsent(batch, 'keep'));
+    expect(first?.tags).toContain(KEPT_BY_USER);
+  });
+
+  it('[U8] no operation on user content is left waiting, and each tells what was said', () => {
+    const choice = fc.constantFrom<ConsentChoice>('keep', 'summarise', 'remove');
+    const items = fc.dictionary(fc.constantFrom('u1', 'u2'), choice);
+    fc.assert(
+      fc.property(choice, items, (all, own) => {
+        const resolved = resolveConsent(batch, all, own);
+        expect(consentRequest(resolved, messages)).toBeNull();
+        for (const { target, metadata, reason } of resolved.filter(({ target }) => target !== 'm1')) {
+          expect(metadata['consent']).toBe(Object.hasOwn(own, target) ? own[target] : all);
+          expect(reason).not.toBe('');
+        }
+      }),
+    );
+  });
+
+  it('[U8] user content is only shortened or dropped where the user said so', () => {
+    const choice = fc.constantFrom<ConsentChoice>('keep', 'summarise', 'remove');
+    fc.assert(
+      fc.property(choice, fc.dictionary(fc.constantFrom('u1', 'u2'), choice), (all, own) => {
+        for (const id of ['u1', 'u2'])
+          if ((Object.hasOwn(own, id) ? own[id] : all) === 'keep') expect(contentAfter(id, all, own)).toBe(LONG);
+      }),
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { changeBetween } from '../../../machines/policies/convergence.ts';
+import { fingerprint } from '../../../machines/policies/fingerprint.ts';
+import { anyText, prose } from './context.arbitrary.ts';
+
+/** The naive way: distinct words of plain prose, split at spaces. */
+function naiveChange(a: string, b: string): number {
+  const left = new Set(a.split(' ').filter((word) => word !== '🌉'));
+  const right = new Set(b.split(' ').filter((word) => word !== '🌉'));
+  const all = new Set([...left, ...right]);
+  return all.size === 0 ? 0 : [...all].filter((word) => !(left.has(word) && right.has(word))).length / all.size;
+}
+
+const words = fc.array(fc.stringMatching(/^[a-z0-9]{1,8}$/), { minLength: 1, maxLength: 12 });
+const gaps = fc.array(fc.constantFrom(' ', '  ', '\n', '\t', ', ', '. ', ' - '), { minLength: 12, maxLength: 12 });
+
+describe('the change between two answers', () => {
+  it('[Y2] is 0..1, the same both ways, and none for equal answers', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (a, b) => {
+        const change = changeBetween(a, b);
+        expect(change).toBeGreaterThanOrEqual(0);
+        expect(change).toBeLessThanOrEqual(1);
+        expect(changeBetween(b, a)).toBe(change);
+        expect(changeBetween(a, a)).toBe(0);
+      }),
+    );
+  });
+
+  it('[Y2] is what counting the words by hand gives', () => {
+    fc.assert(
+      fc.property(prose, prose, (a, b) => {
+        expect(changeBetween(a, b)).toBeCloseTo(naiveChange(a, b), 12);
+      }),
+    );
+  });
+
+  it.each([
+    ['', '', 0],
+    ['', 'a word', 1],
+    ['one two', 'three four', 1],
+    ['In 1932.', 'in  1932', 0],
+    ['a b c', 'a b d', 0.5],
+  ])('[Y2] from "%s" to "%s" is %d', (a, b, wanted) => {
+    expect(changeBetween(a, b)).toBe(wanted);
+  });
+
+  it('[Y2] sees that a number with a decimal point became another', () => {
+    expect(changeBetween('It is 3.5.', 'It is 5.3.')).toBeGreaterThan(0);
+  });
+
+  it('[Y2] sees that a word changed in a script with vowel signs', () => {
+    expect(changeBetween('की', 'का')).toBe(1);
+  });
+});
+
+describe('the fingerprint of a text', () => {
+  it('[Y7] is the same for the same words, whatever case, spacing and punctuation', () => {
+    fc.assert(
+      fc.property(words, gaps, (given, between) => {
+        const plain = given.join(' ');
+        const other = given.map((one, at) => one.toUpperCase() + (between[at] ?? ' ')).join('');
+        expect(fingerprint(other)).toBe(fingerprint(plain));
+      }),
+    );
+  });
+
+  it('[Y7] differs for other words, another order, and words run together', () => {
+    const texts = ['bridge opened', 'opened bridge', 'bridgeopened', 'bridge', 'opened', '', 'bridge opened opened'];
+    expect(new Set(texts.map(fingerprint)).size).toBe(texts.length);
+  });
+
+  it('[Y7] hardly ever falls together for different texts', () => {
+    const prints = Array.from({ length: 2_000 }, (_, at) => fingerprint(`answer number ${at}`));
+    expect(new Set(prints).size).toBe(prints.length);
+  });
+
+  it('[Y7] is eight hexadecimal digits for any text', () => {
+    fc.assert(fc.property(anyText, (text) => /^[0-9a-f]{8}$/.test(fingerprint(text))));
+  });
+
+  it('[Y7] differs for words that differ by a vowel sign', () => {
+    expect(fingerprint('की')).not.toBe(fingerprint('का'));
+  });
+});

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import { decisionSchema } from '../../../machines/contracts/decision.ts';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import { continuationPrompt } from '../../../machines/policies/continuation.ts';
+import {
+  type CompletingRule,
+  decideAsDirected,
+  decideToComplete,
+  decideToContinue,
+  NO_DECISION,
+} from '../../../machines/policies/decisions.ts';
+import { results } from '../contracts/samples.ts';
+import { chainStateArbitrary } from './chain-state.arbitrary.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { anAssessment, aState } from './states.ts';
+
+const RULES: readonly CompletingRule[] = [
+  'cycleLimitReached',
+  'budgetExhausted',
+  'confidenceReached',
+  'answerConverged',
+  'taskComplete',
+  'loopDetected',
+];
+const assessed = aState({
+  recursion: { cycle: 3, completedCycles: 3 },
+  assessment: anAssessment({ confidence: 0.91, change: 0.05, fingerprint: 'abc', proposal: 'experience', repeats: 1 }),
+  results: { ...aState().results, experience: results.experience },
+});
+
+describe('a decision', () => {
+  it.each(RULES)('[Y8] to complete by %s tells why, with the numbers of the rule', (rule) => {
+    const { decision } = decideToComplete(assessed, rule);
+    expect(decisionSchema.parse(decision)).toMatchObject({ cycle: 3, rule, complete: true, nextPhase: null });
+    expect(decision?.rationale).toMatch(/\w/);
+    for (const [name, value] of Object.entries(decision?.inputs ?? {}))
+      expect(decision?.rationale).toContain(`${name} ${value}`);
+    expect(Object.keys(decision?.inputs ?? {})).not.toEqual([]);
+  });
+
+  it('[Y8] is valid, has a rationale and shows numbers in any state', () => {
+    const phase = fc.constantFrom(...PHASES);
+    fc.assert(
+      fc.property(chainStateArbitrary, phase, fc.constantFrom(...RULES), (state, target, rule) => {
+        deepFreeze(state);
+        const all = [
+          decideToComplete(state, rule),
+          decideToContinue(state, 'nextPhaseChosen', target),
+          decideToContinue(state, 'nextPhaseInvalid', 'action'),
+          decideAsDirected(state, target, 'look again'),
+        ];
+        for (const { decision, decisions } of all) {
+          expect(decisionSchema.parse(decision)).toEqual(decision);
+          expect(decisions?.at(-1)).toEqual(decision);
+          expect(Object.keys(decision?.inputs ?? {})).not.toEqual([]);
+        }
+      }),
+    );
+  });
+
+  it.each(PHASES)(
+    '[Y4] [Y6] to go on with %s gives a prompt, the origin, the next cycle and a turn of history',
+    (phase) => {
+      const { decision, direction, recursion } = decideToContinue(assessed, 'nextPhaseChosen', phase);
+      expect(decision).toMatchObject({ complete: false, nextPhase: phase, inputs: { confidence: 0.91, change: 0.05 } });
+      expect(direction).toBe(phase);
+      expect(recursion).toMatchObject({ cycle: 4, completedCycles: 3, origin: phase });
+      expect(recursion?.continuationPrompt).toContain(assessed.request);
+      expect(recursion?.history).toEqual([{ cycle: 3, target: phase, fingerprint: 'abc' }]);
+    },
+  );
+
+  it('[Y6] the continuation prompt names what is missing and differs from phase to phase', () => {
+    const prompts = PHASES.map((phase) => continuationPrompt(assessed, phase));
+    expect(new Set(prompts).size).toBe(PHASES.length);
+    for (const prompt of prompts) expect(prompt).toContain('Still missing: the day.');
+    expect(continuationPrompt(aState(), 'action')).not.toContain('missing');
+  });
+
+  it('[Y6] the continuation prompt does not grow with the cycles', () => {
+    let state: ChainState = assessed;
+    const first = continuationPrompt(state, 'action');
+    for (let at = 0; at < 20; at += 1) state = { ...state, ...decideToContinue(state, 'nextPhaseChosen', 'action') };
+    expect(state.recursion.continuationPrompt).toBe(first);
+  });
+
+  it('[Y5] on a proposal that is no phase says so and names the default', () => {
+    const state = { ...assessed, assessment: anAssessment({ proposal: 'nowhere', proposedBy: 'model' }) };
+    const { decision, direction } = decideToContinue(state, 'nextPhaseInvalid', 'action');
+    expect(direction).toBe('action');
+    expect(decision).toMatchObject({ rule: 'nextPhaseInvalid', nextPhase: 'action', inputs: { proposal: 'nowhere' } });
+    expect(decision?.rationale).toMatch(/"nowhere".*action/);
+  });
+
+  it.each(PHASES)('[Y4] the user directs to %s, with words of their own or the usual prompt', (phase) => {
+    const own = decideAsDirected(assessed, phase, 'Look at page 4.');
+    expect(own).toMatchObject({ direction: phase, decision: { rule: 'directedByUser', nextPhase: phase } });
+    expect(own.recursion?.continuationPrompt).toBe('Look at page 4.');
+    expect(decideAsDirected(assessed, phase).recursion?.continuationPrompt).toBe(continuationPrompt(assessed, phase));
+  });
+
+  it('[Y8] of the user is not put down to a rule that chose otherwise', () => {
+    const state = {
+      ...assessed,
+      assessment: anAssessment({ proposal: 'experience', rationale: 'sufficiency is too low' }),
+    };
+    const { decision } = decideAsDirected(state, 'observation');
+    expect(decision?.rationale).not.toContain('sufficiency is too low');
+  });
+
+  it('[Y8] no more than the newest 16 are kept', () => {
+    let state: ChainState = assessed;
+    for (let at = 0; at < 40; at += 1) state = { ...state, ...decideToContinue(state, 'nextPhaseChosen', 'action') };
+    expect(state.decisions.map(({ cycle }) => cycle)).toEqual(Array.from({ length: 16 }, (_, at) => at + 27));
+  });
+
+  it('[Y8] even the one that stands for none is valid, and completes nothing', () => {
+    expect(NO_DECISION.complete).toBe(false);
+    expect(decisionSchema.parse(NO_DECISION)).toEqual(NO_DECISION);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import { missingFields, shortfalls, ttlExhausted } from '../../../machines/policies/degradation.ts';
+import { composeAnswer } from '../../../machines/policies/synthesis.ts';
+import { aDecision, aPhaseFailure, results } from '../contracts/samples.ts';
+import { anAssessment, aState } from './states.ts';
+
+const complete = aState({
+  results,
+  assessment: anAssessment(),
+  decision: aDecision(),
+  recursion: { cycle: 1, completedCycles: 1 },
+});
+const ofCycles = (completedCycles: number) => ({ recursion: { ...complete.recursion, completedCycles } });
+const goingOn = aDecision({ rule: 'nextPhaseChosen', complete: false, nextPhase: 'action' });
+const reasons = (changes: Partial<ChainState>) => shortfalls({ ...complete, ...changes }).map(({ reason }) => reason);
+
+/** What E5 orders, each as it changes a complete state, the weightiest first. */
+const INCOMPLETE = { interruption: { kind: 'phase_failed' } } as const;
+const TTL = { decision: aDecision({ rule: 'cycleLimitReached' }) };
+const ZERO = ofCycles(0);
+
+describe('why an answer is degraded', () => {
+  it('[E5] a complete run has no reason', () => {
+    expect(reasons({})).toEqual([]);
+    expect(missingFields(complete)).toEqual([]);
+  });
+
+  it.each([
+    ['incomplete state before TTL', { ...INCOMPLETE, ...TTL }, 'incomplete_state', 'ttl_exhausted'],
+    ['incomplete state before zero passes', { ...INCOMPLETE, ...ZERO }, 'incomplete_state', 'zero_passes'],
+    ['TTL before zero passes', { ...TTL, ...ZERO }, 'ttl_exhausted', 'zero_passes'],
+    [
+      'TTL before not converged',
+      { ...TTL, decision: aDecision({ ...TTL.decision, complete: false }) },
+      'ttl_exhausted',
+      'not_converged',
+    ],
+    ['zero passes before not converged', { ...ZERO, decision: null }, 'zero_passes', 'not_converged'],
+    [
+      'incomplete state before not converged',
+      { ...INCOMPLETE, decision: goingOn },
+      'incomplete_state',
+      'not_converged',
+    ],
+  ] as const)('[E5] %s', (_, changes, first, second) => {
+    const found = reasons(changes);
+    expect(found[0]).toBe(first);
+    expect(found).toContain(second);
+    expect(composeAnswer({ ...complete, ...changes }).metadata.reason).toBe(first);
+  });
+
+  it('[E5] all four at once are told in their order', () => {
+    const decision = aDecision({ rule: 'cycleLimitReached', complete: false });
+    expect(reasons({ ...INCOMPLETE, ...ZERO, decision })).toEqual([
+      'incomplete_state',
+      'ttl_exhausted',
+      'zero_passes',
+      'not_converged',
+    ]);
+  });
+
+  it('[E5] a phase that failed and was skipped is an incomplete state, before TTL', () => {
+    const skipped = { results: { ...results, experience: null }, failures: [aPhaseFailure('experience')], ...TTL };
+    expect(reasons(skipped)).toEqual(['incomplete_state', 'ttl_exhausted', 'not_converged']);
+  });
+
+  it('[E3] [E5] a run that is complete without an answer is degraded', () => {
+    const reply = { ...results.yield.reply, answer: '' };
+    const empty = aState({
+      results: { ...aState().results, yield: { ...results.yield, reply } },
+      assessment: anAssessment({ answer: '', taskComplete: true }),
+      decision: aDecision({ rule: 'taskComplete' }),
+      recursion: { completedCycles: 1 },
+    });
+    expect(composeAnswer(empty)).toMatchObject({ status: 'degraded', metadata: { degraded: true } });
+  });
+
+  it('[E5] a run that was ended before it settled, and lacks nothing else, has not converged', () => {
+    const interruption = { kind: 'finished_by_user' } as const;
+    expect(reasons({ interruption, decision: goingOn })).toEqual(['not_converged']);
+  });
+
+  it('[E5] TTL is exhausted where the limit of cycles decided, and the answer says so', () => {
+    expect(ttlExhausted(complete)).toBe(false);
+    expect(ttlExhausted({ ...complete, ...TTL })).toBe(true);
+    const answer = composeAnswer({ ...complete, ...TTL, ...ofCycles(5) });
+    expect(answer).toMatchObject({ ttlExhausted: true, status: 'degraded', metadata: { reason: 'ttl_exhausted' } });
+    expect(answer.notes).toContain('TTL exhausted');
+  });
+
+  it.each([
+    ['budgetExhausted', 'budget_exhausted'],
+    ['loopDetected', 'loop_broken'],
+  ] as const)('[E3] [E5] a run that %s ended is degraded by %s', (rule, reason) => {
+    expect(reasons({ decision: aDecision({ rule }) })).toContain(reason);
+  });
+
+  it('[E5] the fields that are missing are named: phases without a result, and the answer', () => {
+    expect(missingFields(aState())).toEqual([...PHASES, 'answer']);
+    expect(missingFields({ ...complete, results: { ...results, experience: null } })).toEqual(['experience']);
+    expect(missingFields({ ...complete, assessment: anAssessment({ answer: ' \n' }) })).toEqual(['answer']);
+  });
+});

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { feedbackFor } from '../../../machines/policies/retry.ts';
+import { aFailure } from '../contracts/samples.ts';
+
+const issues = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ path: `items.${at}`, message: 'too long' }));
+
+describe('feedback to the model', () => {
+  it('[A9] carries the previous reply and its errors, path by path', () => {
+    const failure = aFailure({
+      message: 'It does not fit.',
+      issues: [
+        { path: 'items.2.name', message: 'expected text' },
+        { path: '', message: 'expected an object' },
+      ],
+    });
+    expect(feedbackFor('{"a":1}', failure)).toEqual({
+      previousReply: '{"a":1}',
+      problem: 'It does not fit.\n- items.2.name: expected text\n- (root): expected an object',
+    });
+  });
+
+  it('[A9] lists ten errors at most and counts the others', () => {
+    const lines = feedbackFor('{}', aFailure({ issues: issues(25) }))?.problem.split('\n') ?? [];
+    expect(lines.length).toBe(12);
+    expect(lines.at(-1)).toBe('- and 15 more');
+    expect(feedbackFor('{}', aFailure({ issues: issues(10) }))?.problem).not.toContain('more');
+  });
+
+  it('[A9] shows the beginning and the end of a long reply, in about 4,000 characters', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 4_001, max: 100_000 }), (length) => {
+        const { previousReply = '' } = feedbackFor(`<${'x'.repeat(length - 2)}>`, aFailure()) ?? {};
+        expect(previousReply.length).toBeLessThan(4_100);
+        expect(previousReply).toMatch(/^<x/);
+        expect(previousReply).toMatch(/x>$/);
+        expect(previousReply).toContain(`${length - 4_000} characters left out`);
+      }),
+    );
+  });
+
+  it('[A9] shows a reply of 4,000 characters whole', () => {
+    expect(feedbackFor('x'.repeat(4_000), aFailure())?.previousReply).toBe('x'.repeat(4_000));
+  });
+
+  it('[A9] is none after a transport failure, where there is nothing to mend', () => {
+    expect(feedbackFor('', aFailure({ stage: 'transport' }))).toBeNull();
+  });
+
+  it('[A9] stays bounded however long the single errors are', () => {
+    const failure = aFailure({ issues: [{ path: 'k'.repeat(100_000), message: 'm'.repeat(100_000) }] });
+    expect(feedbackFor('{}', failure)?.problem.length).toBeLessThan(20_000);
+  });
+
+  it('[A9] never splits a surrogate pair of the reply', () => {
+    const { previousReply = '' } = feedbackFor(`x${'😀'.repeat(3_000)}`, aFailure()) ?? {};
+    expect(/\p{Cs}/u.test(previousReply)).toBe(false);
+  });
+});

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import type { Turn } from '../../../machines/contracts/recursion.ts';
+import { decideToContinue, loopDetected } from '../../../machines/policies/decisions.ts';
+import { countRepeats, loopVerdict, remember } from '../../../machines/policies/loop-detection.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { anAssessment, aState, someThresholds } from './states.ts';
+
+const turn: fc.Arbitrary<Turn> = fc.record({
+  cycle: fc.nat(100),
+  target: fc.constantFrom(...PHASES),
+  fingerprint: fc.constantFrom('a', 'b', 'c'),
+});
+
+describe('loops', () => {
+  it('[Y7] are the same target with the same content, no matter when', () => {
+    const history: readonly Turn[] = [
+      { cycle: 1, target: 'experience', fingerprint: 'a' },
+      { cycle: 2, target: 'action', fingerprint: 'a' },
+      { cycle: 3, target: 'experience', fingerprint: 'b' },
+    ];
+    expect(countRepeats(history, { target: 'experience', fingerprint: 'a' })).toBe(1);
+    expect(countRepeats(history, { target: 'experience', fingerprint: 'c' })).toBe(0);
+    expect(countRepeats(history, { target: 'intention', fingerprint: 'a' })).toBe(0);
+  });
+
+  it('[Y7] are counted as by hand in any history', () => {
+    fc.assert(
+      fc.property(fc.array(turn), turn, (history, next) => {
+        let count = 0;
+        for (const one of history) if (one.target === next.target && one.fingerprint === next.fingerprint) count += 1;
+        expect(countRepeats(deepFreeze(history), next)).toBe(count);
+      }),
+    );
+  });
+
+  it.each([
+    [0, 2, false],
+    [1, 2, true],
+    [1, 3, false],
+    [2, 3, true],
+  ])('[Y7] with %d earlier turns and a bound of %d it is a loop: %s', (repeats, bound, wanted) => {
+    expect(loopVerdict(repeats, bound)).toEqual({ holds: wanted, inputs: { repeats, loopRepeats: bound } });
+    const thresholds = someThresholds({ loopRepeats: bound });
+    expect(loopDetected(aState({ assessment: anAssessment({ repeats }), thresholds })).holds).toBe(wanted);
+  });
+
+  it('[Y7] no run without an assessment is in a loop', () => {
+    expect(loopDetected(aState()).holds).toBe(false);
+  });
+
+  it('[Y7] the history keeps the newest 64 turns and nothing else', () => {
+    fc.assert(
+      fc.property(fc.array(turn, { maxLength: 200, size: 'max' }), (turns) => {
+        const kept = turns.reduce<readonly Turn[]>((history, one) => remember(deepFreeze(history), one), []);
+        expect(kept).toEqual(turns.slice(-64));
+      }),
+    );
+  });
+
+  it('[Y11] (policy part) a decision at turn 1,000 looks at no more than one at turn 100', () => {
+    let looks = 0;
+    const watched = (history: readonly Turn[]) =>
+      new Proxy(history, {
+        get(all, key, receiver) {
+          looks += 1;
+          return Reflect.get(all, key, receiver);
+        },
+      });
+    const looksAt = (turns: number) => {
+      let state = aState({ assessment: anAssessment() });
+      for (let at = 0; at < turns; at += 1) {
+        const assessment = anAssessment({ fingerprint: `f${at}` });
+        state = { ...state, assessment, ...decideToContinue({ ...state, assessment }, 'nextPhaseChosen', 'action') };
+      }
+      looks = 0;
+      const recursion = { ...state.recursion, history: watched(state.recursion.history) };
+      countRepeats(recursion.history, { target: 'action', fingerprint: 'f' });
+      decideToContinue({ ...state, recursion }, 'nextPhaseChosen', 'action');
+      expect(state.recursion.cycle).toBe(turns + 1);
+      return looks;
+    };
+    const early = looksAt(100);
+    expect(early).toBeGreaterThan(0);
+    expect(looksAt(1_000)).toBe(early);
+  });
+});

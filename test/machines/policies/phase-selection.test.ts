@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import {
+  DEFAULT_PHASE,
+  isPhase,
+  phaseAfter,
+  proposes,
+  type SelectionInputs,
+  selectNextPhase,
+} from '../../../machines/policies/phase-selection.ts';
+import { aMessage } from '../contracts/samples.ts';
+import { unit } from './context.arbitrary.ts';
+import { someThresholds } from './states.ts';
+
+const thresholds = someThresholds();
+const manyMessages = (count: number) => Array.from({ length: count }, (_, at) => aMessage({ id: `m${at}` }));
+const calm: SelectionInputs = {
+  informationSufficiency: 0.7,
+  unclearIntent: false,
+  needsTools: false,
+  undigestedInsights: false,
+  messages: manyMessages(10),
+  tokens: 100,
+  tokensAllowed: 100,
+  modelProposal: null,
+};
+const select = (changes: Partial<SelectionInputs> = {}) => selectNextPhase({ ...calm, ...changes }, thresholds);
+
+/** The rules of Y3 in their order: what makes each hold, and where it leads. */
+const RULES = [
+  [{ informationSufficiency: 0.69 }, 'experience'],
+  [{ unclearIntent: true }, 'intention'],
+  [{ needsTools: true }, 'action'],
+  [{ undigestedInsights: true }, 'observation'],
+  [{ tokens: 101 }, 'understanding'],
+] as const;
+
+const inputsArbitrary: fc.Arbitrary<SelectionInputs> = fc.record({
+  informationSufficiency: unit,
+  unclearIntent: fc.boolean(),
+  needsTools: fc.boolean(),
+  undigestedInsights: fc.boolean(),
+  messages: fc.nat(20).map(manyMessages),
+  tokens: fc.nat(200),
+  tokensAllowed: fc.nat(200),
+  modelProposal: fc.option(fc.oneof(fc.constantFrom<string>(...PHASES), fc.string())),
+});
+
+/** Y3 word by word; a proposal of the model's stands in for "else action". */
+function required(seen: SelectionInputs): string {
+  if (seen.informationSufficiency < 0.7) return 'experience';
+  if (seen.unclearIntent) return 'intention';
+  if (seen.needsTools) return 'action';
+  if (seen.undigestedInsights) return 'observation';
+  if (seen.messages.length > 10 || seen.tokens > seen.tokensAllowed) return 'understanding';
+  return seen.modelProposal ?? 'action';
+}
+
+describe('the next phase', () => {
+  it.each(RULES)('[Y3] %j leads to %s', (changes, wanted) => {
+    expect(select(changes)).toMatchObject({ proposal: wanted, by: 'policy' });
+  });
+
+  it('[Y3] an earlier rule comes before every later one', () => {
+    RULES.forEach(([, wanted], at) => {
+      const all = Object.assign({}, ...RULES.slice(at).map(([changes]) => changes));
+      expect(select({ ...all, messages: manyMessages(11) }).proposal).toBe(wanted);
+    });
+  });
+
+  it('[Y3] ten messages are not too many, eleven are', () => {
+    expect(select().proposal).toBe('action');
+    expect(select({ messages: manyMessages(11) }).proposal).toBe('understanding');
+  });
+
+  it('[Y3] where nothing is missing it is action', () => {
+    expect(select()).toMatchObject({ proposal: DEFAULT_PHASE, by: 'policy' });
+    expect(DEFAULT_PHASE).toBe('action');
+  });
+
+  it.each([...PHASES, 'nowhere'])(
+    '[Y4] [Y5] the proposal "%s" of the model is taken as it is where no rule applies',
+    (given) => {
+      expect(select({ modelProposal: given })).toMatchObject({ proposal: given, by: 'model' });
+    },
+  );
+
+  it.each(RULES)('[Y3] [Y4] no proposal of the model comes before the rule for %j', (changes, wanted) => {
+    expect(select({ ...changes, modelProposal: 'yield' }).proposal).toBe(wanted);
+  });
+
+  it('[Y3] is what the requirement says, word by word', () => {
+    const counterexample = { ...calm, messages: manyMessages(11), modelProposal: 'yield' };
+    fc.assert(
+      fc.property(inputsArbitrary, (seen) => selectNextPhase(seen, thresholds).proposal === required(seen)),
+      { examples: [[counterexample]] },
+    );
+  });
+
+  it('[Y3] is what the requirement says, word by word, where the model proposes nothing', () => {
+    fc.assert(
+      fc.property(inputsArbitrary, (seen) => {
+        const quiet = { ...seen, modelProposal: null };
+        return selectNextPhase(quiet, thresholds).proposal === required(quiet);
+      }),
+    );
+  });
+
+  it('[Y8] is chosen with a rationale that is never empty', () => {
+    fc.assert(fc.property(inputsArbitrary, (seen) => selectNextPhase(seen, thresholds).rationale !== ''));
+  });
+
+  it('[Y8] is chosen with a rationale that is true', () => {
+    expect(select({ informationSufficiency: 0.699 }).rationale).not.toContain('0.7 is below 0.7');
+  });
+
+  it('[Y5] only the six names are phases', () => {
+    expect(PHASES.every(isPhase)).toBe(true);
+    for (const name of ['', 'Action', ' action', 'synthesis', 'toString', '__proto__'])
+      expect(isPhase(name)).toBe(false);
+    expect(proposes('yield', 'yield')).toEqual({ holds: true, inputs: { proposal: 'yield', phase: 'yield' } });
+    expect(proposes('nowhere', 'yield').holds).toBe(false);
+  });
+
+  it('[C1] the phases follow each other in their order, and nothing follows yield', () => {
+    expect(PHASES.map(phaseAfter)).toEqual([...PHASES.slice(1), null]);
+  });
+});

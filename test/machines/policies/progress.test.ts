@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import { phaseInputSchema } from '../../../machines/contracts/phases/input.ts';
+import {
+  applyEvaluation,
+  settleAssessment,
+  settleEvaluation,
+  settlePhase,
+} from '../../../machines/policies/outcomes.ts';
+import { executionId, phaseInput, searchQuery } from '../../../machines/policies/phase-input.ts';
+import { tokensAllowed } from '../../../machines/policies/phases/understanding.ts';
+import { enterPhase, initialState, visibleMessages } from '../../../machines/policies/progress.ts';
+import { aMessage, results } from '../contracts/samples.ts';
+import { chainStateArbitrary } from './chain-state.arbitrary.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { aChainInput, aState, failed, someThresholds, succeeded } from './states.ts';
+
+const entered = aState({ recursion: { step: 1 } });
+const LONG = 'The user wrote this. '.repeat(100);
+const contents = (state: Parameters<typeof visibleMessages>[0]) => visibleMessages(state).map(({ content }) => content);
+const acted = (state = entered) => ({
+  ...state,
+  ...settlePhase(deepFreeze(state), 'action', succeeded(results.action)),
+});
+
+describe('a new run', () => {
+  it('[C2] begins with the earlier messages and the request as the user’s', () => {
+    const earlier = aMessage({ id: 'earlier' });
+    const { messages, recursion } = initialState(aChainInput({ messages: [earlier] }));
+    expect(messages[0]).toEqual({ ...earlier, id: 'earlier.earlier' });
+    expect(messages[1]).toMatchObject({
+      role: 'user',
+      content: 'When was the bridge opened?',
+      cycle: 1,
+      importance: 1,
+    });
+    expect(recursion).toMatchObject({ cycle: 1, completedCycles: 0, step: 0, origin: 'action', history: [] });
+  });
+
+  it('[U4] keeps what the user asked in an earlier run', () => {
+    const earlier = initialState(aChainInput({ request: 'Who built it?' })).messages;
+    expect(contents(initialState(aChainInput({ messages: earlier })))).toContain('Who built it?');
+  });
+
+  it('[C3] that builds on an earlier one adds its own messages', () => {
+    const earlier = aMessage({ id: 's1.m1', content: 'from the earlier run' });
+    const state = acted({ ...entered, messages: initialState(aChainInput({ messages: [earlier] })).messages });
+    expect(contents(state)).toEqual(expect.arrayContaining(['It was 1932.', 'draft: a draft', 'from the earlier run']));
+  });
+});
+
+describe('the way from phase to phase', () => {
+  it('[C3] a phase’s operations apply when the next one is done, and the next one sees them applied', () => {
+    const first = acted();
+    expect(first.messages).toEqual(entered.messages);
+    expect(first.envelope).toMatchObject({ phase: 'action', content: 'It was 1932.\n\ndraft: a draft' });
+    expect(contents(first)).toContain('It was 1932.');
+    const second = { ...first, ...enterPhase(first) };
+    const third = { ...second, ...settlePhase(second, 'intention', succeeded(results.intention.reply)) };
+    expect(third.messages).toEqual(visibleMessages(first));
+    expect(third.applied).toEqual(first.envelope.operations);
+  });
+
+  it('[C1] gives every phase an input that fits its contract, in any state', () => {
+    fc.assert(
+      fc.property(chainStateArbitrary, fc.constantFrom(...PHASES), (state, phase) => {
+        const input = phaseInput(deepFreeze({ ...state, ...enterPhase(state) }), phase);
+        expect(phaseInputSchema.parse(input)).toEqual(input);
+      }),
+    );
+  });
+
+  it('[Y6] prompts with the request first and with the continuation later', () => {
+    expect(phaseInput(entered, 'action').prompt).toBe(entered.request);
+    expect(phaseInput(aState({ recursion: { continuationPrompt: 'more' } }), 'action').prompt).toBe('more');
+    expect(executionId(entered, 'action')).toBe('s1.action');
+  });
+
+  it('[C6] raises flags for Yield: unclear intent, undigested insights, a dead source', () => {
+    const intention = { ...results.intention, reply: { ...results.intention.reply, unclearIntent: true } };
+    const observation = { ...results.observation, reply: { ...results.observation.reply, undigested: true } };
+    const experience = { ...results.experience, sourceFailure: 'gone' };
+    const flags = (changes: object) => phaseInput(aState({ results: { ...results, ...changes } }), 'yield').flags;
+    expect(flags({ intention, observation, experience })).toEqual([
+      'unclear_intent',
+      'undigested_insights',
+      'source_failed',
+    ]);
+    expect(flags({})).toEqual([]);
+  });
+
+  it('[C5] searches for the request and for what the last search left missing', () => {
+    expect(searchQuery(aState({ results: { ...results, experience: results.experience } }))).toBe(
+      'When was the bridge opened? the day',
+    );
+  });
+
+  it('[Y6] counts a cycle as completed when Yield gave its answer, and not when it failed', () => {
+    expect(settleAssessment(entered, succeeded(results.yield.reply)).recursion?.completedCycles).toBe(1);
+    expect(settleAssessment(entered, failed()).recursion).toBeUndefined();
+  });
+
+  it('[A5] stays JSON wherever it gets to', () => {
+    fc.assert(
+      fc.property(chainStateArbitrary, (state) => {
+        expect(JSON.parse(JSON.stringify(state))).toEqual(state);
+      }),
+    );
+  });
+});
+
+describe('Understanding', () => {
+  const long = { ...entered, messages: [aMessage({ id: 'u1', role: 'user', content: LONG }), aMessage()] };
+
+  it('[U8] has done nothing to the context before consent is settled', () => {
+    const evaluated = { ...long, ...settleEvaluation(deepFreeze(long), succeeded(results.understanding.reply)) };
+    expect(evaluated.evaluation?.operations[0]).toMatchObject({ target: 'u1', metadata: { requiresConsent: true } });
+    expect(visibleMessages(evaluated)).toEqual(long.messages);
+  });
+
+  it('[U10] allows the context 70 % of the model’s window, or what is configured', () => {
+    expect(tokensAllowed(aState({ contextWindowTokens: 1_000 }))).toBe(700);
+    expect(tokensAllowed(aState({ contextWindowTokens: 999, thresholds: someThresholds({ windowShare: 0.5 }) }))).toBe(
+      499,
+    );
+  });
+
+  it('[U13] tells the size of the context before and after, and hands its operations on', () => {
+    const evaluated = { ...long, ...settleEvaluation(long, succeeded(results.understanding.reply)) };
+    const { results: after, envelope } = { ...evaluated, ...applyEvaluation(evaluated) };
+    expect(after.understanding?.statistics).toMatchObject({ messagesBefore: 2, tokensAllowed: 5_600 });
+    expect(envelope).toMatchObject({ phase: 'understanding', operations: evaluated.evaluation?.operations });
+  });
+});

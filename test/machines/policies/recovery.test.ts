@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import { breakPhase, settlePhase, timeOutPhase } from '../../../machines/policies/outcomes.ts';
+import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
+import { deadlines, modelUnavailable, phaseMayBeSkipped, phaseMayRepeat } from '../../../machines/policies/recovery.ts';
+import { aPhaseFailure } from '../contracts/samples.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { aState, failed, someLimits } from './states.ts';
+
+const stateAfter = (phase: (typeof PHASES)[number], changes: Parameters<typeof failed>[0] = {}) => {
+  const state = deepFreeze(aState({ recursion: { step: 4 } }));
+  return { ...state, ...settlePhase(state, phase, failed(changes)) };
+};
+
+describe('a failed phase', () => {
+  it('[Y9] is tried again as often as configured, and not when that is hopeless', () => {
+    const state = stateAfter('intention');
+    expect(phaseMayRepeat(state)).toEqual({
+      holds: true,
+      inputs: { retryable: true, phaseRetries: 0, maxPhaseRetries: 1 },
+    });
+    expect(phaseMayRepeat({ ...state, ...repeatPhase(state) }).holds).toBe(false);
+    expect(phaseMayRepeat({ ...state, limits: someLimits({ maxPhaseRetries: 0 }) }).holds).toBe(false);
+    expect(phaseMayRepeat(stateAfter('intention', { retryable: false })).holds).toBe(false);
+    expect(phaseMayRepeat(aState()).holds).toBe(false);
+  });
+
+  it.each(PHASES)('[Y9] can be skipped unless it is yield: %s', (phase) => {
+    expect(phaseMayBeSkipped(stateAfter(phase)).holds).toBe(phase !== 'yield');
+  });
+
+  it('[Y9] is followed by the next one when it is skipped, with its retries forgotten', () => {
+    const skipped = skipPhase({ ...stateAfter('intention'), phaseRetries: 1 });
+    expect(skipped).toEqual({ direction: 'observation', phaseRetries: 0 });
+  });
+
+  it('[Y9] ends the run where the model cannot be reached, and only there', () => {
+    expect(modelUnavailable(stateAfter('action', { stage: 'transport' })).holds).toBe(true);
+    for (const stage of ['schema', 'deadline', 'unexpected'] as const)
+      expect(modelUnavailable(stateAfter('action', { stage })).holds).toBe(false);
+    expect(modelUnavailable(aState()).holds).toBe(false);
+  });
+
+  it('[C3] has changed nothing of the context, and is remembered with its cycle', () => {
+    const state = stateAfter('experience');
+    expect(state.messages).toEqual(aState().messages);
+    expect(state.envelope).toEqual(aState().envelope);
+    expect(state.failures).toEqual([aPhaseFailure('experience')]);
+    expect(state).toMatchObject({ failure: { phase: 'experience', cycle: 1 }, direction: 'experience' });
+  });
+
+  it('[C8] over its deadline is a failure that names the deadline and may be tried again', () => {
+    const state = { ...aState(), ...timeOutPhase(aState({ limits: someLimits({ phaseMs: 250 }) }), 'action') };
+    expect(state.failure?.failure).toMatchObject({ stage: 'deadline', message: expect.stringContaining('250 ms') });
+    expect(phaseMayRepeat(state).holds).toBe(true);
+  });
+
+  it('[Y9] by something that threw is a failure, not a crash', () => {
+    expect(breakPhase(aState(), 'action', new Error('boom')).failure?.failure.message).toBe('boom');
+  });
+
+  it('[A11] is paid for', () => {
+    expect(stateAfter('action').usage).toMatchObject({ modelCalls: 1, inputTokens: 10 });
+  });
+
+  it('leaves no more than the newest 16 failures, and the next phase begins without one', () => {
+    let state = aState();
+    for (let at = 0; at < 40; at += 1) state = { ...state, ...breakPhase(state, 'action', new Error(`no ${at}`)) };
+    expect(state.failures.length).toBe(16);
+    expect(state.failures.at(-1)?.failure.message).toBe('no 39');
+    expect(enterPhase(state)).toMatchObject({ failure: null, recursion: { step: 1 } });
+  });
+});
+
+describe('the deadlines of a run', () => {
+  it('[C8] [E9] leave time for the answer and add up to the whole', () => {
+    const ms = fc.integer({ min: 1, max: 2 ** 31 - 1 });
+    fc.assert(
+      fc.property(ms, ms, (totalMs, synthesisMs) => {
+        const { runMs, synthesisMs: kept } = deadlines(someLimits({ totalMs, synthesisMs }));
+        expect(runMs + kept).toBeCloseTo(totalMs, 3);
+        expect(runMs).toBeGreaterThan(0);
+        expect(kept).toBeGreaterThan(0);
+        expect(kept).toBeLessThanOrEqual(synthesisMs);
+      }),
+    );
+  });
+});

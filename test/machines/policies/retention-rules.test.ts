@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { KEPT_BY_USER, type RetentionInputs, retentionOperations } from '../../../machines/policies/retention.ts';
+import { aMessage } from '../contracts/samples.ts';
+import { someThresholds } from './states.ts';
+
+const LONG = 'Some words about other things. '.repeat(8);
+/** So old, unimportant and off the topic that its own relevance is 0; the model's word, halved, is all that is left. */
+const stale = (changes: Partial<Message> = {}) =>
+  aMessage({ id: 'old', content: LONG, cycle: 0, importance: 0, ...changes });
+const newest = aMessage({ id: 'new', content: 'short', cycle: 9_999, role: 'assistant' });
+const rated = (relevance: number) => [{ messageId: 'old', relevance: relevance * 2, reason: 'said so' }];
+
+const planned = (messages: readonly Message[], changes: Partial<RetentionInputs> = {}) =>
+  retentionOperations({
+    messages: [...messages, newest],
+    request: 'When was the bridge opened?',
+    cycle: 10_000,
+    step: 5,
+    assessments: [],
+    thresholds: someThresholds(),
+    maxMessages: 200,
+    tokensAllowed: 100_000,
+    ...changes,
+  });
+const kinds = (messages: readonly Message[], changes: Partial<RetentionInputs> = {}) =>
+  planned(messages, changes).map(({ operation, target }) => `${operation} ${target}`);
+
+/** Only what takes something away. */
+const losses = (...given: Parameters<typeof kinds>) =>
+  kinds(...given).filter((kind) => /^(PRUNE|TRANSFORM)/.test(kind));
+
+describe('the rules of retention', () => {
+  it.each([
+    [0.0, ['PRUNE old']],
+    [0.29, ['PRUNE old']],
+    [0.3, ['TRANSFORM old']],
+    [0.49, ['TRANSFORM old']],
+  ])('[U5] an assistant message at %d is pruned below 0.3 and summarised below 0.7', (relevance, wanted) => {
+    expect(losses([stale()], { assessments: rated(relevance) })).toEqual(wanted);
+  });
+
+  it('[U5] an assistant message at exactly 0.7 stays as it is, one just below is summarised', () => {
+    const full = stale({ importance: 1, content: `When was the bridge opened? ${LONG}`, references: ['old'] });
+    const own = (0.35 + 0.2 + 0.15) / 2;
+    const at = (wanted: number) => [{ messageId: 'old', relevance: 2 * (wanted - own), reason: 'said so' }];
+    expect(losses([full], { assessments: at(0.701) })).toEqual([]);
+    expect(losses([full], { assessments: at(0.699) })).toEqual(['TRANSFORM old']);
+    const thresholds = someThresholds({ summarise: own + 0.1 });
+    expect(losses([full], { assessments: [{ messageId: 'old', relevance: 0.2, reason: '' }], thresholds })).toEqual([]);
+  });
+
+  it('[U5] a summary is at most 100 characters, and a message that short is left alone', () => {
+    const [operation] = planned([stale()], { assessments: rated(0.4) });
+    if (operation?.operation !== 'TRANSFORM') throw new Error('expected a summary');
+    expect(operation.data.content.length).toBeLessThanOrEqual(100);
+    expect(operation.data).toMatchObject({ transformation: 'summarize', maxChars: 100 });
+    expect(losses([stale({ content: 'x'.repeat(100) })], { assessments: rated(0.4) })).toEqual([]);
+    expect(losses([stale({ content: 'x'.repeat(101) })], { assessments: rated(0.4) })).toEqual(['TRANSFORM old']);
+  });
+
+  it('[U5] an assistant message below 0.3 is pruned, the newest spared', () => {
+    const other = stale({ id: 'older' });
+    expect(kinds([other, stale()])).toEqual(['PRUNE older', 'PRUNE old']);
+    expect(kinds([], { messages: [other, stale()] })).toEqual(['PRUNE older']);
+    expect(kinds([], { messages: [other, stale(), stale({ id: 'q', role: 'search' })] })).toEqual([
+      'PRUNE older',
+      'PRUNE q',
+    ]);
+  });
+
+  it('[U3] [U6] an irrelevant search result is pruned and never summarised', () => {
+    expect(kinds([stale({ role: 'search' })], { assessments: rated(0.29) })).toEqual(['PRUNE old']);
+    const user = aMessage({ id: 'u', role: 'user', content: 'When?', references: ['old'] });
+    expect(losses([stale({ role: 'search' }), user], { assessments: rated(0.4) })).toEqual([]);
+  });
+
+  it('[U6] a search result that no recent phase referenced is pruned, however well it matches', () => {
+    const matching = stale({ role: 'search', content: 'The bridge was opened in 1932.', importance: 0.9 });
+    expect(kinds([matching])).toEqual(['PRUNE old']);
+  });
+
+  it('[U6] of two search results that say the same, one is left', () => {
+    const one = aMessage({ id: 'p1', role: 'search', content: 'The bridge was opened in 1932.', cycle: 10_000 });
+    const same = { ...one, id: 'p2', content: 'The bridge was opened in 1932' };
+    const user = aMessage({ id: 'u', role: 'user', content: 'When?', references: ['p1', 'p2'] });
+    expect(kinds([one, same, user])).toHaveLength(1);
+  });
+
+  it.each([
+    [1_000, []],
+    [1_001, ['TRANSFORM old']],
+  ])('[U3] [U4] a user message of %d characters, irrelevant as it is, gives %j', (length, wanted) => {
+    const message = stale({ role: 'user', content: 'word '.repeat(300).slice(0, length) });
+    expect(kinds([message])).toEqual(wanted);
+  });
+
+  it('[U4] the summary of a user message is offered with 200 characters and waits for consent', () => {
+    const [operation] = planned([stale({ role: 'user', content: 'word '.repeat(300) })]);
+    expect(operation).toMatchObject({ data: { maxChars: 200 }, metadata: { requiresConsent: true, role: 'user' } });
+    expect(operation?.operation === 'TRANSFORM' && operation.data.content.length).toBeLessThanOrEqual(200);
+  });
+
+  it('[U4] both lengths of the rule for user messages are configurable', () => {
+    const thresholds = someThresholds({ userMessageChars: 20, userSummaryChars: 10 });
+    const [operation] = planned([stale({ role: 'user', content: 'word '.repeat(5) })], { thresholds });
+    expect(operation).toMatchObject({ operation: 'TRANSFORM', data: { maxChars: 10 } });
+  });
+
+  it('[U4] [U9] a user message that the user keeps is not asked about again', () => {
+    expect(kinds([stale({ role: 'user', content: 'word '.repeat(300), tags: [KEPT_BY_USER] })])).toEqual([]);
+  });
+
+  it.each(['pinned', 'critical'])('[U10] a message tagged %s is touched by no rule', (tag) => {
+    const roles = ['user', 'assistant', 'search'] as const;
+    const all = roles.map((role) => stale({ id: role, role, tags: [tag], content: LONG.repeat(9) }));
+    expect(kinds(all, { maxMessages: 1, tokensAllowed: 0 })).toEqual([]);
+  });
+
+  it('[U7] [U13] every operation says why, with the relevance it saw', () => {
+    const all = planned([stale(), stale({ id: 's', role: 'search' })]);
+    expect(all.map(({ id }) => id)).toEqual(['s5.o1', 's5.o2']);
+    for (const { reason, metadata } of all) {
+      expect(reason).toMatch(/\d/);
+      expect(metadata['relevance']).toBeTypeOf('number');
+    }
+  });
+
+  it('[U7] [U13] the number told is one that the rule holds for', () => {
+    const [operation] = planned([stale()], { assessments: rated(0.297) });
+    expect(operation?.operation).toBe('PRUNE');
+    expect(operation?.metadata['relevance']).toBeLessThan(0.3);
+  });
+
+  it('[U7] what the model rates high is given priority', () => {
+    expect(kinds([stale()], { assessments: rated(0.5) })).toContain('PRIORITIZE old');
+  });
+
+  it.each(['user', 'assistant'] as const)('[U4] [U5] a long blank %s message gives no invalid operation', (role) => {
+    const blank = stale({ role, content: ' '.repeat(1_001) });
+    for (const operation of planned([blank], { assessments: rated(0.4) }))
+      expect(contextOperationSchema.safeParse(operation).success).toBe(true);
+  });
+});

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AttemptExecution, AttemptPolicy } from '../../../machines/contracts/attempt.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import { failureOf, NO_FAILURE, unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { attemptPolicy, synthesisPolicy } from '../../../machines/policies/phase-input.ts';
+import { backoffMs, countRetry, hopeless, recordAttempt, retryAllowed } from '../../../machines/policies/retry.ts';
+import { aFailure, anAttempt, anExecution } from '../contracts/samples.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { aState, someLimits } from './states.ts';
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const policy = (changes: Partial<AttemptPolicy> = {}): AttemptPolicy => ({ ...attemptPolicy(aState()), ...changes });
+const wrong = aFailure({ stage: 'schema' });
+const lost = aFailure({ stage: 'transport', code: 'rate_limited', status: 429 });
+const fresh = anExecution({
+  attempts: [],
+  usage: { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false },
+});
+
+/** The machine's way through the policies: how many calls these failures lead to, the last one repeated for ever. */
+function callsFor(failures: readonly Failure[], given: AttemptPolicy): { calls: number; execution: AttemptExecution } {
+  let execution: AttemptExecution = fresh;
+  for (let call = 1; call <= 1_000; call += 1) {
+    const failure = failures[Math.min(call, failures.length) - 1] ?? wrong;
+    execution = recordAttempt(deepFreeze(execution), anAttempt({ attempt: call, failure }));
+    if (hopeless(failure).holds || !retryAllowed(execution, failure, given).holds) return { calls: call, execution };
+    execution = countRetry(deepFreeze(execution), failure);
+  }
+  throw new Error('no end');
+}
+
+describe('retries', () => {
+  it.each([0, 1, 2, 5])('[A4] %d corrections are one call more, and so are as many transport retries', (retries) => {
+    expect(callsFor([wrong], policy({ maxCorrections: retries })).calls).toBe(retries + 1);
+    expect(callsFor([lost], policy({ maxTransportRetries: retries })).calls).toBe(retries + 1);
+  });
+
+  it('[A3] [A4] by default a wrong reply is corrected twice', () => {
+    expect(callsFor([wrong], policy()).calls).toBe(3);
+  });
+
+  it('[A4] corrections and transport retries have separate budgets, in any order of failures', () => {
+    const some = fc.array(fc.constantFrom(wrong, lost), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(some, fc.nat(4), fc.nat(4), (failures, maxCorrections, maxTransportRetries) => {
+        const given = policy({ maxCorrections, maxTransportRetries });
+        const { calls, execution } = callsFor(failures, given);
+        expect(execution.corrections).toBeLessThanOrEqual(maxCorrections);
+        expect(execution.transportRetries).toBeLessThanOrEqual(maxTransportRetries);
+        expect(calls).toBe(1 + execution.corrections + execution.transportRetries);
+        const last = failures[Math.min(calls, failures.length) - 1];
+        if (last === lost) expect(execution.transportRetries).toBe(maxTransportRetries);
+        else expect(execution.corrections).toBe(maxCorrections);
+      }),
+    );
+  });
+
+  it('[A4] a run with few calls left makes no more than those', () => {
+    expect(callsFor([wrong, lost], policy({ maxCalls: 2 })).calls).toBe(2);
+    const usage = { modelCalls: 99, inputTokens: 0, outputTokens: 0, estimated: false };
+    expect(attemptPolicy(aState({ usage })).maxCalls).toBe(1);
+  });
+
+  it('[E9] the final answer is tried with no more corrections than configured, and at most three calls', () => {
+    expect(synthesisPolicy(aState())).toMatchObject({ maxCorrections: 1, maxCalls: 3 });
+    expect(synthesisPolicy(aState({ limits: someLimits({ maxCorrections: 0 }) })).maxCorrections).toBe(0);
+  });
+
+  it('[A4] a run without transport retries has none for its final answer', () => {
+    const limits = someLimits({ maxTransportRetries: 0 });
+    expect(synthesisPolicy(aState({ limits })).maxTransportRetries).toBe(0);
+  });
+
+  it.each([400, 401])('[A13] a hopeless error such as %d is not tried again', (status) => {
+    const refused = aFailure({ stage: 'transport', status, retryable: false });
+    expect(callsFor([refused], policy({ maxTransportRetries: 9 })).calls).toBe(1);
+    expect(hopeless(refused).inputs).toMatchObject({ stage: 'transport', status });
+  });
+
+  it('[A13] something that threw unexpectedly is told in one line and not tried again', () => {
+    const failure = unexpectedFailure(new Error('it broke\nat line 3'));
+    expect(failure).toMatchObject({ stage: 'unexpected', message: 'it broke', retryable: false });
+    expect(hopeless(failure).holds).toBe(true);
+    expect(hopeless(NO_FAILURE).holds).toBe(true);
+    for (const thrown of ['', null, undefined, {}, new Error('')])
+      expect(unexpectedFailure(thrown).message).not.toBe('');
+    expect(failureOf('schema', 'c', 'm')).toMatchObject({ retryable: true, issues: [] });
+  });
+
+  it('[A4] a verdict on a retry shows what it compared', () => {
+    expect(retryAllowed(fresh, lost, policy()).inputs).toEqual({
+      kind: 'transport',
+      used: 0,
+      allowed: 3,
+      calls: 0,
+      maxCalls: 100,
+    });
+  });
+
+  it('[A5] [A11] an attempt is recorded in a new execution, and what it used is added', () => {
+    const before = deepFreeze(anExecution());
+    const usage = { inputTokens: 7, outputTokens: 3, estimated: true };
+    const after = recordAttempt(before, deepFreeze(anAttempt({ attempt: 2, failure: wrong, usage })));
+    expect(after.attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(after.usage).toEqual({ modelCalls: 2, inputTokens: 17, outputTokens: 8, estimated: true });
+    expect(before.attempts.length).toBe(1);
+  });
+});
+
+describe('something that threw', () => {
+  it('[A13] is a failure in words, whatever it is', () => {
+    const odd = [Object.create(null), { toString: () => [] }, Symbol('s'), Object.assign(new Error(), { message: 7 })];
+    fc.assert(
+      fc.property(fc.anything({ withNullPrototype: true }), (thrown) => {
+        expect(unexpectedFailure(thrown).message).not.toBe('');
+        expect(unexpectedFailure(thrown).message).not.toContain('\n');
+      }),
+      { examples: odd.map((thrown) => [thrown]) },
+    );
+  });
+});
+
+describe('the wait before a retry', () => {
+  it('[A3] doubles for transport failures up to its bound, and is none for a correction', () => {
+    const given = policy({ backoffBaseMs: 500, backoffMaxMs: 3_000 });
+    const waits = [0, 1, 2, 3, 4].map((transportRetries) => backoffMs({ ...fresh, transportRetries }, lost, given));
+    expect(waits).toEqual([500, 1_000, 2_000, 3_000, 3_000]);
+    expect(backoffMs({ ...fresh, transportRetries: 4 }, wrong, given)).toBe(0);
+  });
+
+  it('[A13] is what the server asked for, however long or short its own would be', () => {
+    const retries = fc.nat(20);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 3_600_000 }), retries, (retryAfterMs, transportRetries) => {
+        const wait = backoffMs({ ...fresh, transportRetries }, { ...lost, retryAfterMs }, policy());
+        expect(wait).toBe(retryAfterMs);
+      }),
+    );
+  });
+
+  it('[A13] is never longer than a timer can hold', () => {
+    const wait = backoffMs(fresh, { ...lost, retryAfterMs: 60 * 24 * 3_600_000 }, policy());
+    expect(wait).toBeLessThanOrEqual(LONGEST_TIMER_MS);
+  });
+});

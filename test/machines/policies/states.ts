@@ -1,0 +1,60 @@
+import type { AttemptOutcome } from '../../../machines/contracts/attempt.ts';
+import { type Limits, limitsSchema } from '../../../machines/contracts/budget.ts';
+import type { ChainInput, ChainState } from '../../../machines/contracts/chain-state.ts';
+import type { Assessment } from '../../../machines/contracts/decision.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import type { RecursionState } from '../../../machines/contracts/recursion.ts';
+import { type Thresholds, thresholdsSchema } from '../../../machines/contracts/thresholds.ts';
+import { initialState } from '../../../machines/policies/progress.ts';
+import { aFailure, anExecution } from '../contracts/samples.ts';
+
+/** States of a run, with the changes a test is about. */
+
+export const someLimits = (changes: Partial<Limits> = {}): Limits => ({ ...limitsSchema.parse({}), ...changes });
+export const someThresholds = (changes: Partial<Thresholds> = {}): Thresholds => ({
+  ...thresholdsSchema.parse({}),
+  ...changes,
+});
+
+export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
+  runId: 'r1',
+  request: 'When was the bridge opened?',
+  origin: 'action',
+  mode: 'automatic',
+  startedAtMs: 1_700_000_000_000,
+  limits: someLimits(),
+  thresholds: someThresholds(),
+  contextWindowTokens: 8_000,
+  capabilities: [],
+  hasDecider: false,
+  messages: [],
+  ...changes,
+});
+
+type StateChanges = Partial<Omit<ChainState, 'recursion'>> & { readonly recursion?: Partial<RecursionState> };
+
+export function aState({ recursion = {}, ...changes }: StateChanges = {}): ChainState {
+  const state = initialState(aChainInput());
+  return { ...state, ...changes, recursion: { ...state.recursion, ...recursion } };
+}
+
+export const anAssessment = (changes: Partial<Assessment> = {}): Assessment => ({
+  answer: 'In 1932.',
+  confidence: 0.5,
+  change: null,
+  taskComplete: false,
+  informationSufficiency: 0.8,
+  fingerprint: 'f',
+  repeats: 0,
+  proposal: 'action',
+  proposedBy: 'policy',
+  rationale: 'nothing in particular is missing',
+  ...changes,
+});
+
+export const succeeded = (value: unknown): AttemptOutcome => ({ ok: true, value, execution: anExecution() });
+export const failed = (changes: Partial<Failure> = {}): AttemptOutcome => ({
+  ok: false,
+  failure: aFailure(changes),
+  execution: anExecution(),
+});

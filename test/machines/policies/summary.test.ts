@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { preview, summarise } from '../../../machines/policies/summary.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 400 }),
+  fc
+    .array(fc.constantFrom('😀', '🌉', 'a', 'bc', '. ', '! ', ' ', '\n'), { maxLength: 200 })
+    .map((all) => all.join('')),
+);
+const size = fc.integer({ min: 1, max: 220 });
+const flat = (given: string) => given.replace(/\s+/gu, ' ').trim();
+const isWhole = (given: string) => !/\p{Cs}/u.test(given);
+
+describe('a summary', () => {
+  it('[U4] [U5] is never longer than asked', () => {
+    fc.assert(fc.property(text, size, (given, max) => summarise(given, max).length <= max));
+  });
+
+  it('[U4] [U5] never splits a surrogate pair', () => {
+    fc.assert(fc.property(text, size, (given, max) => isWhole(summarise(given, max)) === isWhole(given)));
+  });
+
+  it('[U4] [U5] is the beginning of the text', () => {
+    fc.assert(
+      fc.property(text, size, (given, max) => flat(given).startsWith(summarise(given, max).replace(/…$/u, ''))),
+    );
+  });
+
+  it('[U4] [U5] is the text itself where that fits', () => {
+    fc.assert(fc.property(text, (given) => summarise(given, Math.max(1, given.length)) === flat(given)));
+  });
+
+  it('[U4] [U5] says something of every text that says something', () => {
+    fc.assert(fc.property(text, size, (given, max) => flat(given) === '' || summarise(given, max) !== ''));
+  });
+
+  it('[U4] [U5] ends with a sentence where one fits, else with a word, else anywhere', () => {
+    expect(summarise('One sentence. Another that is longer.', 20)).toBe('One sentence.');
+    expect(summarise('Words without any end to them', 20)).toBe('Words without any…');
+    expect(summarise('x'.repeat(30), 20)).toBe(`${'x'.repeat(19)}…`);
+    expect(summarise('Is it? Yes, it is so and so', 10)).toBe('Is it?');
+  });
+});
+
+describe('a preview', () => {
+  it('[U8] shows the first 50 characters on one line and says that there is more', () => {
+    expect(preview('x'.repeat(50))).toBe('x'.repeat(50));
+    expect(preview('x'.repeat(51))).toBe(`${'x'.repeat(50)}…`);
+    expect(preview('two\n\nlines')).toBe('two lines');
+  });
+
+  it('[U8] never splits a surrogate pair and never shows more than asked', () => {
+    fc.assert(
+      fc.property(text, size, (given, chars) => {
+        expect(isWhole(preview(given, chars))).toBe(isWhole(given));
+        expect(preview(given, chars).length).toBeLessThanOrEqual(chars + 1);
+      }),
+    );
+  });
+});

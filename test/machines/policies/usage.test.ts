@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type TokenUsage, type Usage, usageSchema } from '../../../machines/contracts/budget.ts';
+import { chargeExecution } from '../../../machines/policies/progress.ts';
+import { addCall, addUsage, estimateTokens, NO_USAGE } from '../../../machines/policies/usage.ts';
+import { anAttempt, anExecution } from '../contracts/samples.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { aState } from './states.ts';
+
+const call: fc.Arbitrary<TokenUsage> = fc.record({
+  inputTokens: fc.nat(1e6),
+  outputTokens: fc.nat(1e6),
+  estimated: fc.boolean(),
+});
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+describe('usage', () => {
+  it('[A11] adds up over all calls, and is an estimate where one of them is', () => {
+    fc.assert(
+      fc.property(fc.array(call), (calls) => {
+        const total = calls.reduce<Usage>((all, one) => addCall(deepFreeze(all), deepFreeze(one)), NO_USAGE);
+        expect(usageSchema.parse(total)).toEqual({
+          modelCalls: calls.length,
+          inputTokens: sum(calls.map(({ inputTokens }) => inputTokens)),
+          outputTokens: sum(calls.map(({ outputTokens }) => outputTokens)),
+          estimated: calls.some(({ estimated }) => estimated),
+        });
+      }),
+    );
+  });
+
+  it('[A11] is the same in whatever order it is added, and nothing used adds nothing', () => {
+    const usage = call.map((one) => addCall(NO_USAGE, one));
+    fc.assert(
+      fc.property(usage, usage, (a, b) => {
+        expect(addUsage(a, b)).toEqual(addUsage(b, a));
+        expect(addUsage(a, NO_USAGE)).toEqual(a);
+      }),
+    );
+  });
+
+  it('[A11] of an execution is charged to the run with its corrections, and its end is the run’s time', () => {
+    const attempts = [anAttempt({ startedAtMs: 100, durationMs: 5 }), anAttempt({ startedAtMs: 200, durationMs: 7 })];
+    const charged = chargeExecution(aState({ corrections: 1 }), anExecution({ attempts, corrections: 2 }));
+    expect(charged).toMatchObject({ usage: { modelCalls: 1, inputTokens: 10 }, corrections: 3, lastMessageAtMs: 207 });
+    const { lastMessageAtMs } = aState();
+    expect(chargeExecution(aState(), anExecution({ attempts: [] })).lastMessageAtMs).toBe(lastMessageAtMs);
+  });
+
+  it('[U10] tokens are estimated at four characters each, rounded up', () => {
+    expect(['', 'a', 'abcd', 'abcde'].map(estimateTokens)).toEqual([0, 1, 1, 2]);
+  });
+});

@@ -1,5 +1,5 @@
 import { requirePorts } from '../ports.ts';
-import { attemptOutcome, attemptSetup, startAttempts } from './setup.ts';
+import { attemptOutcome, attemptSetup, progressOf, startAttempts } from './setup.ts';
 
 /**
  * One typed value out of a language model: stream it, validate it, and try again while that can help [A1].
@@ -17,7 +17,7 @@ export const attemptMachine = attemptSetup.createMachine({
   states: {
     calling: {
       description: 'One call of the model, from opening it to the end of its stream.',
-      entry: ['clearAttempt', 'announceStart'],
+      entry: 'announceStart',
       invoke: {
         src: 'readReply',
         input: ({ context }) => ({
@@ -38,8 +38,10 @@ export const attemptMachine = attemptSetup.createMachine({
         opening: {
           description: 'Called, and nothing has come yet.',
           on: {
-            'reply.opened': { actions: { type: 'noteOpened', params: ({ event }) => event } },
-            'reply.started': { target: 'streaming', actions: { type: 'noteProgress', params: ({ event }) => event } },
+            'reply.started': {
+              target: 'streaming',
+              actions: { type: 'noteProgress', params: ({ event }) => progressOf(event) },
+            },
           },
           after: { firstChunkDeadline: { target: '#attempt.recordingFailure', actions: 'noteNoFirstChunk' } },
         },
@@ -49,7 +51,7 @@ export const attemptMachine = attemptSetup.createMachine({
             'reply.progressed': {
               target: 'streaming',
               reenter: true,
-              actions: { type: 'noteProgress', params: ({ event }) => event },
+              actions: { type: 'noteProgress', params: ({ event }) => progressOf(event) },
             },
           },
           after: { stallDeadline: { target: '#attempt.recordingFailure', actions: 'noteStall' } },
@@ -60,9 +62,18 @@ export const attemptMachine = attemptSetup.createMachine({
           {
             guard: 'replyIsBroken',
             target: 'recordingFailure',
-            actions: { type: 'takeReply', params: ({ event }) => event },
+            actions: {
+              type: 'takeReply',
+              params: ({ event }) => ({ reply: event.reply, progress: progressOf(event) }),
+            },
           },
-          { target: 'validating', actions: { type: 'takeReply', params: ({ event }) => event } },
+          {
+            target: 'validating',
+            actions: {
+              type: 'takeReply',
+              params: ({ event }) => ({ reply: event.reply, progress: progressOf(event) }),
+            },
+          },
         ],
       },
     },
@@ -75,9 +86,9 @@ export const attemptMachine = attemptSetup.createMachine({
           {
             guard: { type: 'replyIsValid', params: ({ event }) => event.output },
             target: 'succeeded',
-            actions: { type: 'takeValidation', params: ({ event }) => event.output },
+            actions: { type: 'takeValue', params: ({ event }) => event.output },
           },
-          { target: 'recordingFailure', actions: { type: 'takeValidation', params: ({ event }) => event.output } },
+          { target: 'recordingFailure', actions: { type: 'takeMisfit', params: ({ event }) => event.output } },
         ],
         onError: {
           target: 'recordingFailure',
@@ -98,8 +109,9 @@ export const attemptMachine = attemptSetup.createMachine({
       description: 'Waits before the next call; a correction does not wait.',
       always: { guard: 'waitIsOver', target: 'calling' },
       after: { backoff: 'calling' },
+      exit: 'clearAttempt',
     },
-    succeeded: { description: 'A validated value.', type: 'final', entry: ['recordAttempt', 'announceEnd'] },
+    succeeded: { description: 'A validated value.', type: 'final', entry: 'announceEnd' },
     failed: { description: 'No value: the last failure says why.', type: 'final' },
   },
 });

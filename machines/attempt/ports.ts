@@ -14,21 +14,21 @@ export interface ReadReplyInput {
   readonly policy: AttemptPolicy;
 }
 
-/**
- * What the reader tells the machine; `atMs` is milliseconds since the epoch by the run's clock. `promptChars` and `chars` are the
- * characters asked and heard so far: what a call that is broken off is charged by.
- */
+/** Where a call stands. Times are milliseconds since the epoch by the run's clock; `chars` counts the text that came so far. */
+export interface CallProgress {
+  readonly openedAtMs: number;
+  readonly atMs: number;
+  readonly chars: number;
+}
+
 export type ReadReplyEvent =
-  | { readonly type: 'reply.opened'; readonly atMs: number; readonly promptChars: number }
-  | { readonly type: 'reply.started'; readonly atMs: number; readonly chars: number }
-  | { readonly type: 'reply.progressed'; readonly atMs: number; readonly chars: number }
-  | { readonly type: 'reply.ended'; readonly atMs: number; readonly reply: Reply };
+  | (CallProgress & { readonly type: 'reply.started' | 'reply.progressed' })
+  | (CallProgress & { readonly type: 'reply.ended'; readonly reply: Reply });
 
 /**
  * The stream level [A2]: calls the model once and reads its stream to the end; neither validates nor retries.
  *
- * It sends `reply.opened` at the call, `reply.started` at the first chunk, `reply.progressed` once in an eighth of `chunkMs`
- * while chunks arrive and now and then as the text grows (never once a chunk), and `reply.ended` exactly once. It never fails: what went wrong is in `reply.failure`.
+ * It sends `reply.started` at the first chunk, `reply.progressed` once in an eighth of `chunkMs` while chunks arrive and now and then as the text grows (never once a chunk), and `reply.ended` exactly once. It never fails: what went wrong is in `reply.failure`.
  * Stopped early, it aborts the call and sends nothing more.
  */
 export type ReadReply = CallbackActorLogic<ReadReplyEvent, ReadReplyInput>;

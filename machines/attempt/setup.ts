@@ -4,6 +4,7 @@ import type {
   AttemptInput,
   AttemptOutcome,
   AttemptPolicy,
+  AttemptRecord,
   Feedback,
   Reply,
 } from '../contracts/attempt.ts';
@@ -13,17 +14,15 @@ import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
 import { backoffMs, countRetry, feedbackFor, hopeless, recordAttempt, retryAllowed } from '../policies/retry.ts';
-import { NO_USAGE } from '../policies/usage.ts';
-import { attemptPorts, type ReadReplyEvent, type Validation } from './ports.ts';
+import { estimateTokens, NO_USAGE } from '../policies/usage.ts';
+import { attemptPorts, type CallProgress, type ReadReplyEvent, type Validation } from './ports.ts';
 
 /** JSON, all of it. `reply`, `value` and `failure` belong to the attempt under way and are cleared before the next [A5]. */
 export interface AttemptContext extends AttemptInput {
   readonly execution: AttemptExecution;
   readonly feedback: Feedback | null;
-  readonly openedAtMs: number;
-  readonly seenAtMs: number;
-  readonly promptChars: number;
-  readonly chars: number;
+  /** Where the call stands; null while nothing has come. */
+  readonly progress: CallProgress | null;
   readonly reply: Reply | null;
   readonly value: unknown;
   readonly failure: Failure | null;
@@ -34,10 +33,7 @@ type AttemptFact = Extract<ChainFact, { type: 'attempt-start' | 'attempt-end' | 
 
 /** What belongs to one attempt, before it has begun. */
 const NOTHING_YET = {
-  openedAtMs: 0,
-  seenAtMs: 0,
-  promptChars: 0,
-  chars: 0,
+  progress: null,
   reply: null,
   value: null,
   failure: null,
@@ -54,9 +50,10 @@ export function startAttempts(input: AttemptInput): AttemptContext {
 }
 
 /** What the call under way has used: told by its reply, else estimated by what was asked and heard. */
-export function callUsage({ reply, promptChars, chars }: AttemptContext): TokenUsage {
+export function callUsage({ reply, progress, input }: AttemptContext): TokenUsage {
   if (reply !== null) return reply.usage;
-  return { inputTokens: Math.ceil(promptChars / 4), outputTokens: Math.ceil(chars / 4), estimated: true };
+  const asked = estimateTokens(JSON.stringify(input) ?? '');
+  return { inputTokens: asked, outputTokens: Math.ceil((progress?.chars ?? 0) / 4), estimated: true };
 }
 
 /** The guards' policies by name: the chart asks whether a verdict holds, the journal also shows what it saw. */
@@ -97,39 +94,25 @@ export const attemptSetup = setup({
   },
   actions: {
     clearAttempt: assign(NOTHING_YET),
-    noteOpened: assign((_, { atMs, promptChars }: { atMs: number; promptChars: number }) => ({
-      openedAtMs: atMs,
-      seenAtMs: atMs,
-      promptChars,
-    })),
-    noteProgress: assign((_, { atMs, chars }: { atMs: number; chars: number }) => ({ seenAtMs: atMs, chars })),
-    takeReply: assign((_, { reply, atMs }: { reply: Reply; atMs: number }) => ({
+    noteProgress: assign((_, progress: CallProgress) => ({ progress })),
+    takeReply: assign((_, { reply, progress }: { reply: Reply; progress: CallProgress }) => ({
       reply,
-      seenAtMs: atMs,
+      progress,
       failure: reply.failure,
     })),
-    takeValidation: assign((_, validation: Validation) =>
-      validation.ok ? { value: validation.value } : { failure: validation.failure },
-    ),
+    takeValue: assign(({ context }, validation: Validation) => ({
+      value: validation.ok ? validation.value : null,
+      execution: recordAttempt(context.execution, attemptRecord(context)),
+    })),
+    takeMisfit: assign((_, validation: Validation) => ({ failure: validation.ok ? NO_FAILURE : validation.failure })),
     takeError: assign((_, { error }: { error: unknown }) => ({ failure: unexpectedFailure(error) })),
     noteNoFirstChunk: assign(({ context }) => ({
-      seenAtMs: context.openedAtMs + context.policy.firstChunkMs,
       failure: failureOf('transport', 'no_reply', `No reply began within ${context.policy.firstChunkMs} ms.`),
     })),
     noteStall: assign(({ context }) => ({
-      seenAtMs: context.seenAtMs + stallMs(context.policy),
       failure: failureOf('transport', 'stalled', `The reply stopped for more than ${context.policy.chunkMs} ms.`),
     })),
-    recordAttempt: assign(({ context }) => ({
-      execution: recordAttempt(context.execution, {
-        attempt: context.execution.attempts.length + 1,
-        text: context.reply?.text ?? '',
-        failure: context.failure,
-        usage: callUsage(context),
-        startedAtMs: context.openedAtMs,
-        durationMs: Math.max(0, context.seenAtMs - context.openedAtMs),
-      }),
-    })),
+    recordAttempt: assign(({ context }) => ({ execution: recordAttempt(context.execution, attemptRecord(context)) })),
     prepareRetry: assign(({ context }) => {
       const failure = context.failure ?? NO_FAILURE;
       return {
@@ -164,6 +147,26 @@ export const attemptSetup = setup({
 /** A chunk may come just after a heartbeat: an eighth more, so that a live stream is never cut. */
 function stallMs({ chunkMs }: AttemptPolicy): number {
   return Math.min(MAX_TIMER_MS, chunkMs * 1.125);
+}
+
+/** Where the call stands, out of what its reader told. */
+export function progressOf({ openedAtMs, atMs, chars }: CallProgress): CallProgress {
+  return { openedAtMs, atMs, chars };
+}
+
+/** The attempt under way as a record: one that ran into a time-out ends when its timer fired. */
+function attemptRecord(context: AttemptContext): AttemptRecord {
+  const { execution, reply, failure, policy, progress } = context;
+  const waitedMs =
+    failure?.code === 'no_reply' ? policy.firstChunkMs : failure?.code === 'stalled' ? stallMs(policy) : 0;
+  return {
+    attempt: execution.attempts.length + 1,
+    text: reply?.text ?? '',
+    failure,
+    usage: callUsage(context),
+    startedAtMs: progress?.openedAtMs ?? null,
+    durationMs: Math.max(0, progress === null ? 0 : progress.atMs - progress.openedAtMs) + waitedMs,
+  };
 }
 
 /** What the machine ends with. */

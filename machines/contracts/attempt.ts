@@ -17,15 +17,15 @@ export const feedbackSchema = z.object({ previousReply: z.string(), problem: z.s
 export type Feedback = Readonly<z.infer<typeof feedbackSchema>>;
 
 /**
- * One finished attempt [A11]. `startedAtMs` is milliseconds since the epoch by the run's clock; an attempt that ran into a
- * time-out ends when its timer fired.
+ * One finished attempt [A11]. `startedAtMs` is milliseconds since the epoch by the run's clock, null for a call that nothing ever
+ * came of; an attempt that ran into a time-out ends when its timer fired.
  */
 const attemptRecordSchema = z.object({
   attempt: z.int().min(1),
   text: z.string(),
   failure: failureSchema.nullable(),
   usage: tokenUsageSchema,
-  startedAtMs: z.number(),
+  startedAtMs: z.number().nullable(),
   durationMs: z.number().min(0),
 });
 export type AttemptRecord = Readonly<z.infer<typeof attemptRecordSchema>>;

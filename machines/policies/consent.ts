@@ -14,8 +14,10 @@ export function consentRequest(
   operations: readonly ContextOperation[],
   messages: readonly Message[],
 ): ConsentRequest | null {
+  const asking = operations.filter(asks);
+  if (asking.length === 0) return null;
   const byId = new Map(messages.map((message) => [message.id, message]));
-  const items = operations.filter(asks).map((operation) => {
+  const items = asking.map((operation) => {
     const content = byId.get(operation.target)?.content ?? '';
     return {
       operationId: operation.id,
@@ -25,7 +27,7 @@ export function consentRequest(
       summary: operation.operation === 'TRANSFORM' ? operation.data.content : '',
     };
   });
-  return items.length === 0 ? null : { items };
+  return { items };
 }
 
 /** Anything but a clear "summarise" or "remove" keeps [U8]: 001's "else remove" would drop content on a typing error. */

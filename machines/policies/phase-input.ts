@@ -1,4 +1,5 @@
 import type { AttemptPolicy } from '../contracts/attempt.ts';
+import type { Limits } from '../contracts/budget.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import type { PhaseInput } from '../contracts/phases/input.ts';
@@ -50,17 +51,24 @@ export function searchQuery({ request, results }: ChainState): string {
 
 /** The bounds of one phase's model calls: never more calls than the run has left. */
 export function attemptPolicy({ limits, usage }: ChainState): AttemptPolicy {
-  return { ...limits, maxCalls: Math.max(1, limits.maxModelCalls - usage.modelCalls) };
+  return { ...callLimits(limits), maxCalls: Math.max(1, limits.maxModelCalls - usage.modelCalls) };
 }
 
 /** The bounds of the final answer's calls, paid from the reserve: at most one correction and one transport retry. */
 export function synthesisPolicy({ limits }: ChainState): AttemptPolicy {
   return {
-    ...limits,
+    ...callLimits(limits),
     maxCorrections: Math.min(1, limits.maxCorrections),
     maxTransportRetries: Math.min(1, limits.maxTransportRetries),
     maxCalls: 3,
   };
+}
+
+/** What of a run's limits bounds each of its calls. */
+function callLimits(limits: Limits): Omit<AttemptPolicy, 'maxCalls'> {
+  const { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, backoffBaseMs, backoffMaxMs, maxReplyChars } =
+    limits;
+  return { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, backoffBaseMs, backoffMaxMs, maxReplyChars };
 }
 
 /** The id of one execution: the step it belongs to and its task. */

@@ -72,9 +72,18 @@ function asEarlier(message: Message): Message {
 
 const earlierId = (id: string): string => `earlier.${id}`;
 
+/** The newest view of a context: a phase asks for the same one several times. Nothing else depends on it. */
+let newest: Pick<ChainState, 'messages' | 'envelope'> & { readonly view: readonly Message[] } = {
+  messages: [],
+  envelope: { phase: null, content: '', operations: [] },
+  view: [],
+};
+
 /** The context as a phase sees it: what the phase before appended is shown as applied [C3]. */
 export function visibleMessages({ messages, envelope }: ChainState): readonly Message[] {
-  return applyOperations(messages, envelope.operations);
+  if (newest.messages !== messages || newest.envelope !== envelope)
+    newest = { messages, envelope, view: applyOperations(messages, envelope.operations) };
+  return newest.view;
 }
 
 export function enterPhase({ recursion }: ChainState): Partial<ChainState> {
@@ -101,7 +110,8 @@ export function chargeExecution(state: ChainState, execution: AttemptExecution):
   return {
     usage: addUsage(state.usage, execution.usage),
     corrections: state.corrections + execution.corrections,
-    lastMessageAtMs: last === undefined ? state.lastMessageAtMs : last.startedAtMs + last.durationMs,
+    lastMessageAtMs:
+      last === undefined || last.startedAtMs === null ? state.lastMessageAtMs : last.startedAtMs + last.durationMs,
   };
 }
 

@@ -16,6 +16,10 @@ export function summarise(text: string, maxChars: number): string {
 
 /** The first characters of a text on one line, for lists and questions. */
 export function preview(text: string, chars = 50): string {
-  const flat = text.replace(/\s+/gu, ' ').trim();
+  // Only the beginning is looked at, however long the text is.
+  const flat = text
+    .slice(0, 4 * chars + 64)
+    .replace(/\s+/gu, ' ')
+    .trim();
   return flat.length <= chars ? flat : `${flat.slice(0, chars).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }

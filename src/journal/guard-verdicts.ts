@@ -9,6 +9,7 @@ export interface VerdictLog {
   note(guard: string, verdict: Verdict): void;
   take(guard: string): Verdict | null;
   clear(): void;
+  readonly isEmpty: boolean;
 }
 
 export function createVerdictLog(): VerdictLog {
@@ -17,6 +18,9 @@ export function createVerdictLog(): VerdictLog {
     note: (guard, verdict) => void seen.set(guard, verdict),
     take: (guard) => seen.get(guard) ?? null,
     clear: () => seen.clear(),
+    get isEmpty() {
+      return seen.size === 0;
+    },
   };
 }
 

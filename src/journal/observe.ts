@@ -1,4 +1,4 @@
-import type { ActorRefLike, AnyActorRef, InspectionEvent } from 'xstate';
+import { type Actor, type ActorRefLike, type AnyActorLogic, type InspectionEvent, StateMachine } from 'xstate';
 import type { ChainFact, Fact } from '../../machines/contracts/journal-entry.ts';
 import type { VerdictLog } from './guard-verdicts.ts';
 import { transitionFacts } from './transitions.ts';
@@ -19,5 +19,6 @@ export function observeSystem(append: (fact: Fact) => void, log: VerdictLog) {
 
 /** Of all actors in the system, only machines emit: the facts of the charts. */
 function listenTo(actor: ActorRefLike, append: (fact: Fact) => void): void {
-  (actor as AnyActorRef).on?.('*', (fact) => append(fact as ChainFact));
+  const { logic, on } = actor as Actor<AnyActorLogic>;
+  if (logic instanceof StateMachine) on.call(actor, '*', (fact) => append(fact as ChainFact));
 }

@@ -1,40 +1,77 @@
-import type { AnyStateNode, AnyTransitionDefinition, InspectedMicrostepEvent } from 'xstate';
+import type { AnyTransitionDefinition, InspectedMicrostepEvent } from 'xstate';
 import type { RuntimeFact } from '../../machines/contracts/journal-entry.ts';
 import { guardName, type VerdictLog } from './guard-verdicts.ts';
 
 type TransitionFact = Extract<RuntimeFact, { type: 'transition' }>;
+type Candidate = TransitionFact['candidates'][number];
 
-/** What a microstep did, one fact a transition: the candidates in their order, what each guard said, and what it saw. */
+/**
+ * What a microstep did, one fact a transition: the candidates in their order, what each guard said, and what it saw. There are none
+ * where there was nothing to choose: one candidate without a guard.
+ */
 export function transitionFacts(step: InspectedMicrostepEvent, log: VerdictLog): readonly TransitionFact[] {
-  const facts = step._transitions.map((taken): TransitionFact => {
-    const { source, eventType } = taken;
-    return {
+  const facts: TransitionFact[] = [];
+  for (const taken of step._transitions) {
+    if (!moves(taken)) continue;
+    const { machine, source, target, candidates } = outlineOf(taken);
+    facts.push({
       type: 'transition',
-      machine: source.machine.id,
+      machine,
       event: step.event.type,
-      source: source.id,
-      target: targetIds(taken),
-      candidates: candidatesOf(source, eventType, taken, log),
-    };
-  });
+      source,
+      target,
+      candidates: withInputs(candidates, log),
+    });
+  }
   log.clear();
   return facts;
 }
 
-function candidatesOf(
-  source: AnyStateNode,
-  eventType: string,
-  taken: AnyTransitionDefinition,
-  log: VerdictLog,
-): TransitionFact['candidates'] {
-  const candidates: readonly AnyTransitionDefinition[] =
+/** A transition without a target and without a guard only takes something in: no state was left or entered. */
+function moves({ target, guard }: AnyTransitionDefinition): boolean {
+  return target !== undefined || guard !== undefined;
+}
+
+type Outline = Pick<TransitionFact, 'machine' | 'source' | 'target' | 'candidates'>;
+
+/** Everything about taking a transition but the numbers: the same each time, so made once and shared by its facts. */
+const outlines = new WeakMap<AnyTransitionDefinition, Outline>();
+
+function outlineOf(taken: AnyTransitionDefinition): Outline {
+  const known = outlines.get(taken);
+  if (known !== undefined) return known;
+  const { source } = taken;
+  const outline = {
+    machine: source.machine.id,
+    source: source.id,
+    target: targetIds(taken),
+    candidates: candidatesOf(taken),
+  };
+  outlines.set(taken, outline);
+  return outline;
+}
+
+function candidatesOf(taken: AnyTransitionDefinition): Candidate[] {
+  const { source, eventType } = taken;
+  const all: readonly AnyTransitionDefinition[] =
     eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
-  const position = candidates.indexOf(taken);
-  return candidates.map((candidate, index) => {
-    const guard = nameOf(candidate);
-    const verdict = index < position ? 'false' : index === position ? 'taken' : 'not-evaluated';
-    const inputs = guard === null || verdict === 'not-evaluated' ? null : (log.take(guard)?.inputs ?? null);
-    return { guard, target: targetIds(candidate), verdict, inputs };
+  if (all.length === 1 && taken.guard === undefined) return [];
+  const position = all.indexOf(taken);
+  return all.map((candidate, index) => ({
+    guard: nameOf(candidate),
+    target: targetIds(candidate),
+    verdict: index < position ? 'false' : index === position ? 'taken' : 'not-evaluated',
+    inputs: null,
+  }));
+}
+
+/** The candidates with what their guards saw; the shared ones where no guard saw anything. */
+function withInputs(candidates: Candidate[], log: VerdictLog): Candidate[] {
+  if (log.isEmpty) return candidates;
+  return candidates.map((candidate) => {
+    if (candidate.guard === null || candidate.verdict === 'not-evaluated') return candidate;
+    const seen = log.take(candidate.guard);
+    return seen === null ? candidate : { ...candidate, inputs: seen.inputs };
   });
 }
 

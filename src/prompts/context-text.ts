@@ -7,7 +7,7 @@ import type { Passage } from '../../machines/contracts/passage.ts';
  */
 export function messagesText(messages: readonly Message[]): string {
   if (messages.length === 0) return '(nothing yet)';
-  return messages.map((message) => block('message', attributes(message), message.content)).join('\n');
+  return messages.map(messageBlock).join('\n');
 }
 
 export function passagesText(passages: readonly Passage[]): string {
@@ -17,6 +17,17 @@ export function passagesText(passages: readonly Passage[]): string {
       block('passage', `id="${id}" lines="${source.startLine}-${source.endLine}"`, [...heading, text].join('\n')),
     )
     .join('\n');
+}
+
+/** A message never changes, so its block is written once. */
+const blocks = new WeakMap<Message, string>();
+
+function messageBlock(message: Message): string {
+  const known = blocks.get(message);
+  if (known !== undefined) return known;
+  const written = block('message', attributes(message), message.content);
+  blocks.set(message, written);
+  return written;
 }
 
 function attributes({ id, role, phase, source }: Message): string {

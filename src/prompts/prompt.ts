@@ -21,23 +21,33 @@ export function definePrompt<Input>(prompt: Prompt<Input>): Prompt<Input> {
   return prompt;
 }
 
-const schemas = new WeakMap<z.ZodType, Readonly<Record<string, unknown>>>();
+interface OutputSchema {
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** The rule that every system turn ends with. */
+  readonly rule: string;
+}
 
-/** The JSON Schema of a prompt's reply, made once. */
-export function outputSchema({ output }: Prompt): Readonly<Record<string, unknown>> {
+const schemas = new WeakMap<z.ZodType, OutputSchema>();
+
+function schemaOf({ output }: Prompt): OutputSchema {
   const known = schemas.get(output);
   if (known !== undefined) return known;
-  const made = z.toJSONSchema(output, { target: 'draft-7', io: 'output' });
+  const schema = z.toJSONSchema(output, { target: 'draft-7', io: 'output' });
+  const rule = `Reply with one JSON object that fits this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
+  const made = { schema, rule };
   schemas.set(output, made);
   return made;
 }
 
+/** The JSON Schema of a prompt's reply, made once. */
+export function outputSchema(prompt: Prompt): Readonly<Record<string, unknown>> {
+  return schemaOf(prompt).schema;
+}
+
 /** The turns of one call; after a reply that was not good, that reply and what was wrong with it [A9]. */
 export function renderPrompt(prompt: Prompt, input: unknown, feedback: Feedback | null): readonly ChatTurn[] {
-  const schema = JSON.stringify(outputSchema(prompt));
-  const rules = `Reply with one JSON object that fits this JSON Schema, and with nothing else:\n${schema}`;
   const turns: ChatTurn[] = [
-    { role: 'system', content: `${prompt.system(input as never)}\n\n${rules}` },
+    { role: 'system', content: `${prompt.system(input as never)}\n\n${schemaOf(prompt).rule}` },
     { role: 'user', content: prompt.user(input as never) },
   ];
   if (feedback === null) return turns;

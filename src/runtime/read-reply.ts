@@ -23,8 +23,12 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
   return fromCallback<ReadReplyEvent, ReadReplyInput>(({ input: call, sendBack }) => {
     const controller = new AbortController();
     const { attemptId, task, attempt, policy } = call;
+    const openedAtMs = clock.now();
+    let over = false;
     const tell = (event: ReadReplyEvent): void => {
-      if (!controller.signal.aborted) sendBack(event);
+      if (over) return;
+      over = event.type === 'reply.ended';
+      sendBack(event);
     };
 
     async function read(): Promise<void> {
@@ -34,30 +38,35 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
       let seenAtMs: number | null = null;
       let chars = 0;
       let toldChars = MIN_TOLD_CHARS;
-      tell({ type: 'reply.opened', atMs: clock.now(), promptChars });
       const reply = await readStream(() => model.stream(request, { signal: controller.signal }), {
         maxChars: policy.maxReplyChars,
         promptChars,
         onText: (text) => {
-          if (controller.signal.aborted) return;
+          if (over) return;
           const atMs = clock.now();
           chars += text.length;
           if (seenAtMs === null || atMs - seenAtMs >= heartbeatMs || chars >= toldChars * 1.25) {
-            tell({ type: seenAtMs === null ? 'reply.started' : 'reply.progressed', atMs, chars });
+            tell({ type: seenAtMs === null ? 'reply.started' : 'reply.progressed', openedAtMs, atMs, chars });
             seenAtMs = atMs;
             toldChars = Math.max(MIN_TOLD_CHARS, chars);
           }
           watcher.record({ type: 'text-delta', attemptId, text });
         },
         onPartial: (value) => {
-          if (!controller.signal.aborted) watcher.partial({ type: 'partial', attemptId, task, attempt, value });
+          if (!over) watcher.partial({ type: 'partial', attemptId, task, attempt, value });
         },
       });
-      tell({ type: 'reply.ended', atMs: clock.now(), reply });
+      tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars, reply });
     }
 
-    read().catch((error: unknown) => tell({ type: 'reply.ended', atMs: clock.now(), reply: thrown(error) }));
-    return () => controller.abort();
+    read().catch((error: unknown) =>
+      tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, reply: thrown(error) }),
+    );
+    return () => {
+      // A call that has ended needs no abort, and an abort makes an error with its stack.
+      if (!over) controller.abort();
+      over = true;
+    };
   });
 }
 

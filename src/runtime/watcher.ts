@@ -28,7 +28,7 @@ export interface Watcher {
 
 /** For actors that nobody watches: a bare machine. */
 export const nobody: Watcher = {
-  verdicts: { note: () => {}, take: () => null, clear: () => {} },
+  verdicts: { note: () => {}, take: () => null, clear: () => {}, isEmpty: true },
   record: () => {},
   partial: () => {},
 };

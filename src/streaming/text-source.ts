@@ -35,19 +35,6 @@ export function textSource(
     done = true;
   };
 
-  async function nextPart(): Promise<ModelPart | null> {
-    if (done) return null;
-    try {
-      iterator ??= open()[Symbol.asyncIterator]();
-      const step = await iterator.next();
-      if (!step.done) return step.value;
-      done = true;
-    } catch (error) {
-      fail(failureOf('unexpected', 'model_threw', unexpectedFailure(error).message, { retryable: false }));
-    }
-    return null;
-  }
-
   function takeText(chunk: string): string {
     const room = maxChars - text.length;
     const taken = chunk.slice(0, room);
@@ -60,6 +47,23 @@ export function textSource(
     return taken;
   }
 
+  function take(part: ModelPart): string {
+    switch (part.type) {
+      case 'text-delta':
+        return takeText(part.text);
+      case 'finish':
+        end = { ...end, reason: part.reason, usage: part.usage };
+        return '';
+      case 'failure':
+        end = { ...end, failure: part.failure };
+        return '';
+      default: {
+        const never: never = part;
+        return never;
+      }
+    }
+  }
+
   return {
     get text() {
       return text;
@@ -68,22 +72,16 @@ export function textSource(
       return end;
     },
     async next() {
-      const part = await nextPart();
-      if (part === null) return null;
-      switch (part.type) {
-        case 'text-delta':
-          return takeText(part.text);
-        case 'finish':
-          end = { ...end, reason: part.reason, usage: part.usage };
-          return '';
-        case 'failure':
-          end = { ...end, failure: part.failure };
-          return '';
-        default: {
-          const never: never = part;
-          return never;
-        }
+      if (done) return null;
+      try {
+        iterator ??= open()[Symbol.asyncIterator]();
+        const step = await iterator.next();
+        if (!step.done) return take(step.value);
+        done = true;
+      } catch (error) {
+        fail(failureOf('unexpected', 'model_threw', unexpectedFailure(error).message, { retryable: false }));
       }
+      return null;
     },
     async close() {
       try {

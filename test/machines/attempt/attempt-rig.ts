@@ -78,7 +78,8 @@ export function attemptRig({
   const readReply = fromCallback<ReadReplyEvent, ReadReplyInput>(({ input, sendBack }) => {
     onRead?.(input.attempt);
     let stopped = false;
-    const now = () => ({ atMs: clock.now() });
+    const openedAtMs = clock.now();
+    const now = () => ({ openedAtMs, atMs: clock.now() });
     calls.push({
       input,
       get stopped() {
@@ -87,9 +88,8 @@ export function attemptRig({
       tell: sendBack,
       started: () => sendBack({ type: 'reply.started', ...now(), chars: 4 }),
       progressed: () => sendBack({ type: 'reply.progressed', ...now(), chars: 8 }),
-      ended: (whole) => sendBack({ type: 'reply.ended', ...now(), reply: whole }),
+      ended: (whole) => sendBack({ type: 'reply.ended', ...now(), chars: 8, reply: whole }),
     });
-    sendBack({ type: 'reply.opened', ...now(), promptChars: 40 });
     return () => {
       stopped = true;
     };

@@ -136,7 +136,7 @@ describe('an attempt that is left', () => {
     };
     const rig = attemptWithModel(model, { chunkMs: 800 });
     const beats = new Set<number>();
-    rig.actor.subscribe(({ context }) => void beats.add(context.seenAtMs));
+    rig.actor.subscribe(({ context }) => void beats.add(context.progress?.atMs ?? 0));
     for (let ms = 0; ms < 500; ms += 10) {
       await rig.settle();
       push(' ');

@@ -87,7 +87,7 @@ describe('a call that says nothing', () => {
     expect(execution).toMatchObject({ transportRetries: 1, corrections: 0 });
     expect(execution.attempts[0]).toMatchObject({
       failure: { stage: 'transport', code: 'no_reply' },
-      startedAtMs: 0,
+      startedAtMs: null,
       durationMs: 1_000,
     });
   });

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import manifest from '../../package.json' with { type: 'json' };
 
 /** What the commands do, each loaded when it is called: `postchain --version` loads none of them. */
@@ -11,7 +12,7 @@ export function createProgram(finish: (code: number) => void): Command {
   program
     .command('run')
     .description('send a request through the chain and print the answer')
-    .argument('<request>', 'a question or a task, in words')
+    .argument('[request]', 'a question or a task, in words; it stands before --docs')
     .option('--docs <path...>', 'folders and files to answer from: Markdown, text, HTML, JSON')
     .option('--model <name>', 'a model of an OpenAI-compatible server, or "offline" (OPENAI_API_KEY, OPENAI_BASE_URL)')
     .option('--max-cycles <count>', 'cycles before it must answer (default 5)', wholeNumber)
@@ -24,7 +25,7 @@ export function createProgram(finish: (code: number) => void): Command {
     .addHelpText('after', '\nExit codes: 0 answered, 3 a degraded answer, 2 wrong usage, 130 interrupted.')
     .action(async (request, flags) => {
       const { runCommand } = await import('./run-command.ts');
-      finish(await runCommand(request, flags));
+      finish(await runCommand(request ?? noRequest(), flags));
     });
 
   program
@@ -39,6 +40,14 @@ export function createProgram(finish: (code: number) => void): Command {
     });
 
   return program;
+}
+
+/** The commonest cause: `--docs` takes all paths that follow it, the request among them. */
+function noRequest(): never {
+  throw new PostChainError(
+    'invalid_request',
+    'There is no request: put it first, like postchain run "What is a cycle?" --docs docs.',
+  );
 }
 
 function wholeNumber(text: string): number {

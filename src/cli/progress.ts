@@ -1,18 +1,10 @@
-import pc from 'picocolors';
-import type { Decision } from '../../machines/contracts/decision.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { RunEvent } from '../runtime/event-stream.ts';
 import type { PartialUpdate } from '../runtime/watcher.ts';
 import { oneLine } from './printable.ts';
-
-/** A place to write lines, and, on a terminal, one line that is written over. */
-export interface Screen {
-  line(text: string): void;
-  /** Shows a passing text below the lines, after a name; nothing where there is no terminal. */
-  status(name: string, text: string): void;
-}
+import type { Entry, Screen } from './screen.ts';
 
 /** The field of each task's reply that people want to see grow. */
 const SHOWN: Record<Task, string> = {
@@ -30,57 +22,51 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   let startedAtMs = 0;
   let cycle = 0;
   return (event) => {
-    if (event.type === 'partial') return screen.status(padded(event.task), partialText(event));
+    if (event.type === 'partial') return screen.status(event.task, partialText(event));
     if (event.type === 'phase-start') {
       startedAtMs = event.atMs;
-      if (event.cycle !== cycle) screen.line(pc.bold(`Cycle ${event.cycle}`));
+      if (event.cycle !== cycle) screen.line(`Cycle ${event.cycle}`);
       cycle = event.cycle;
-      screen.status(padded(event.phase), '');
+      screen.status(event.phase, '');
     }
-    for (const line of linesOf(event, startedAtMs)) screen.line(line);
+    const entry = entryOf(event, event.atMs - startedAtMs);
+    if (entry !== null) screen.entry(entry);
   };
 }
 
-function linesOf(event: JournalEntry, phaseStartedAtMs: number): readonly string[] {
+function entryOf(event: JournalEntry, ms: number): Entry | null {
+  const aside = (text: string): Entry => ({ text, tone: 'aside' });
   switch (event.type) {
-    case 'phase-end': {
-      const ms = pc.dim(` ${Math.round(event.atMs - phaseStartedAtMs)} ms`);
-      const text = event.failure === null ? oneLine(event.summary) || '–' : pc.red(problem(event.failure));
-      return [`${label(event.phase)} ${text}${ms}`];
-    }
+    case 'phase-end':
+      return event.failure === null
+        ? { name: event.phase, ms, text: oneLine(event.summary) || '–' }
+        : { name: event.phase, ms, text: problem(event.failure), tone: 'bad' };
     case 'attempt-end':
-      return event.failure === null ? [] : [note(`attempt ${event.attempt} void: ${problem(event.failure)}`)];
+      return event.failure === null ? null : aside(`attempt ${event.attempt} void: ${problem(event.failure)}`);
     case 'attempt-retry':
-      return [note(`attempt ${event.attempt}${event.inMs > 0 ? ` in ${Math.round(event.inMs)} ms` : ' now'}`)];
+      return aside(`attempt ${event.attempt}${event.inMs > 0 ? ` in ${Math.round(event.inMs)} ms` : ' now'}`);
     case 'retrieval':
-      return [note(retrievalText(event))];
+      return aside(retrievalText(event));
     case 'capability-end':
-      return [note(`${event.result.capability}: ${oneLine(event.result.error ?? event.result.output).slice(0, 120)}`)];
+      return aside(`${event.result.capability}: ${oneLine(event.result.error ?? event.result.output).slice(0, 160)}`);
     case 'recovery':
-      return [note(`${event.phase} failed: ${RECOVERY[event.how]}`)];
+      return aside(`${event.phase} failed: ${RECOVERY[event.how]}`);
     case 'decision':
-      return [`${label('decision')} ${decisionText(event.decision)}`];
+      return { name: 'decision', text: `${event.decision.rule}: ${oneLine(event.decision.rationale)}` };
     case 'direction-refused':
-      return [note(`"${oneLine(event.got)}" is no phase`)];
+      return aside(`"${oneLine(event.got)}" is no phase`);
     case 'consent-resolved':
-      return [
-        note(`consent (${event.by}): ${event.kept} kept, ${event.summarised} summarised, ${event.removed} removed`),
-      ];
+      return aside(
+        `consent (${event.by}): ${event.kept} kept, ${event.summarised} summarised, ${event.removed} removed`,
+      );
     default:
-      return [];
+      return null;
   }
 }
 
 const RECOVERY = { again: 'it is tried again', skip: 'on without it', finish: 'straight to the answer' } as const;
 
-const padded = (name: string): string => `  ${name.padEnd(13)}`;
-const label = (name: string): string => pc.cyan(padded(name));
-const note = (text: string): string => `  ${' '.repeat(13)} ${pc.dim(text)}`;
 const problem = ({ stage, code, message }: Failure): string => `${stage}/${code}: ${oneLine(message)}`;
-
-function decisionText({ rule, rationale }: Decision): string {
-  return `${pc.bold(rule)}: ${oneLine(rationale)}`;
-}
 
 function retrievalText({ passages, widened, failure }: Extract<JournalEntry, { type: 'retrieval' }>): string {
   if (failure !== null) return `the documents cannot be searched: ${oneLine(failure)}`;

@@ -7,7 +7,7 @@ import { createAsker } from './ask-user.ts';
 import { chooseModel } from './choose-model.ts';
 import { openDocuments } from './open-documents.ts';
 import { createProgress } from './progress.ts';
-import { createScreen } from './screen.ts';
+import { colorsFor, createScreen } from './screen.ts';
 
 export interface RunFlags {
   readonly docs?: readonly string[];
@@ -43,9 +43,15 @@ export async function runCommand(request: string, flags: RunFlags): Promise<numb
   file?.close();
   screen.clear();
   process.stdout.write(
-    flags.json ? `${JSON.stringify(answer, null, 2)}\n` : `${silent ? '' : '\n'}${answerText(answer)}`,
+    flags.json ? `${JSON.stringify(answer, null, 2)}\n` : `${silent ? '' : '\n'}${forPeople(answer)}`,
   );
   return exitCode(answer);
+}
+
+function forPeople(answer: FinalAnswer): string {
+  const { isTTY, columns } = process.stdout;
+  const page = { colors: colorsFor(process.stdout), columns: isTTY ? Math.min(columns || 80, 120) : Infinity };
+  return answerText(answer, page);
 }
 
 /** Everything that can be wrong is found here, before anything starts. */

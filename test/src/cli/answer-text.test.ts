@@ -1,3 +1,4 @@
+import pc from 'picocolors';
 import { describe, expect, it } from 'vitest';
 import { answerText } from '../../../src/cli/answer-text.ts';
 import { oneLine, printable } from '../../../src/cli/printable.ts';
@@ -7,17 +8,26 @@ describe('the answer for people', () => {
   it('[E10][Y10] is made from the answer’s data: text, confidence, sources by line, notes', async () => {
     const answer = await startScripted().run.answer;
     const place = { path: 'docs/a.md', messageId: 'm', quote: '' };
-    const text = answerText({
+    const page = { colors: pc.createColors(false), columns: Infinity };
+    const given = {
       ...answer,
       notes: 'Be careful.',
       sources: [
         { ...place, startLine: 3, endLine: 9 },
         { ...place, startLine: 12, endLine: 12 },
       ],
-    });
-    expect(text).toBe(
+    };
+    expect(answerText(given, page)).toBe(
       'Answer (confidence 0.95 · completed · 1 cycle · 7 model calls)\n\nIt is so, for certain.\n\nSources\n  docs/a.md:3-9\n  docs/a.md:12\n\nNotes\n  Be careful.\n',
     );
+  });
+
+  it('breaks long lines between words on a terminal, and leaves tables and code as they are', async () => {
+    const answer = await startScripted().run.answer;
+    const long = 'word '.repeat(10).trim();
+    const given = { ...answer, answerText: `${long}\n| ${long} |\n\`\`\`\n${long}\n\`\`\`` };
+    const lines = answerText(given, { colors: pc.createColors(false), columns: 25 }).split('\n');
+    expect(lines).toEqual(expect.arrayContaining(['word word word word word ', `| ${long} |`, long]));
   });
 
   it.each([

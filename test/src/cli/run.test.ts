@@ -20,7 +20,7 @@ describe('postchain run', () => {
     expect(stdout).toMatch(/Sources\n {2}docs\/yield\.md:\d+-\d+/);
     expect(stdout).toContain('without a language model');
     for (const phase of PHASES) expect(stderr).toMatch(new RegExp(`^ {2}${phase} `, 'm'));
-    expect(stderr).toMatch(/^ {2}decision {6}\w+: /m);
+    expect(stderr).toMatch(/^ {2}decision +\w+: /m);
     expect(`${stdout}${stderr}`).not.toContain('\u001b');
   });
 

@@ -9,7 +9,8 @@ describe('what is wrong with a command is said in one line, with exit code 2, be
   it.each([
     [['run', ''], /request is empty/],
     [['run', ' '], /request is empty/],
-    [['run'], /missing required argument 'request'/],
+    [['run'], /There is no request: put it first/],
+    [['run', '--docs', 'docs', 'What is a cycle?'], /There is no request: put it first/],
     [['run', 'x', '--start-at', 'lunch'], /no phase "lunch": choose one of action/],
     [['run', 'x', '--max-cycles', '-1'], /'-1' is invalid\. Wanted a whole number of at least 1/],
     [['run', 'x', '--max-cycles', 'many'], /'many' is invalid/],

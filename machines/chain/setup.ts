@@ -122,6 +122,8 @@ export const chainSetup = setup({
       type: 'direction-asked' as const,
       cycle: context.recursion.cycle,
       proposal: context.assessment?.proposal ?? DEFAULT_PHASE,
+      answer: context.assessment?.answer ?? '',
+      confidence: context.assessment?.confidence ?? 0,
     })),
     refuseDirection: emit((_, { phase }: { phase: string }) => ({ type: 'direction-refused' as const, got: phase })),
     announceDecision: emit(({ context }) => chainFacts.decision(context)),

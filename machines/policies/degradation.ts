@@ -18,7 +18,7 @@ export function shortfalls(state: ChainState): readonly Shortfall[] {
   const lost = lostPhases(state);
   const found: Shortfall[] = [];
   const note = (reason: Degradation, says: string): void => {
-    found.push({ reason, says });
+    found.push({ reason, says: sentence(says) });
   };
   if (interruption?.kind === 'cancelled') note('cancelled', `The run was cancelled${because(interruption.reason)}.`);
   if (interruption?.kind === 'interrupted')
@@ -26,8 +26,7 @@ export function shortfalls(state: ChainState): readonly Shortfall[] {
   if (interruption?.kind === 'model_unavailable')
     note('model_unavailable', `The model could not be used: ${lastFailure(state)}`);
   if (interruption?.kind === 'phase_failed') note('incomplete_state', `A phase failed: ${lastFailure(state)}`);
-  else if (lost.length > 0)
-    note('incomplete_state', `Without ${lost.join(' and ')}, which failed: ${lastFailure(state)}`);
+  else if (lost.length > 0) note('incomplete_state', `Done without ${listed(lost)}: ${lastFailure(state)}`);
   else if (assessment !== null && assessment.answer.trim() === '') note('incomplete_state', 'Yield gave no answer.');
   if (interruption?.kind === 'deadline') note('deadline_passed', `The run reached its limit of ${limits.totalMs} ms.`);
   if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
@@ -65,6 +64,13 @@ export function missingFields({ results, assessment }: ChainState): readonly str
 }
 
 const cycles = (count: number): string => `${count} ${count === 1 ? 'cycle' : 'cycles'}`;
+
+/** With a full stop at its end, so that sentences can follow each other. */
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
 
 const because = (reason: string): string => (reason === '' ? '' : ` (${reason})`);
 

@@ -9,30 +9,40 @@ type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
 /** What a phase is given [C1]. */
 export function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
-  const common = {
-    phase,
-    runId: state.runId,
-    request: state.request,
-    prompt: state.recursion.continuationPrompt ?? state.request,
-    cycle: state.recursion.cycle,
-    step: state.recursion.step,
-    content: state.envelope.content,
-    messages: visibleMessages(state),
-  };
-  return { ...common, ...(extra(state, phase) as object) } as InputOf<P>;
+  return INPUTS[phase](state) as InputOf<P>;
 }
 
-function extra(state: ChainState, phase: Phase): Record<string, unknown> {
-  switch (phase) {
-    case 'action':
-      return { capabilities: state.capabilities };
-    case 'experience':
-      return { passages: state.retrieval?.found.passages ?? [] };
-    case 'yield':
-      return { previousAnswer: state.assessment?.answer ?? '', flags: flags(state), phases: PHASES };
-    default:
-      return {};
-  }
+/** One phase, one input: what all are given and what is its own. */
+const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
+  action: (state) => ({ phase: 'action', ...common(state), capabilities: state.capabilities }),
+  experience: (state) => ({
+    phase: 'experience',
+    ...common(state),
+    passages: state.retrieval?.found.passages ?? [],
+  }),
+  intention: (state) => ({ phase: 'intention', ...common(state) }),
+  observation: (state) => ({ phase: 'observation', ...common(state) }),
+  understanding: (state) => ({ phase: 'understanding', ...common(state) }),
+  yield: (state) => ({
+    phase: 'yield',
+    ...common(state),
+    previousAnswer: state.assessment?.answer ?? '',
+    flags: flags(state),
+    phases: PHASES,
+  }),
+};
+
+function common(state: ChainState) {
+  const { runId, request, recursion, envelope } = state;
+  return {
+    runId,
+    request,
+    prompt: recursion.continuationPrompt ?? request,
+    cycle: recursion.cycle,
+    step: recursion.step,
+    content: envelope.content,
+    messages: visibleMessages(state),
+  };
 }
 
 function flags({ results, retrieval }: ChainState): readonly string[] {

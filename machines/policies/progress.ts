@@ -6,6 +6,7 @@ import type { Phase } from '../contracts/phase.ts';
 import { applyOperations } from './context.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import type { Made } from './phases/made.ts';
+import { REQUEST } from './retention.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
 /** How a run moves from phase to phase: each function gives the fields of the state that change. */
@@ -14,13 +15,13 @@ const KEPT_FAILURES = 16;
 
 export function initialState(input: ChainInput): ChainState {
   const request: Message = {
-    id: 'request',
+    id: REQUEST,
     role: 'user',
     phase: null,
     content: input.request,
     createdAtMs: input.startedAtMs,
     cycle: 1,
-    tags: ['request'],
+    tags: [REQUEST],
     importance: 1,
     links: [],
     references: [],
@@ -65,6 +66,7 @@ function asEarlier(message: Message): Message {
   return {
     ...message,
     id: earlierId(message.id),
+    tags: message.tags.filter((tag) => tag !== REQUEST),
     references: message.references.map(earlierId),
     links: message.links.map((link) => ({ ...link, to: earlierId(link.to) })),
   };

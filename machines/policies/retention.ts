@@ -15,7 +15,9 @@ export interface RetentionInputs extends Rating {
 
 /** The user has answered for this message: it is kept, and not asked about again. */
 export const KEPT_BY_USER = 'kept-by-user';
-const UNTOUCHABLE: ReadonlySet<string> = new Set(['pinned', 'critical', KEPT_BY_USER]);
+/** The request of this run is what everything else is held against: no rule touches it. */
+export const REQUEST = 'request';
+const UNTOUCHABLE: ReadonlySet<string> = new Set(['pinned', 'critical', REQUEST, KEPT_BY_USER]);
 
 /** A message's importance follows what the model says of it when they differ by this much. */
 const MIN_SHIFT = 0.1;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CapabilityDescriptor } from '../../machines/contracts/capability.ts';
 
-interface CapabilityContext {
+export interface CapabilityContext {
   /** Aborts when the run is cancelled or the capability's time is up. */
   readonly signal: AbortSignal;
 }

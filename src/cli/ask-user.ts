@@ -3,7 +3,7 @@ import type { ConsentRequest } from '../../machines/contracts/consent.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import type { RunEvent } from '../runtime/event-stream.ts';
 import type { Run } from '../runtime/run.ts';
-import { oneLine } from './printable.ts';
+import { oneLine, printable } from './printable.ts';
 
 /**
  * Puts the chart's questions to the person at the terminal: where to go on (manual mode), and consent. Where nobody can answer
@@ -35,7 +35,10 @@ export function createAsker({ send }: Pick<Run, 'send'>, input: NodeJS.ReadStrea
   let proposal = 'finish';
   return {
     hear(event: RunEvent): void {
-      if (event.type === 'direction-asked') proposal = event.proposal;
+      if (event.type === 'direction-asked') {
+        proposal = event.proposal;
+        out.write(`\n${printable(event.answer) || '(no answer yet)'}\n\n`);
+      }
       if (event.type === 'direction-asked' || event.type === 'direction-refused') void askDirection(proposal);
       if (event.type === 'consent-asked') void askConsent(event.request);
     },

@@ -1,3 +1,4 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 
 export interface OpenedDocuments {
@@ -6,12 +7,17 @@ export interface OpenedDocuments {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Reads the documents of a run. Throws `invalid_path` for one that is not there or cannot be read. */
+/** Reads the documents of a run. Throws `invalid_path` for one that is not there or cannot be read, and where there are none. */
 export async function openDocuments(paths: readonly string[]): Promise<OpenedDocuments> {
   const [{ loadDocuments }, { createPassageIndex }] = await Promise.all([
     import('../retrieval/load-documents.ts'),
     import('../retrieval/passage-index.ts'),
   ]);
   const { documents, skipped } = await loadDocuments(paths);
+  if (documents.length === 0)
+    throw new PostChainError(
+      'invalid_path',
+      `Nothing in ${paths.join(', ')} can be read as a document (${skipped.length} skipped): wanted Markdown, text, HTML or JSON (.md .txt .html .json).`,
+    );
   return { source: createPassageIndex(documents), files: documents.length, skipped };
 }

@@ -18,7 +18,7 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--max-cycles <count>', 'cycles before it must answer (default 5)', wholeNumber)
     .option('--timeout <seconds>', 'seconds before it must answer (default 600)', positive)
     .option('--start-at <phase>', 'the phase to begin with (default action)')
-    .option('--manual', 'ask where to go on after each cycle')
+    .option('--manual', 'ask where to go on when no rule ends the run')
     .option('--journal <file>', 'write the journal of the run as JSON lines')
     .addOption(new Option('--json', 'print the answer as one JSON object, and nothing else').conflicts('quiet'))
     .option('--quiet', 'print the answer and no progress')

@@ -1,7 +1,7 @@
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { createPostChain } from '../runtime/create-postchain.ts';
-import { readPhase } from '../runtime/options.ts';
 import type { Run } from '../runtime/run.ts';
+import { readPhase } from '../runtime/run-options.ts';
 import { answerText } from './answer-text.ts';
 import { createAsker } from './ask-user.ts';
 import { chooseModel } from './choose-model.ts';
@@ -70,7 +70,10 @@ async function prepare(flags: RunFlags) {
     },
   });
   await check();
-  const read = documents === null ? 'no documents (--docs DIR gives some)' : `${documents.files} documents`;
+  const read =
+    documents === null
+      ? 'no documents (--docs DIR gives some)'
+      : `${documents.files} ${documents.files === 1 ? 'document' : 'documents'}`;
   const skipped = (documents?.skipped ?? []).map(({ path, reason }) => `  skipped ${path}: ${reason}`);
   return { chain, startAt, notes: [`${model.id} · ${read}`, ...skipped] };
 }

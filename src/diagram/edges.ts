@@ -14,8 +14,9 @@ const MANY_IN = 5;
 const MANY_OUT = 6;
 
 /**
- * The edges to draw, and those to tell in words in the state that they leave: what a compound state does as a whole, and knots
- * among siblings. Every state but a knot keeps one drawn edge into it.
+ * The edges to draw, and those to tell in words in the state that they leave: what a compound state does as a whole, knots among
+ * siblings, and a state that begins again. Every knot keeps its first edge, and every other state one edge into it, so that the
+ * picture shows each way that there is.
  */
 export function edgesOf(chart: Chart, view: View): { readonly drawn: readonly Edge[]; readonly told: readonly Edge[] } {
   const edges = mergedEdges(chart, view);
@@ -28,10 +29,17 @@ export function edgesOf(chart: Chart, view: View): { readonly drawn: readonly Ed
   const reached = new Set(edges.filter((edge) => !knotted(edge)).map(({ target }) => target));
   const drawn: Edge[] = [];
   const told: Edge[] = [];
+  const shown = new Set<string>();
   for (const edge of edges) {
-    const needed = !manyInto(edge.target) && !reached.has(edge.target);
-    if (needed) reached.add(edge.target);
-    (compound(edge) || (knotted(edge) && !needed) ? told : drawn).push(edge);
+    const { source, target } = edge;
+    const first = manyInto(target) ? !shown.has(target) : !shown.has(source) || !reached.has(target);
+    const keep = !knotted(edge) || first;
+    if (compound(edge) || source === target || !keep) told.push(edge);
+    else {
+      drawn.push(edge);
+      reached.add(target);
+      if (knotted(edge)) shown.add(manyInto(target) ? target : source);
+    }
   }
   return { drawn, told };
 }
@@ -41,7 +49,8 @@ function mergedEdges({ transitions }: Chart, view: View): readonly Edge[] {
   for (const { source, target, event, guard, otherwise } of transitions) {
     for (const to of target) {
       const ends = { source: view.seenAs(source), target: view.seenAs(to) };
-      if (ends.source === ends.target) continue;
+      // Within a state that is drawn as one nothing is seen, unless it begins again as a whole.
+      if (ends.source === ends.target && (to !== ends.target || source === to)) continue;
       const key = `${ends.source} ${ends.target}`;
       const { labels, dashed } = byEnds.get(key) ?? { labels: [], dashed: true };
       const label = labelOf(event, otherwise ? 'else' : guard);

@@ -43,6 +43,8 @@ export interface ScriptedModelOptions {
   readonly contextWindowTokens?: number;
   /** Characters in a delta. Default 16. */
   readonly chunkChars?: number;
+  /** What a task that the script leaves out says, every time: say `replies` of postchain/testing. */
+  readonly otherwise?: { readonly [T in Task]?: unknown };
   /** What replies that say nothing else cost. Default null, as from a server that does not tell. */
   readonly usage?: TokenUsage | null;
 }
@@ -85,15 +87,22 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       calls.push(request);
       const call = (counts.get(request.task) ?? 0) + 1;
       counts.set(request.task, call);
-      return play(() => sceneOf(replyTo(script, request, call), options.usage ?? null), chunkChars, signal);
+      return play(() => sceneOf(replyTo(script, request, call, options), options.usage ?? null), chunkChars, signal);
     },
   };
 }
 
-function replyTo(script: Script, request: ModelRequest, call: number): ScriptedReply {
+function replyTo(
+  script: Script,
+  request: ModelRequest,
+  call: number,
+  { otherwise = {} }: ScriptedModelOptions,
+): ScriptedReply {
   const entry = typeof script === 'function' ? script(request, call) : entryAt(script[request.task], call);
   if (entry !== undefined) return typeof entry === 'function' ? entry(request) : entry;
   const { task } = request;
+  const scripted = typeof script === 'function' || script[task] !== undefined;
+  if (!scripted && otherwise[task] !== undefined) return { reply: otherwise[task] };
   const todo = `script it, say scriptedModel({ ${task}: [/* ${call} replies */] }) or ${task}: always(reply)`;
   throw new PostChainError(
     'unscripted_call',

@@ -1,7 +1,8 @@
 import type { ChainInput } from '../../machines/contracts/chain-state.ts';
 import type { ActorParts } from './actors.ts';
-import { type PostChainOptions, type RunOptions, readOptions, readRun } from './options.ts';
+import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
+import { messagesOf, type RunOptions, readRun } from './run-options.ts';
 
 /**
  * What the chain machine is started with, checked and with every default filled in: for those who start the bare machine.
@@ -16,18 +17,19 @@ export function inputOf(
   options: PostChainOptions,
   { clock, model, capabilities, decider }: Omit<ActorParts, 'watcher'>,
 ): ChainInput {
-  const { request, mode, startAt } = readRun(run);
+  const { request, history, mode, startAt } = readRun(run);
+  const startedAtMs = clock.now();
   return {
     ...readOptions(options),
     runId: (options.newId ?? randomId)(),
     request,
     origin: startAt,
     mode,
-    startedAtMs: clock.now(),
+    startedAtMs,
     contextWindowTokens: model.contextWindowTokens,
     capabilities: capabilities.descriptors,
     hasDecider: decider !== null,
-    messages: [],
+    messages: messagesOf(history, startedAtMs),
   };
 }
 

@@ -1,13 +1,17 @@
 import { joinActors } from './actors.ts';
-import type { PostChainOptions } from './options.ts';
+import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
 import { nobody, type Watcher } from './watcher.ts';
 
 /**
  * The actors that `chainMachine` asks for, for those who start the bare machine:
  * `createActor(chainMachine.provide({ actors: createActors({ model }) }), { input: chainInput({ request }) })`.
- * `watcher` hears text, partial values and retrievals; a run of `createPostChain` has its own.
+ * The second argument hears text and retrievals (`record`) and partial values (`partial`); a run of `createPostChain` has its own.
  */
-export function createActors(options: PostChainOptions = {}, watcher: Watcher = nobody): ReturnType<typeof joinActors> {
-  return joinActors({ ...partsOf(options), watcher });
+export function createActors(
+  options: PostChainOptions = {},
+  heard: Partial<Pick<Watcher, 'record' | 'partial'>> = {},
+): ReturnType<typeof joinActors> {
+  readOptions(options);
+  return joinActors({ ...partsOf(options), watcher: { ...nobody, ...heard } });
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { limitsSchema } from '../../machines/contracts/budget.ts';
+import { type Limits, limitsSchema } from '../../machines/contracts/budget.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
-import { PHASES, type Phase, type Task } from '../../machines/contracts/phase.ts';
-import { thresholdsSchema } from '../../machines/contracts/thresholds.ts';
-import { isPhase } from '../../machines/policies/phase-selection.ts';
+import { TASKS, type Task } from '../../machines/contracts/phase.ts';
+import { type Thresholds, thresholdsSchema } from '../../machines/contracts/thresholds.ts';
 import type { Capability } from '../capabilities/capability.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import type { Decider } from './action-actors.ts';
 import type { Clock } from './clock.ts';
+import { refuse } from './refusal.ts';
 
 /** What `createPostChain` takes; everything has a default. */
 export interface PostChainOptions {
@@ -29,65 +29,44 @@ export interface PostChainOptions {
   readonly newId?: () => string;
 }
 
-export interface RunOptions {
-  readonly request: string;
-  /** Automatic: the chart decides where to go on. Manual: it asks, and waits for `run.directed` or `run.finished`. */
-  readonly mode?: 'automatic' | 'manual';
-  /** The phase to begin with; Action by default. */
-  readonly startAt?: Phase;
-  /** Aborting interrupts the run: it still answers, degraded. */
-  readonly signal?: AbortSignal;
+const having = (name: string, hint: string) =>
+  z.custom((value) => typeof (value as Record<string, unknown> | null)?.[name] === 'function', hint);
+const text = z.string().trim().min(1);
+
+/** Unknown keys are refused: a misspelt option would silently do nothing. */
+const optionsSchema = z.strictObject({
+  model: having('stream', 'wanted a model with a stream method, say openaiModel({ model })').optional(),
+  documents: having('search', 'wanted something to search, say createPassageIndex(documents)').optional(),
+  capabilities: z
+    .array(z.looseObject({ name: text, description: text, arguments: z.custom(isSchema, 'wanted a zod schema') }))
+    .optional(),
+  decider: z.custom((value) => value === null || typeof value === 'function', 'wanted a function or null').optional(),
+  limits: limitsSchema.prefault({}),
+  thresholds: thresholdsSchema.prefault({}),
+  prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'wanted a prompt of definePrompt')).optional(),
+  clock: having('now', 'wanted a clock with now, setTimeout and clearTimeout').optional(),
+  newId: z.custom((value) => typeof value === 'function', 'wanted a function').optional(),
+});
+
+function isSchema(value: unknown): boolean {
+  return typeof (value as z.ZodType | null)?.safeParseAsync === 'function';
 }
 
-const optionsSchema = z.object({ limits: limitsSchema.prefault({}), thresholds: thresholdsSchema.prefault({}) });
-
-/** Limits and thresholds with their defaults. Throws `invalid_option`, which names the first bad one. */
-export function readOptions({ limits, thresholds }: PostChainOptions): z.output<typeof optionsSchema> {
-  const read = optionsSchema.safeParse({ limits, thresholds });
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  const path = issue?.path.join('.') ?? '';
-  const got = spell(issue?.path.reduce<unknown>((value, key) => (value as never)?.[key], { limits, thresholds }));
-  throw new PostChainError('invalid_option', `${path || 'The options'}: got ${got}; ${hint(issue)}. Correct it.`);
+function isPrompt(value: unknown): boolean {
+  const { name, input, output, system, user } = (value ?? {}) as Partial<Prompt>;
+  return typeof name === 'string' && isSchema(input) && isSchema(output) && !!system && !!user;
 }
 
-function hint(issue: z.core.$ZodIssue | undefined): string {
-  return issue === undefined ? 'wanted valid options' : issue.message.replace(/^./, (first) => first.toLowerCase());
-}
-
-const MAX_REQUEST_CHARS = 1_000_000;
-
-/** The request, checked before anything starts. Throws `invalid_request` or `invalid_option`. */
-export function readRun({
-  request,
-  mode = 'automatic',
-  startAt = 'action',
-}: RunOptions): Required<Omit<RunOptions, 'signal'>> {
-  if (typeof request !== 'string' || request.trim() === '')
-    throw new PostChainError(
-      'invalid_request',
-      `The request is ${typeof request === 'string' ? 'empty' : `no text (${typeof request})`}: wanted a question or a task in words.`,
-    );
-  if (request.length > MAX_REQUEST_CHARS)
-    throw new PostChainError(
-      'invalid_request',
-      `The request has ${request.length} characters: wanted at most ${MAX_REQUEST_CHARS}; give long material as documents.`,
-    );
-  if (mode !== 'automatic' && mode !== 'manual')
-    throw new PostChainError('invalid_option', `mode: got ${spell(mode)}; wanted "automatic" or "manual".`);
-  return { request, mode, startAt: readPhase(startAt) };
-}
-
-/** A phase by its name. Throws `invalid_option`, which lists them. */
-export function readPhase(name: string): Phase {
-  if (isPhase(name)) return name;
-  throw new PostChainError('invalid_option', `There is no phase ${spell(name)}: choose one of ${PHASES.join(', ')}.`);
-}
-
-function spell(value: unknown): string {
-  return typeof value === 'string'
-    ? `"${value}"`
-    : typeof value === 'number'
-      ? String(value)
-      : (JSON.stringify(value) ?? String(value));
+/** Limits and thresholds with their defaults. Throws `invalid_option`, which names the first option that makes no sense. */
+export function readOptions(options: PostChainOptions): { readonly limits: Limits; readonly thresholds: Thresholds } {
+  const read = optionsSchema.safeParse(options);
+  if (!read.success) throw refuse('The options', options, read.error);
+  for (const [task, prompt] of Object.entries(options.prompts ?? {}))
+    if (prompt?.name !== task)
+      throw new PostChainError(
+        'invalid_option',
+        `prompts.${task}: got the prompt of "${prompt?.name}"; wanted one whose name is "${task}".`,
+      );
+  const { limits, thresholds } = read.data;
+  return { limits, thresholds };
 }

@@ -6,7 +6,7 @@ import { failureOf, unexpectedFailure } from '../../machines/policies/failures.t
 import { outputSchema, type Prompt, renderPrompt } from '../prompts/prompt.ts';
 import { readStream } from '../streaming/read-stream.ts';
 import type { Clock } from './clock.ts';
-import type { Watcher } from './watcher.ts';
+import type { PartialUpdate, Watcher } from './watcher.ts';
 
 export interface ReadReplyParts {
   readonly model: ChatModel;
@@ -53,7 +53,7 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
           watcher.record({ type: 'text-delta', attemptId, text });
         },
         onPartial: (value) => {
-          if (!over) watcher.partial({ type: 'partial', attemptId, task, attempt, value });
+          if (!over) watcher.partial({ type: 'partial', attemptId, task, attempt, value } as PartialUpdate);
         },
       });
       tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars, reply });

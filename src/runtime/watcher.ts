@@ -1,5 +1,6 @@
 import type { RuntimeFact } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import type { Replies } from '../../machines/contracts/phases/reply.ts';
 import type { VerdictLog } from '../journal/guard-verdicts.ts';
 
 /** A value as far as it has arrived: every part of it may still be missing. A live, read-only view. */
@@ -9,14 +10,19 @@ export type DeepPartial<T> = T extends readonly (infer Item)[]
     ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
     : T;
 
-/** The typed value of an attempt under way. It is void when its attempt fails: see the `attempt-end` that follows. */
-export interface PartialUpdate {
-  readonly type: 'partial';
-  readonly attemptId: string;
-  readonly task: Task;
-  readonly attempt: number;
-  readonly value: unknown;
-}
+/**
+ * The value of an attempt under way, typed by its task. It is void when its attempt fails: see the `attempt-end` that follows.
+ * With a prompt of your own, the type is that of the prompt's schema.
+ */
+export type PartialUpdate = {
+  readonly [T in Task]: {
+    readonly type: 'partial';
+    readonly attemptId: string;
+    readonly task: T;
+    readonly attempt: number;
+    readonly value: DeepPartial<Replies[T]>;
+  };
+}[Task];
 
 /** What the actors tell whoever watches a run. */
 export interface Watcher {

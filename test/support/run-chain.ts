@@ -3,9 +3,10 @@ import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { createPostChain } from '../../src/runtime/create-postchain.ts';
-import type { PostChainOptions, RunOptions } from '../../src/runtime/options.ts';
+import type { PostChainOptions } from '../../src/runtime/options.ts';
 import type { Run } from '../../src/runtime/run.ts';
-import { replies } from './replies.ts';
+import type { RunOptions } from '../../src/runtime/run-options.ts';
+import { replies } from '../../src/testing/replies.ts';
 
 /** One entry for every call of a task, or a function of the number of the call. */
 export type Plan = { readonly [T in Task]?: ScriptEntry | ((call: number) => ScriptEntry) };
@@ -51,10 +52,7 @@ export function startScripted(
   return { run: chain.run({ request: 'Is it so?', ...run }), model, clock };
 }
 
-/** Lets everything happen that needs no time. */
-export async function settle(rounds = 20): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
-}
+export { settle } from '../../src/testing/settle.ts';
 
 export function entriesOf<T extends JournalEntry['type']>(run: Run, type: T): Extract<JournalEntry, { type: T }>[] {
   return run.journal.filter((entry) => entry.type === type) as Extract<JournalEntry, { type: T }>[];

@@ -1,5 +1,5 @@
-const NOTHING_GATHERED = 'Nothing has been gathered from the documents yet';
-const NOTHING_FOUND = 'The documents hold nothing that answers this';
+const NOTHING_GATHERED = 'Nothing has been gathered yet';
+const NOTHING_FOUND = 'Nothing that was found answers this';
 
 /** What is said before the documents were searched. */
 export function nothingGathered(words: readonly string[]): string {

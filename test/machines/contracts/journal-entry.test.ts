@@ -18,7 +18,7 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
   recovery: { type: 'recovery', phase: 'action', how: 'again', failure: aFailure() },
   'consent-asked': { type: 'consent-asked', request: { items: [item] } },
   'consent-resolved': { type: 'consent-resolved', kept: 1, summarised: 0, removed: 0, by: 'time-out' },
-  'direction-asked': { type: 'direction-asked', cycle: 1, proposal: 'experience' },
+  'direction-asked': { type: 'direction-asked', cycle: 1, proposal: 'experience', answer: 'a', confidence: 0.5 },
   'direction-refused': { type: 'direction-refused', got: 'nowhere' },
   decision: { type: 'decision', decision: aDecision() },
   answer: { type: 'answer', answer: aFinalAnswer() },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
 import { outputSchema, renderPrompt } from '../../../src/prompts/prompt.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
-import { replies } from '../../support/replies.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 describe('the prompts', () => {

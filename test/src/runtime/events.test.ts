@@ -8,13 +8,12 @@ import { chainInput } from '../../../src/runtime/chain-input.ts';
 import { createActors } from '../../../src/runtime/create-actors.ts';
 import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { RunEvent } from '../../../src/runtime/event-stream.ts';
-import { replies } from '../../support/replies.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';
 
 async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
   const all: RunEvent[] = [];
-  for await (const event of events)
-    all.push(event.type === 'partial' ? { ...event, value: structuredClone(event.value) } : event);
+  for await (const event of events) all.push(event.type === 'partial' ? structuredClone(event) : event);
   return all;
 }
 
@@ -55,7 +54,9 @@ describe('the events of a run', () => {
   });
 
   it('[A7][A8] partial values come while a reply streams, grow, and stand before the end of their attempt', async () => {
-    const events = await collect(createPostChain({ model: slowly(replies) }).run({ request: 'Is it so?' }).events);
+    const events = await collect(
+      createPostChain({ model: slowly({ ...replies }) }).run({ request: 'Is it so?' }).events,
+    );
     const partials = events.filter((event) => event.type === 'partial' && event.task === 'synthesis') as Partials;
     const answers = partials.map(({ value }) => value.answerText ?? '');
     expect(new Set(answers).size).toBeGreaterThan(2);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
-import { replies } from '../../support/replies.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { entriesOf, phasesOf, settle, startScripted } from '../../support/run-chain.ts';
 
 const refused = { failure: { code: 'unauthorized', message: 'the key was refused', retryable: false, status: 401 } };

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { prompts } from '../../../src/prompts/registry.ts';
 import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 
 const run = (options: object) => () => createPostChain().run(options as never);
@@ -12,7 +14,18 @@ describe('options that make no sense are refused before anything starts, in one 
     [{ limits: { maxCylces: 3 } }, 'maxCylces'],
     [{ thresholds: { confidence: 2 } }, 'thresholds.confidence: got 2;'],
     [{ thresholds: { confidence: 'high' } }, 'thresholds.confidence: got "high";'],
-  ])('%j', (options, said) => {
+    [{ thresholds: { prune: 0.8, summarise: 0.2 } }, 'thresholds.prune: got 0.8; wanted at most `summarise`.'],
+    [{ modle: {} }, 'modle'],
+    [{ model: {} }, 'model: got an object with nothing; wanted a model with a stream method'],
+    [{ documents: ['docs'] }, 'documents: got a list of 1; wanted something to search, say createPassageIndex'],
+    [{ capabilities: [{ name: 'x' }] }, 'capabilities.0.description'],
+    [{ decider: 'model' }, 'decider: got "model"; wanted a function or null.'],
+    [{ prompts: { yield: {} } }, 'prompts.yield: got an object with nothing; wanted a prompt'],
+    [{ prompts: { yield: prompts.action } }, 'prompts.yield: got the prompt of "action"'],
+    [{ clock: 3 }, 'clock: got 3;'],
+    [null, 'The options: got null;'],
+    ['x', 'The options: got "x";'],
+  ])('options %#: %s', (options, said) => {
     let error: unknown;
     try {
       createPostChain(options as never);
@@ -29,6 +42,11 @@ describe('options that make no sense are refused before anything starts, in one 
     [{ request: 7 }, 'invalid_request', /no text \(number\)/],
     [{}, 'invalid_request', /no text \(undefined\)/],
     [{ request: 'x'.repeat(1_000_001) }, 'invalid_request', /1000001 characters/],
+    [
+      { request: 'x', history: [{ role: 'system', content: 'y' }] },
+      'invalid_option',
+      /history\.0: got an object with role, content; wanted a role/,
+    ],
     [{ request: 'x', mode: 'fast' }, 'invalid_option', /mode: got "fast"; wanted "automatic" or "manual"/],
     [{ request: 'x', startAt: 'lunch' }, 'invalid_option', /no phase "lunch": choose one of action, experience/],
   ])('a run with %j', (options, code, message) => {
@@ -36,7 +54,7 @@ describe('options that make no sense are refused before anything starts, in one 
   });
 
   it('two capabilities of one name are refused', () => {
-    const one = { name: 'look', description: 'looks', arguments: {} as never, execute: () => '' };
+    const one = { name: 'look', description: 'looks', arguments: z.object({}), execute: () => '' };
     expect(() => createPostChain({ capabilities: [one, one] })).toThrow(
       expect.objectContaining({ code: 'duplicate_capability' }),
     );

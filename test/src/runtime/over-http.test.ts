@@ -6,8 +6,8 @@ import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { PostChainOptions } from '../../../src/runtime/options.ts';
 import type { Run } from '../../../src/runtime/run.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, event, refuse, streaming } from '../../support/chat-server.ts';
-import { replies } from '../../support/replies.ts';
 import { entriesOf } from '../../support/run-chain.ts';
 
 let mock: LLMock | undefined;

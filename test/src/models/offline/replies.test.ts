@@ -20,7 +20,7 @@ describe('the offline model in Action', () => {
 
   it('[C4] says that nothing has been gathered yet when there is no search result', () => {
     expect(replyAction(phaseInput('action', ORDER, [message('u', ORDER, { role: 'user' })]))).toEqual({
-      response: 'Nothing has been gathered from the documents yet about "order", "Yield", "check" or "guards".',
+      response: 'Nothing has been gathered yet about "order", "Yield", "check" or "guards".',
       confidence: 0,
       call: null,
     });
@@ -45,7 +45,7 @@ describe('the offline model in Experience', () => {
   it('[C5] says so when nothing was retrieved', () => {
     const reply = replyExperience(phaseInput('experience', UNKNOWN, []));
     expect(reply).toMatchObject({ relevantPassageIds: [], missing: ['deploy', 'Kubernetes'], confidence: 0 });
-    expect(reply.summary).toContain('hold nothing');
+    expect(reply.summary).toContain('Nothing that was found');
   });
 });
 
@@ -125,7 +125,7 @@ describe('the offline model in Yield', () => {
       proposedPhase: 'experience',
       usedMessageIds: [],
     });
-    expect(reply.answer).toBe('The documents hold nothing that answers this: looked for "deploy" and "Kubernetes".');
+    expect(reply.answer).toBe('Nothing that was found answers this: looked for "deploy" and "Kubernetes".');
     expect(reply.confidence).toBeLessThan(0.1);
   });
 });
@@ -146,7 +146,7 @@ describe('the offline model in synthesis', () => {
 
   it('says plainly what was not found', () => {
     const reply = replySynthesis(synthesisInput(UNKNOWN, '', CONTEXT));
-    expect(reply.answerText).toContain('hold nothing');
+    expect(reply.answerText).toContain('Nothing that was found');
     expect(reply.notes).toContain('Not found: "deploy" and "Kubernetes"');
   });
 });

@@ -1,0 +1,74 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { Message } from '../../machines/contracts/message.ts';
+import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
+import { isPhase } from '../../machines/policies/phase-selection.ts';
+import { spell } from './refusal.ts';
+
+/** An earlier turn that a request builds on. */
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface RunOptions {
+  readonly request: string;
+  /** Earlier turns, the oldest first. A user's turn is never shortened or dropped without consent. */
+  readonly history?: readonly Turn[];
+  /** Automatic: the chart decides where to go on. Manual: where no rule ends the run, it asks, and waits for the user's word. */
+  readonly mode?: 'automatic' | 'manual';
+  /** The phase to begin with; Action by default. */
+  readonly startAt?: Phase;
+  /** Aborting interrupts the run: it still answers, degraded. */
+  readonly signal?: AbortSignal;
+}
+
+const MAX_REQUEST_CHARS = 1_000_000;
+
+type CheckedRun = Required<Omit<RunOptions, 'signal'>>;
+
+/** The request, checked before anything starts. Throws `invalid_request` or `invalid_option`. */
+export function readRun(options: RunOptions): CheckedRun {
+  const { request, history = [], mode = 'automatic', startAt = 'action' } = options ?? {};
+  if (typeof request !== 'string' || request.trim() === '')
+    throw new PostChainError(
+      'invalid_request',
+      `The request is ${typeof request === 'string' ? 'empty' : `no text (${typeof request})`}: wanted a question or a task in words.`,
+    );
+  if (request.length > MAX_REQUEST_CHARS)
+    throw new PostChainError(
+      'invalid_request',
+      `The request has ${request.length} characters: wanted at most ${MAX_REQUEST_CHARS}; give long material as documents.`,
+    );
+  if (mode !== 'automatic' && mode !== 'manual')
+    throw new PostChainError('invalid_option', `mode: got ${spell(mode)}; wanted "automatic" or "manual".`);
+  for (const [index, turn] of history.entries())
+    if (!(turn?.role === 'user' || turn?.role === 'assistant') || typeof turn.content !== 'string')
+      throw new PostChainError(
+        'invalid_option',
+        `history.${index}: got ${spell(turn)}; wanted a role (user or assistant) and a content in words.`,
+      );
+  return { request, history, mode, startAt: readPhase(startAt) };
+}
+
+/** A phase by its name. Throws `invalid_option`, which lists them. */
+export function readPhase(name: string): Phase {
+  if (isPhase(name)) return name;
+  throw new PostChainError('invalid_option', `There is no phase ${spell(name)}: choose one of ${PHASES.join(', ')}.`);
+}
+
+/** Earlier turns as the messages that a run begins with. */
+export function messagesOf(history: readonly Turn[], createdAtMs: number): readonly Message[] {
+  return history.map(({ role, content }, index) => ({
+    id: `h${index + 1}`,
+    role,
+    phase: null,
+    content,
+    createdAtMs,
+    cycle: 1,
+    tags: [],
+    importance: role === 'user' ? 1 : 0.5,
+    links: [],
+    references: [],
+    source: null,
+  }));
+}

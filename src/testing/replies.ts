@@ -1,0 +1,21 @@
+import type { Replies } from '../../machines/contracts/phases/reply.ts';
+
+/** A valid reply of each task: a run on them is answered with confidence in its first cycle. To change and to script with. */
+export const replies: Replies = {
+  action: { response: 'It may be so.', confidence: 0.4, call: null },
+  experience: { summary: 'The papers say so.', relevantPassageIds: [], missing: [], confidence: 0.7 },
+  intention: { goal: 'To know', alternatives: [], clarity: 0.9, unclearIntent: false, alignment: [] },
+  observation: { insights: ['It is so'], undigested: false, entities: [], connections: [], importance: [] },
+  understanding: { integrated: 'It is so, they say.', assessments: [] },
+  yield: {
+    answer: 'It is so.',
+    confidence: 0.95,
+    taskComplete: false,
+    informationSufficiency: 0.9,
+    needsTools: false,
+    proposedPhase: null,
+    rationale: 'clear',
+    usedMessageIds: [],
+  },
+  synthesis: { answerText: 'It is so, for certain.', confidence: 0.95, usedMessageIds: [], notes: '' },
+};

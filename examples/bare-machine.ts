@@ -1,9 +1,11 @@
-import { chainInput, createActors } from 'postchain';
+import { chainInput, createActors, createPassageIndex, loadDocuments } from 'postchain';
 import { chainMachine } from 'postchain/machines';
 import { createActor, toPromise } from 'xstate';
 
-const actor = createActor(chainMachine.provide({ actors: createActors() }), {
-  input: chainInput({ request: 'What is a statechart?' }),
+const { documents } = await loadDocuments(['docs']);
+const actors = createActors({ documents: createPassageIndex(documents) });
+const actor = createActor(chainMachine.provide({ actors }), {
+  input: chainInput({ request: 'What does Understanding keep?' }),
 });
 actor.on('decision', ({ decision }) => console.log(decision.rationale));
 actor.start();

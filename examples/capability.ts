@@ -1,0 +1,21 @@
+import { createPostChain, defineCapability } from 'postchain';
+import { replies, scriptedModel } from 'postchain/testing';
+import { z } from 'zod';
+
+const weather = defineCapability({
+  name: 'weather',
+  description: 'Tells the weather of a city.',
+  arguments: z.object({ city: z.string() }),
+  execute: async ({ city }, { signal }) => {
+    signal.throwIfAborted();
+    return `It rains in ${city}.`;
+  },
+});
+
+const call = { capability: 'weather', arguments: '{"city":"Bergen"}' };
+const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
+const run = createPostChain({ model, capabilities: [weather] }).run({ request: 'Do I need an umbrella in Bergen?' });
+
+for await (const event of run.events) {
+  if (event.type === 'capability-end') console.log(event.result.output);
+}

@@ -1,0 +1,16 @@
+import { createPostChain } from 'postchain';
+import { replies, scriptedModel } from 'postchain/testing';
+
+const unsure = { ...replies.yield, confidence: 0.4 };
+const model = scriptedModel({ yield: [unsure, unsure] }, { otherwise: replies });
+const run = createPostChain({ model }).run({
+  request: 'Shall we go on?',
+  history: [{ role: 'user', content: 'A long story. '.repeat(100) }],
+  mode: 'manual',
+});
+
+for await (const event of run.events) {
+  if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarise' });
+  if (event.type === 'direction-asked' && event.cycle === 1) run.send({ type: 'run.directed', phase: 'intention' });
+  if (event.type === 'decision') console.log(event.decision.rationale);
+}

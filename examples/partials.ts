@@ -1,0 +1,9 @@
+import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
+
+const { documents } = await loadDocuments(['docs']);
+const chain = createPostChain({ documents: createPassageIndex(documents) });
+const run = chain.run({ request: 'How often is a failed call retried?' });
+
+for await (const event of run.events) {
+  if (event.type === 'partial' && event.task === 'synthesis') console.log(event.value.answerText);
+}

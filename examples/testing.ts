@@ -1,0 +1,13 @@
+import { createPostChain } from 'postchain';
+import { replies, SimulatedClock, scriptedModel, settle } from 'postchain/testing';
+
+const clock = new SimulatedClock();
+const busy = { failure: { code: 'rate_limited', retryAfterMs: 5_000 } };
+const model = scriptedModel({ intention: [busy, { ...replies.intention }] }, { otherwise: replies });
+const run = createPostChain({ model, clock }).run({ request: 'Is it so?' });
+
+await settle();
+console.log(run.actor.getSnapshot().value); // waits in Intention for what the server asked for
+clock.increment(5_000);
+const { status } = await run.answer;
+console.log(status);

@@ -6,6 +6,7 @@ import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { ActionReply } from '../contracts/phases/action.ts';
 import type { PhaseInput } from '../contracts/phases/input.ts';
 import type { Verdict } from '../contracts/verdict.ts';
+import { guardsOf } from '../guards.ts';
 import {
   capabilityKnown,
   continuationLimit,
@@ -88,12 +89,7 @@ export const actionSetup = setup({
   guards: {
     attemptSucceeded: (_, { ok }: AttemptOutcome) => ok,
     argumentsFit: (_, { ok }: ArgumentsCheck) => ok,
-    nothingToRun: (args) => actionVerdicts.nothingToRun(args).holds,
-    capabilityKnown: (args) => actionVerdicts.capabilityKnown(args).holds,
-    hasDecider: (args) => actionVerdicts.hasDecider(args).holds,
-    continuationUnreadable: (args) => actionVerdicts.continuationUnreadable(args).holds,
-    isDone: (args) => actionVerdicts.isDone(args).holds,
-    continuationLimitReached: (args) => actionVerdicts.continuationLimitReached(args).holds,
+    ...guardsOf(actionVerdicts),
   },
   delays: { capabilityDeadline: ({ context }) => context.capabilityMs },
   actions: {

@@ -12,6 +12,7 @@ import { MAX_TIMER_MS, type TokenUsage } from '../contracts/budget.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Verdict } from '../contracts/verdict.ts';
+import { guardsOf } from '../guards.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
 import { backoffMs, countRetry, feedbackFor, hopeless, recordAttempt, retryAllowed } from '../policies/retry.ts';
 import { estimateTokens, NO_USAGE } from '../policies/usage.ts';
@@ -81,11 +82,8 @@ export const attemptSetup = setup({
   },
   actors: attemptPorts,
   guards: {
-    replyIsBroken: (args) => attemptVerdicts.replyIsBroken(args).holds,
+    ...guardsOf(attemptVerdicts),
     replyIsValid: (_, { ok }: Validation) => ok,
-    failureIsHopeless: (args) => attemptVerdicts.failureIsHopeless(args).holds,
-    retryIsAllowed: (args) => attemptVerdicts.retryIsAllowed(args).holds,
-    waitIsOver: (args) => attemptVerdicts.waitIsOver(args).holds,
   },
   delays: {
     firstChunkDeadline: ({ context }) => context.policy.firstChunkMs,

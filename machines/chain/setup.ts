@@ -8,6 +8,7 @@ import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { FinalAnswer } from '../contracts/synthesis.ts';
+import { guardsOf } from '../guards.ts';
 import { consentRequest, readChoice, resolveConsent } from '../policies/consent.ts';
 import { type CompletingRule, decideAsDirected, decideToComplete, decideToContinue } from '../policies/decisions.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
@@ -38,22 +39,7 @@ export const chainSetup = setup({
   actors: chainPorts,
   guards: {
     phaseSucceeded: (_, { ok }: AttemptOutcome) => ok,
-    cycleLimitReached: (args) => chainVerdicts.cycleLimitReached(args).holds,
-    budgetExhausted: (args) => chainVerdicts.budgetExhausted(args).holds,
-    confidenceReached: (args) => chainVerdicts.confidenceReached(args).holds,
-    answerConverged: (args) => chainVerdicts.answerConverged(args).holds,
-    taskComplete: (args) => chainVerdicts.taskComplete(args).holds,
-    loopDetected: (args) => chainVerdicts.loopDetected(args).holds,
-    directionWanted: (args) => chainVerdicts.directionWanted(args).holds,
-    nextPhaseIs: (args, params: OfPhase) => chainVerdicts.nextPhaseIs(args, params).holds,
-    nextPhaseInvalid: (args) => chainVerdicts.nextPhaseInvalid(args).holds,
-    directedTo: (args, params: OfPhase) => chainVerdicts.directedTo(args, params).holds,
-    directionIsPhase: (args, params: { phase: string }) => chainVerdicts.directionIsPhase(args, params).holds,
-    consentNeeded: (args) => chainVerdicts.consentNeeded(args).holds,
-    modelUnavailable: (args) => chainVerdicts.modelUnavailable(args).holds,
-    phaseMayRepeat: (args) => chainVerdicts.phaseMayRepeat(args).holds,
-    phaseMayBeSkipped: (args) => chainVerdicts.phaseMayBeSkipped(args).holds,
-    modelMayWrite: (args) => chainVerdicts.modelMayWrite(args).holds,
+    ...guardsOf(chainVerdicts),
   },
   delays: {
     phaseDeadline: ({ context }) => context.limits.phaseMs,

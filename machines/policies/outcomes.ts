@@ -48,9 +48,8 @@ export function settleAssessment(state: ChainState, outcome: AttemptOutcome): Ch
 
 export function settleSynthesis(state: ChainState, outcome: AttemptOutcome): Change {
   const charged = chargeExecution(state, outcome.execution);
-  return outcome.ok
-    ? { ...charged, written: outcome.value as SynthesisReply }
-    : { ...charged, synthesisFailure: outcome.failure.message };
+  if (!outcome.ok) return { ...charged, synthesisFailure: outcome.failure.message };
+  return { ...charged, written: outcome.value as SynthesisReply };
 }
 
 export function breakPhase(state: ChainState, phase: Phase, error: unknown): Change {

@@ -6,7 +6,7 @@ const DEFAULT_MODEL = 'gpt-4.1-mini';
 export interface ChosenModel {
   readonly model: ChatModel;
   /** Asks the server whether it takes the key; rejects with `invalid_key` where it says no, and only then. */
-  readonly check: () => Promise<void>;
+  readonly check: (withinMs: number) => Promise<void>;
 }
 
 /**
@@ -14,16 +14,17 @@ export interface ChosenModel {
  * the offline extractive model. Throws `invalid_key` or `invalid_option`.
  */
 export async function chooseModel(named: string | undefined, env: NodeJS.ProcessEnv): Promise<ChosenModel> {
-  const wantsServer = env['OPENAI_API_KEY'] !== undefined || env['OPENAI_BASE_URL'] !== undefined;
-  const name = named ?? env['POSTCHAIN_MODEL'] ?? (wantsServer ? DEFAULT_MODEL : 'offline');
+  // An empty variable, as compose files give, is one that is not set.
+  const wantsServer = Boolean(env['OPENAI_API_KEY'] || env['OPENAI_BASE_URL']);
+  const name = named ?? (env['POSTCHAIN_MODEL'] || (wantsServer ? DEFAULT_MODEL : 'offline'));
   if (name === 'offline') {
     const { offlineModel } = await import('../models/offline/offline-model.ts');
     return { model: offlineModel(), check: async () => {} };
   }
   const { openaiModel } = await import('../models/openai/openai-model.ts');
   const model = openaiModel({ model: name });
-  const check = async (): Promise<void> => {
-    const refused = await model.checkKey({ signal: AbortSignal.timeout(3_000) });
+  const check = async (withinMs: number): Promise<void> => {
+    const refused = await model.checkKey({ signal: AbortSignal.timeout(withinMs) });
     if (refused !== null)
       throw new PostChainError(
         'invalid_key',

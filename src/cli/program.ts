@@ -22,7 +22,10 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--journal <file>', 'write the journal of the run as JSON lines')
     .addOption(new Option('--json', 'print the answer as one JSON object, and nothing else').conflicts('quiet'))
     .option('--quiet', 'print the answer and no progress')
-    .addHelpText('after', '\nExit codes: 0 answered, 3 a degraded answer, 2 wrong usage, 130 interrupted.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 answered, 3 a degraded answer, 2 wrong usage, 130 interrupted, 1 anything else.',
+    )
     .action(async (request, flags) => {
       const { runCommand } = await import('./run-command.ts');
       finish(await runCommand(request ?? noRequest(), flags));

@@ -6,6 +6,7 @@ import { answerText } from './answer-text.ts';
 import { createAsker } from './ask-user.ts';
 import { chooseModel } from './choose-model.ts';
 import { openDocuments } from './open-documents.ts';
+import { oneLine } from './printable.ts';
 import { createProgress } from './progress.ts';
 import { colorsFor, createScreen } from './screen.ts';
 
@@ -40,8 +41,9 @@ export async function runCommand(request: string, flags: RunFlags): Promise<numb
   const answer = await run.answer;
   stopListening();
   asker.close();
-  file?.close();
   screen.clear();
+  if (file?.failure) screen.line(`postchain: the journal is not whole: ${oneLine(file.failure)}`);
+  file?.close();
   process.stdout.write(
     flags.json ? `${JSON.stringify(answer, null, 2)}\n` : `${silent ? '' : '\n'}${forPeople(answer)}`,
   );
@@ -53,6 +55,8 @@ function forPeople(answer: FinalAnswer): string {
   const page = { colors: colorsFor(process.stdout), columns: isTTY ? Math.min(columns || 80, 120) : Infinity };
   return answerText(answer, page);
 }
+
+const MAX_CHECK_MS = 3_000;
 
 /** Everything that can be wrong is found here, before anything starts. */
 async function prepare(flags: RunFlags) {
@@ -69,12 +73,12 @@ async function prepare(flags: RunFlags) {
       ...(flags.timeout !== undefined && { totalMs: flags.timeout * 1000 }),
     },
   });
-  await check();
+  await check(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250));
   const read =
     documents === null
       ? 'no documents (--docs DIR gives some)'
       : `${documents.files} ${documents.files === 1 ? 'document' : 'documents'}`;
-  const skipped = (documents?.skipped ?? []).map(({ path, reason }) => `  skipped ${path}: ${reason}`);
+  const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
   return { chain, startAt, notes: [`${model.id} · ${read}`, ...skipped] };
 }
 

@@ -7,19 +7,26 @@ import type { Fact, JournalEntry } from '../../machines/contracts/journal-entry.
 export interface Journal {
   readonly entries: readonly JournalEntry[];
   append(fact: Fact): void;
+  /** The run is over: what comes later is not written. */
+  close(): void;
   listen(listener: (entry: JournalEntry) => void): void;
 }
 
 export function createJournal(now: () => number): Journal {
   const startedAtMs = now();
   const entries: JournalEntry[] = [];
+  let closed = false;
   const listeners: ((entry: JournalEntry) => void)[] = [];
   return {
     entries,
     append(fact) {
+      if (closed) return;
       const entry = { seq: entries.length, atMs: now() - startedAtMs, ...fact };
       entries.push(entry);
       for (const listener of listeners) listener(entry);
+    },
+    close: () => {
+      closed = true;
     },
     listen: (listener) => void listeners.push(listener),
   };

@@ -3,6 +3,8 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 
 export interface JournalFile {
+  /** Why nothing more is written, say a full disk; null while all is well. A journal that fails does not stop its run. */
+  readonly failure: string | null;
   write(entry: JournalEntry): void;
   close(): void;
 }
@@ -13,8 +15,19 @@ export interface JournalFile {
  */
 export function openJournalFile(path: string): JournalFile {
   const file = open(path);
+  let failure: string | null = null;
   return {
-    write: (entry) => void writeSync(file, `${JSON.stringify(entry)}\n`),
+    get failure() {
+      return failure;
+    },
+    write(entry) {
+      if (failure !== null) return;
+      try {
+        writeSync(file, `${JSON.stringify(entry)}\n`);
+      } catch (error) {
+        failure = error instanceof Error ? error.message : String(error);
+      }
+    },
     close: () => closeSync(file),
   };
 }

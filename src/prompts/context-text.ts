@@ -14,7 +14,11 @@ export function passagesText(passages: readonly Passage[]): string {
   if (passages.length === 0) return '(nothing was found)';
   return passages
     .map(({ id, source, heading, text }) =>
-      block('passage', `id="${id}" lines="${source.startLine}-${source.endLine}"`, [...heading, text].join('\n')),
+      block(
+        'passage',
+        `id="${attribute(id)}" lines="${source.startLine}-${source.endLine}"`,
+        [...heading, text].join('\n'),
+      ),
     )
     .join('\n');
 }
@@ -31,10 +35,22 @@ function messageBlock(message: Message): string {
 }
 
 function attributes({ id, role, phase, source }: Message): string {
-  const where = source === null ? '' : ` source="${source.path}:${source.startLine}-${source.endLine}"`;
-  return `id="${id}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}`;
+  const where = source === null ? '' : ` source="${attribute(source.path)}:${source.startLine}-${source.endLine}"`;
+  return `id="${attribute(id)}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}`;
 }
 
+/** A value between quotes: nothing in it can end them, or the tag. */
+function attribute(value: string): string {
+  return value.replace(/[<>"&\s]+/g, (found) => (/[<>"&]/.test(found) ? '_' : ' '));
+}
+
+/** Text of a phase in a block of its own, so that it is told from what is asked. */
+export function noteText(name: string, content: string): string {
+  return block('note', `from="${attribute(name)}"`, content);
+}
+
+const TAG = /<(?=\s*\/?\s*(?:message|passage|note)\b)/gi;
+
 function block(name: string, attributeText: string, content: string): string {
-  return `<${name} ${attributeText}>\n${content.replaceAll(`</${name}`, `< /${name}`)}\n</${name}>`;
+  return `<${name} ${attributeText}>\n${content.replace(TAG, '< ')}\n</${name}>`;
 }

@@ -11,6 +11,7 @@ const INLINE = new Set(
   sup time tt u var wbr input button code`.split(/\s+/),
 );
 const HEADING = /^h[1-6]$/;
+const MAX_DEPTH = 2_000;
 
 /**
  * The blocks of an HTML text, forgiving like a browser: scripts, styles and navigation left out, white space folded as it
@@ -18,11 +19,20 @@ const HEADING = /^h[1-6]$/;
  */
 export function readHtml(html: string): Block[] {
   const reader = new HtmlReader(html);
+  let depth = 0;
   const parser = new Parser(
     {
-      onopentag: (name) => reader.open(name, parser.startIndex),
+      onopentag: (name) => {
+        depth += 1;
+        // Deeper than any page that is written: the parser's cost grows with the square of it.
+        if (depth > MAX_DEPTH) parser.pause();
+        else reader.open(name, parser.startIndex);
+      },
       ontext: (text) => reader.text(text, parser.startIndex),
-      onclosetag: (name) => reader.close(name, parser.startIndex),
+      onclosetag: (name) => {
+        depth -= 1;
+        reader.close(name, parser.startIndex);
+      },
     },
     { decodeEntities: true, lowerCaseTags: true },
   );

@@ -3,6 +3,9 @@ import type { Block } from './document.ts';
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+|\n/g;
 
+/** So many keys above a value are told: the nearest. */
+const MAX_PATH = 12;
+
 /** An object or array that is open: the key or place in it that comes next. */
 interface Open {
   readonly array: boolean;
@@ -30,6 +33,7 @@ class JsonReader {
   readonly #blocks: Block[] = [];
   readonly #open: Open[] = [];
   #writer = new BlockWriter();
+  #written = false;
 
   token(token: string, line: number): void {
     const inside = this.#open.at(-1);
@@ -60,6 +64,7 @@ class JsonReader {
 
   #write(inside: Open | undefined, value: string, line: number): void {
     const key = inside === undefined || inside.array ? '' : `${inside.key}: `;
+    this.#written = true;
     this.#writer.breakLine(line);
     for (const part of `${inside === undefined ? '' : '- '}${key}${value}`.split(/\r?\n/)) {
       this.#writer.breakLine(line);
@@ -68,7 +73,12 @@ class JsonReader {
   }
 
   #flush(): void {
-    const path = this.#open.slice(0, -1).map(({ array, key, items }) => (array ? `${items + 1}` : key));
+    if (!this.#written) return;
+    this.#written = false;
+    const path = this.#open
+      .slice(0, -1)
+      .slice(-MAX_PATH)
+      .map(({ array, key, items }) => (array ? `${items + 1}` : key));
     const block = this.#writer.finish(path, 'list');
     if (block !== null) this.#blocks.push(block);
     this.#writer = new BlockWriter();

@@ -4,7 +4,7 @@ import { actionVerdicts } from '../../machines/action/setup.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { attemptVerdicts } from '../../machines/attempt/setup.ts';
 import type { RetrievePassagesInput } from '../../machines/chain/ports.ts';
-import type { PassageSource, Retrieval } from '../../machines/contracts/passage.ts';
+import { type PassageSource, type Retrieval, retrievalSchema } from '../../machines/contracts/passage.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import type { CapabilityRegistry } from '../capabilities/registry.ts';
 import { listenToGuards } from '../journal/guard-verdicts.ts';
@@ -35,17 +35,28 @@ export function joinActors(parts: ActorParts) {
 
 function createRetrievePassages(source: PassageSource, { record }: Watcher) {
   return fromPromise<Retrieval, RetrievePassagesInput>(async ({ input: { query, ...options }, signal }) => {
+    const tell = (found: Retrieval | null, failure: string | null): void => {
+      if (signal.aborted) return;
+      const passages = found?.passages.length ?? 0;
+      record({ type: 'retrieval', query, passages, widened: found?.widened ?? false, failure });
+    };
     try {
-      const found = await source.search(query, { ...options, signal });
-      const { passages, widened } = found;
-      record({ type: 'retrieval', query, passages: passages.length, widened, failure: null });
+      const found = readRetrieval(await source.search(query, { ...options, signal }));
+      tell(found, null);
       return found;
     } catch (error) {
-      const failure = unexpectedFailure(error).message;
-      record({ type: 'retrieval', query, passages: 0, widened: false, failure });
+      tell(null, unexpectedFailure(error).message);
       throw error;
     }
   });
+}
+
+/** Sources are the user's code: what is no retrieval is a dead source. */
+function readRetrieval(given: unknown): Retrieval {
+  const read = retrievalSchema.safeParse(given);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new TypeError(`the source gave no passages (${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'misfit'})`);
 }
 
 /** A source with nothing in it: a chain without documents. */

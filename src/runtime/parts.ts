@@ -10,10 +10,15 @@ import type { PostChainOptions } from './options.ts';
 export function partsOf(options: PostChainOptions): Omit<ActorParts, 'watcher'> {
   return {
     model: options.model ?? offlineModel(),
-    prompts: { ...prompts, ...options.prompts },
+    prompts: { ...prompts, ...given(options.prompts) },
     clock: options.clock ?? systemClock,
     passages: options.documents ?? noPassages,
     capabilities: createRegistry(options.capabilities ?? []),
     decider: options.decider === undefined ? noopDecider : options.decider,
   };
+}
+
+/** Without what is undefined: leaving out and giving nothing are the same. */
+function given<Given extends object>(options: Given = {} as Given): Given {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given;
 }

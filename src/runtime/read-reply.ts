@@ -40,6 +40,7 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
       let toldChars = MIN_TOLD_CHARS;
       const reply = await readStream(() => model.stream(request, { signal: controller.signal }), {
         maxChars: policy.maxReplyChars,
+        signal: controller.signal,
         promptChars,
         onText: (text) => {
           if (over) return;

@@ -41,6 +41,8 @@ export function readRun(options: RunOptions): CheckedRun {
     );
   if (mode !== 'automatic' && mode !== 'manual')
     throw new PostChainError('invalid_option', `mode: got ${spell(mode)}; wanted "automatic" or "manual".`);
+  if (options.signal !== undefined && typeof options.signal?.addEventListener !== 'function')
+    throw new PostChainError('invalid_option', `signal: got ${spell(options.signal)}; wanted an AbortSignal.`);
   for (const [index, turn] of history.entries())
     if (!(turn?.role === 'user' || turn?.role === 'assistant') || typeof turn.content !== 'string')
       throw new PostChainError(

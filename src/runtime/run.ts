@@ -6,14 +6,13 @@ import type { ChainInput, ChainState } from '../../machines/contracts/chain-stat
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { JOURNAL_VERSION, type JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { unexpectedFailure } from '../../machines/policies/failures.ts';
-import { failPhase } from '../../machines/policies/progress.ts';
-import { composeAnswer } from '../../machines/policies/synthesis.ts';
 import { createVerdictLog, listenToGuards } from '../journal/guard-verdicts.ts';
 import { createJournal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
 import { type ActorParts, joinActors } from './actors.ts';
 import { createEventStream, type RunEvent } from './event-stream.ts';
+import { answerAfterCrash, answerAfterStop } from './last-resort.ts';
+import { spell } from './refusal.ts';
 
 /** A run under way. */
 export interface Run {
@@ -62,18 +61,24 @@ export function startRun(input: ChainInput, parts: Omit<ActorParts, 'watcher'>, 
 
   const answer = new Promise<FinalAnswer>((resolve) => {
     let state: ChainState = actor.getSnapshot().context;
-    const finish = (given: FinalAnswer): void => {
+    const finish = (given: FinalAnswer, told: boolean): void => {
       signal?.removeEventListener('abort', interrupt);
-      journal.append({ type: 'run-end', status: given.status, usage: given.metadata.usage });
-      stream.end();
       resolve(given);
+      if (!told) journal.append({ type: 'answer', answer: given });
+      journal.append({ type: 'run-end', status: given.status, usage: given.metadata.usage });
+      journal.close();
+      stream.end();
     };
     actor.subscribe({
       next: (snapshot) => {
         state = snapshot.context;
       },
-      error: (error) => finish(answerAfterCrash(state, error)),
-      complete: () => finish(actor.getSnapshot().output ?? answerAfterStop(state)),
+      error: (error) => finish(answerAfterCrash(state, error), false),
+      complete: () => {
+        const { output } = actor.getSnapshot();
+        if (output === undefined) finish(answerAfterStop(state), false);
+        else finish(output, true);
+      },
     });
   });
 
@@ -94,19 +99,10 @@ export function startRun(input: ChainInput, parts: Omit<ActorParts, 'watcher'>, 
   return { runId, events: stream, answer, journal: journal.entries, send, cancel, actor };
 }
 
-/** A chart that crashed is a bug; the run still answers with what it had, and says so. */
-function answerAfterCrash(state: ChainState, error: unknown): FinalAnswer {
-  const failed = failPhase(state, state.direction, unexpectedFailure(error));
-  return composeAnswer({ ...state, ...failed, interruption: { kind: 'phase_failed' } });
-}
-
-/** Somebody stopped the actor from outside. */
-function answerAfterStop(state: ChainState): FinalAnswer {
-  return composeAnswer({ ...state, interruption: { kind: 'interrupted', reason: 'the actor was stopped' } });
-}
-
 function notAnEvent(event: unknown): PostChainError {
   const types = chainEventSchema.options.map((option) => option.shape.type.value).join(', ');
-  const got = JSON.stringify(event)?.slice(0, 100) ?? typeof event;
-  return new PostChainError('invalid_option', `No event of a run: got ${got}; wanted one of ${types}.`);
+  return new PostChainError(
+    'invalid_option',
+    `No event of a run: got ${spell((event as { type?: unknown } | null)?.type ?? event)}; wanted one of ${types}.`,
+  );
 }

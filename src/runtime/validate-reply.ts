@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ValidateReply, ValidateReplyInput, Validation } from '../../machines/attempt/ports.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import { replySchemas } from '../../machines/contracts/phases/reply.ts';
 import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { fromSyncOrPromise } from './sync-or-promise.ts';
@@ -29,10 +30,21 @@ async function validateLater(prompt: Prompt, value: unknown): Promise<Validation
   }
 }
 
-function verdictOn({ name }: Prompt, checked: z.ZodSafeParseResult<unknown>): Validation {
-  if (checked.success) return { ok: true, value: checked.data };
-  const issues = checked.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  const refined = checked.error.issues.every(({ code }) => code === 'custom');
+/** A prompt of the user's may have a schema of its own: its value must fit the chain's too, which reads it. */
+function verdictOn(prompt: Prompt, checked: z.ZodSafeParseResult<unknown>): Validation {
+  const { name, output } = prompt;
+  const own = replySchemas[name];
+  if (checked.success) {
+    const read = output === own ? checked : own.safeParse(checked.data);
+    if (read.success) return { ok: true, value: checked.data };
+    return misfit(name, read.error);
+  }
+  return misfit(name, checked.error);
+}
+
+function misfit(name: Task, { issues: found }: z.ZodError): Validation {
+  const issues = found.map(({ path, message }) => ({ path: path.join('.'), message }));
+  const refined = found.every(({ code }) => code === 'custom');
   const stage = refined ? 'refinement' : 'schema';
   const count = issues.length === 1 ? 'one place' : `${issues.length} places`;
   const message = `The reply does not fit the schema of "${name}" in ${count}.`;

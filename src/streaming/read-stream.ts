@@ -16,6 +16,8 @@ export interface StreamWatcher {
    */
   readonly onPartial: (value: unknown) => void;
   readonly maxChars: number;
+  /** Aborts the reading, whether the stream listens to it or not. */
+  readonly signal: AbortSignal;
   /** For the estimate where the provider gives no usage. */
   readonly promptChars: number;
 }
@@ -28,9 +30,9 @@ export interface StreamWatcher {
  * It never rejects: a broken transport, a stream that throws, no JSON, or too much text is the reply's `failure`.
  */
 export async function readStream(open: () => AsyncIterable<ModelPart>, watcher: StreamWatcher): Promise<Reply> {
-  const source = textSource(open, watcher.maxChars, watcher.onText);
+  const source = textSource(open, watcher);
   const found = await findObject(source, watcher.onPartial);
-  await source.close();
+  source.close();
   const { text, end } = source;
   const failure = brokenBy(end) ?? (found.whole ? null : extractionFailure(text, found.state, end));
   return {
@@ -51,11 +53,14 @@ interface Found {
   readonly state: JsonSpan['state'];
 }
 
+/** So many things that look like the object and are none, and the rest is not looked at. */
+const MAX_OBJECTS = 200;
+
 /** The first whole object in the text, however many that turn out to be none come before it; then the rest is read. */
 async function findObject(source: TextSource, onPartial: (value: unknown) => void): Promise<Found> {
   const pending = { rest: '' };
   let sawEmptyObject = false;
-  for (;;) {
+  for (let tried = 0; tried < MAX_OBJECTS; tried += 1) {
     const span = createJsonSpan();
     let value: unknown;
     try {
@@ -76,6 +81,8 @@ async function findObject(source: TextSource, onPartial: (value: unknown) => voi
       ? { whole: true, value: {}, state: 'after' }
       : { whole: false, value: null, state: span.state };
   }
+  while ((await source.next()) !== null);
+  return { whole: false, value: null, state: 'after' };
 }
 
 /** The chunks of one object, up to its end; what stands behind it is left for the next. */

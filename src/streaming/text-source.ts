@@ -1,7 +1,8 @@
-import type { TokenUsage } from '../../machines/contracts/budget.ts';
-import type { Failure } from '../../machines/contracts/failure.ts';
+import { type TokenUsage, tokenUsageSchema } from '../../machines/contracts/budget.ts';
+import { type Failure, failureSchema } from '../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../machines/contracts/model.ts';
 import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
+import { nextTurn } from './next-turn.ts';
 
 /** How a stream ended; all null while it has not. */
 export interface StreamEnd {
@@ -10,34 +11,62 @@ export interface StreamEnd {
   readonly failure: Failure | null;
 }
 
-/** The text of a model's stream, chunk by chunk, and how it ended. It never throws: a stream that does has failed. */
+/**
+ * The text of a model's stream, chunk by chunk, and how it ended.
+ *
+ * 1. It never throws: a stream that does, or gives a part that is none, has failed. 2. It ends at the first `finish` or `failure`,
+ * at too much text, and at an abort, whether the stream listens to that or not. 3. However fast parts come, the event loop gets
+ * its turn, so that deadlines and cancels do.
+ */
 export interface TextSource {
   readonly text: string;
   readonly end: StreamEnd;
   /** The next chunk; null at the end. */
   next(): Promise<string | null>;
-  /** Lets go of the stream, wherever it is. */
-  close(): Promise<void>;
+  /** Lets go of the stream, wherever it is, and does not wait for it. */
+  close(): void;
 }
 
-export function textSource(
-  open: () => AsyncIterable<ModelPart>,
-  maxChars: number,
-  onText: (text: string) => void,
-): TextSource {
+export interface TextSourceOptions {
+  readonly maxChars: number;
+  readonly signal: AbortSignal;
+  readonly onText: (text: string) => void;
+}
+
+const PARTS_A_TURN = 500;
+
+export function textSource(open: () => AsyncIterable<ModelPart>, options: TextSourceOptions): TextSource {
+  const { maxChars, signal, onText } = options;
   let iterator: AsyncIterator<ModelPart> | null = null;
   let text = '';
   let end: StreamEnd = { reason: null, usage: null, failure: null };
-  let done = false;
+  let over = signal.aborted;
+  let parts = 0;
+  let release: () => void = () => {};
+
+  const onAbort = (): void => {
+    over = true;
+    release();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
 
   const fail = (failure: Failure): void => {
     end = { ...end, failure };
-    done = true;
+    over = true;
   };
+
+  /** The next part, or null as soon as the signal aborts: a stream that ignores it is left behind. */
+  function step(): Promise<IteratorResult<ModelPart> | null> {
+    return new Promise((resolve, reject) => {
+      release = () => resolve(null);
+      iterator ??= open()[Symbol.asyncIterator]();
+      iterator.next().then(resolve, reject);
+    });
+  }
 
   function takeText(chunk: string): string {
     const room = maxChars - text.length;
-    const taken = chunk.slice(0, room);
+    const taken = chunk.length <= room ? chunk : chunk.slice(0, room);
     text += taken;
     if (taken !== '') onText(taken);
     if (chunk.length > room)
@@ -47,21 +76,18 @@ export function textSource(
     return taken;
   }
 
+  /** What a part gives. Adapters are the user's code too: what is no part ends the stream as a failure. */
   function take(part: ModelPart): string {
-    switch (part.type) {
-      case 'text-delta':
-        return takeText(part.text);
-      case 'finish':
-        end = { ...end, reason: part.reason, usage: part.usage };
-        return '';
-      case 'failure':
-        end = { ...end, failure: part.failure };
-        return '';
-      default: {
-        const never: never = part;
-        return never;
-      }
-    }
+    if (part?.type === 'text-delta' && typeof part.text === 'string') return takeText(part.text);
+    if (part?.type === 'finish') {
+      const usage = tokenUsageSchema.safeParse(part.usage);
+      end = { reason: part.reason, usage: usage.success ? usage.data : null, failure: null };
+      over = true;
+    } else if (part?.type === 'failure') {
+      const read = failureSchema.safeParse(part.failure);
+      fail(read.success ? read.data : brokenContract('its failure part holds no failure'));
+    } else fail(brokenContract('it gave something that is no part'));
+    return '';
   }
 
   return {
@@ -72,23 +98,30 @@ export function textSource(
       return end;
     },
     async next() {
-      if (done) return null;
+      if (over) return null;
       try {
-        iterator ??= open()[Symbol.asyncIterator]();
-        const step = await iterator.next();
-        if (!step.done) return take(step.value);
-        done = true;
+        parts += 1;
+        if (parts % PARTS_A_TURN === 0) await nextTurn();
+        const result = over ? null : await step();
+        if (result !== null && !result.done) return take(result.value);
+        over = true;
       } catch (error) {
-        fail(failureOf('unexpected', 'model_threw', unexpectedFailure(error).message, { retryable: false }));
+        fail(brokenContract(unexpectedFailure(error).message));
       }
       return null;
     },
-    async close() {
+    close() {
+      signal.removeEventListener('abort', onAbort);
+      over = true;
       try {
-        await iterator?.return?.();
+        iterator?.return?.()?.then(undefined, () => {});
       } catch {
         // It was to end, and it has.
       }
     },
   };
+}
+
+function brokenContract(message: string): Failure {
+  return failureOf('unexpected', 'model_threw', message, { retryable: false });
 }

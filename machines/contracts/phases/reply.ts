@@ -1,18 +1,22 @@
-import type { SynthesisReply } from '../synthesis.ts';
-import type { ActionReply } from './action.ts';
-import type { ExperienceReply } from './experience.ts';
-import type { IntentionReply } from './intention.ts';
-import type { ObservationReply } from './observation.ts';
-import type { UnderstandingReply } from './understanding.ts';
-import type { YieldReply } from './yield.ts';
+import type { z } from 'zod';
+import { synthesisReplySchema } from '../synthesis.ts';
+import { actionReplySchema } from './action.ts';
+import { experienceReplySchema } from './experience.ts';
+import { intentionReplySchema } from './intention.ts';
+import { observationReplySchema } from './observation.ts';
+import { understandingReplySchema } from './understanding.ts';
+import { yieldReplySchema } from './yield.ts';
+
+/** The schema that a model's reply must fit, task by task. */
+export const replySchemas = {
+  action: actionReplySchema,
+  experience: experienceReplySchema,
+  intention: intentionReplySchema,
+  observation: observationReplySchema,
+  understanding: understandingReplySchema,
+  yield: yieldReplySchema,
+  synthesis: synthesisReplySchema,
+} as const;
 
 /** What a model says, task by task. */
-export interface Replies {
-  readonly action: ActionReply;
-  readonly experience: ExperienceReply;
-  readonly intention: IntentionReply;
-  readonly observation: ObservationReply;
-  readonly understanding: UnderstandingReply;
-  readonly yield: YieldReply;
-  readonly synthesis: SynthesisReply;
-}
+export type Replies = { readonly [T in keyof typeof replySchemas]: Readonly<z.infer<(typeof replySchemas)[T]>> };

@@ -1,8 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { z } from 'zod';
+import { intentionReplySchema } from '../../../machines/contracts/phases/intention.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
 import { createValidateReply } from '../../../src/runtime/validate-reply.ts';
+import { replies } from '../../../src/testing/replies.ts';
 
 /** What the product's validator says of a value, held against this schema. */
 async function validate(output: z.ZodType, value: unknown) {
@@ -14,8 +16,15 @@ const goal = z.object({ goal: z.string(), score: z.number() });
 
 describe('a whole reply held against its schema', () => {
   test('that fits is the value as the schema reads it', async () => {
-    const schema = goal.extend({ score: z.number().default(1) });
-    expect(await validate(schema, { goal: 'x', more: 1 })).toEqual({ ok: true, value: { goal: 'x', score: 1 } });
+    const schema = intentionReplySchema.extend({ score: z.number().default(1) });
+    const value = { ...replies.intention, more: 1 };
+    expect(await validate(schema, value)).toEqual({ ok: true, value: { ...replies.intention, score: 1 } });
+  });
+
+  test('that fits a schema of the user’s but not the chain’s is no value: the chain reads its own fields', async () => {
+    const said = await validate(goal, { goal: 'x', score: 1 });
+    expect(said).toMatchObject({ ok: false, failure: { stage: 'schema' } });
+    expect(said.ok === false && said.failure.issues.map(({ path }) => path)).toContain('clarity');
   });
 
   test('[A10] that has the wrong shape is a failure of schema, with each place', async () => {

@@ -4,13 +4,13 @@ import { consentChoiceSchema } from '../../../machines/contracts/consent.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { failureStageSchema } from '../../../machines/contracts/failure.ts';
 import { PHASES, phaseSchema, TASKS, taskSchema } from '../../../machines/contracts/phase.ts';
-import { replySchemas } from '../../../machines/contracts/phases/result.ts';
+import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
 import { results } from './samples.ts';
 
 describe('the words of a run', () => {
   it('[C1] there are six phases in their order, each with a schema for its reply', () => {
     expect(PHASES).toEqual(['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
-    expect(Object.keys(replySchemas)).toEqual([...PHASES]);
+    expect(Object.keys(replySchemas)).toEqual([...PHASES, 'synthesis']);
     for (const phase of PHASES) {
       expect(replySchemas[phase].parse(results[phase].reply)).toEqual(results[phase].reply);
       expect(phaseSchema.parse(phase)).toBe(phase);

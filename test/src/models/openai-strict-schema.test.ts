@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { replySchemas } from '../../../machines/contracts/phases/result.ts';
+import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
 import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
 import { strictSchema } from '../../../src/models/openai/strict-schema.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { ModelPart, ModelRequest } from '../../../../machines/contracts/model.ts';
 import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
-import { replySchemas } from '../../../../machines/contracts/phases/result.ts';
+import { replySchemas } from '../../../../machines/contracts/phases/reply.ts';
 import { synthesisReplySchema } from '../../../../machines/contracts/synthesis.ts';
 import { offlineModel } from '../../../../src/models/offline/offline-model.ts';
 import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline-inputs.ts';

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
@@ -86,6 +86,24 @@ describe('postchain run', () => {
     expect(stdout).toContain('cheese');
     for (const character of ['\u001b', '\u0007', '\u202e']) expect(`${stdout}${stderr}`).not.toContain(character);
   });
+
+  it('progress that nobody reads is no reason to lose the answer', async () => {
+    const { child, finished } = startCli(['run', QUESTION, '--docs', 'docs']);
+    child.stderr?.destroy();
+    const { code, stdout } = await finished;
+    expect(stdout).toContain('The Yield phase decides');
+    expect(code).toBe(0);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'a journal that cannot be written is told, and the answer still comes',
+    async () => {
+      const { code, stdout, stderr } = await cli('run', QUESTION, '--docs', 'docs', '--journal', '/dev/full');
+      expect(stderr).toContain('the journal is not whole: ENOSPC');
+      expect(stdout).toContain('The Yield phase decides');
+      expect(code).toBe(0);
+    },
+  );
 
   it('Ctrl-C prints the degraded answer and exits 130', async () => {
     const server = await chatServer(({ method, response }) => {

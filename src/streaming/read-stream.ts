@@ -85,16 +85,41 @@ async function findObject(source: TextSource, onPartial: (value: unknown) => voi
   return { whole: false, value: null, state: 'after' };
 }
 
-/** The chunks of one object, up to its end; what stands behind it is left for the next. */
-async function* chunksOf(span: JsonSpan, source: TextSource, pending: { rest: string }): AsyncGenerator<string> {
-  while (span.state !== 'after') {
-    const chunk = pending.rest === '' ? await source.next() : pending.rest;
-    pending.rest = '';
-    if (chunk === null) return;
+/**
+ * The chunks of one object, up to its end; what stands behind it is left for the next. A hand-made iterator: the turns that an async
+ * generator takes for each chunk would cost more than the parsing.
+ */
+function chunksOf(span: JsonSpan, source: TextSource, pending: { rest: string }): AsyncIterableIterator<string> {
+  const end: IteratorResult<string> = { done: true, value: undefined };
+
+  /** Goes on until there is something of the object: through the prose before it, say. */
+  async function search(): Promise<IteratorResult<string>> {
+    while (span.state !== 'after') {
+      const chunk = pending.rest === '' ? await source.next() : pending.rest;
+      pending.rest = '';
+      if (chunk === null) return end;
+      const found = taken(chunk);
+      if (found !== null) return found;
+    }
+    return end;
+  }
+
+  function taken(chunk: string): IteratorResult<string> | null {
     const { json, rest } = span.push(chunk);
     pending.rest = rest;
-    if (json !== '') yield json;
+    return json === '' ? null : { done: false, value: json };
   }
+
+  return {
+    next: () =>
+      span.state === 'inside'
+        ? source.next().then((chunk) => (chunk === null ? end : (taken(chunk) ?? search())))
+        : search(),
+    return: () => Promise.resolve(end),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
 /** Goes on to the end of an object that turned out to be none. */

@@ -55,25 +55,42 @@ export function textSource(open: () => AsyncIterable<ModelPart>, options: TextSo
     over = true;
   };
 
-  /** The next part, or null as soon as the signal aborts: a stream that ignores it is left behind. */
-  function step(): Promise<IteratorResult<ModelPart> | null> {
-    return new Promise((resolve, reject) => {
+  /** The next chunk, or null as soon as the signal aborts: a stream that ignores it is left behind. */
+  function pull(): Promise<string | null> {
+    return new Promise((resolve) => {
       release = () => resolve(null);
-      iterator ??= open()[Symbol.asyncIterator]();
-      iterator.next().then(resolve, reject);
+      const broken = (error: unknown): void => {
+        fail(brokenContract(unexpectedFailure(error).message));
+        resolve(null);
+      };
+      try {
+        iterator ??= open()[Symbol.asyncIterator]();
+        iterator
+          .next()
+          .then((step) => resolve(over ? null : taken(step)), broken)
+          .then(undefined, broken);
+      } catch (error) {
+        broken(error);
+      }
     });
+  }
+
+  function taken(step: IteratorResult<ModelPart>): string | null {
+    if (!step.done) return take(step.value);
+    over = true;
+    return null;
   }
 
   function takeText(chunk: string): string {
     const room = maxChars - text.length;
-    const taken = chunk.length <= room ? chunk : chunk.slice(0, room);
-    text += taken;
-    if (taken !== '') onText(taken);
+    const kept = chunk.length <= room ? chunk : chunk.slice(0, room);
+    text += kept;
+    if (kept !== '') onText(kept);
     if (chunk.length > room)
       fail(
         failureOf('extraction', 'too_long', `The reply is longer than ${maxChars} characters; wanted a shorter one.`),
       );
-    return taken;
+    return kept;
   }
 
   /** What a part gives. Adapters are the user's code too: what is no part ends the stream as a failure. */
@@ -97,18 +114,10 @@ export function textSource(open: () => AsyncIterable<ModelPart>, options: TextSo
     get end() {
       return end;
     },
-    async next() {
-      if (over) return null;
-      try {
-        parts += 1;
-        if (parts % PARTS_A_TURN === 0) await nextTurn();
-        const result = over ? null : await step();
-        if (result !== null && !result.done) return take(result.value);
-        over = true;
-      } catch (error) {
-        fail(brokenContract(unexpectedFailure(error).message));
-      }
-      return null;
+    next() {
+      if (over) return Promise.resolve(null);
+      parts += 1;
+      return parts % PARTS_A_TURN === 0 ? nextTurn().then(() => (over ? null : pull())) : pull();
     },
     close() {
       signal.removeEventListener('abort', onAbort);

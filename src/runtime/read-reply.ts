@@ -25,6 +25,7 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
     const { attemptId, task, attempt, policy } = call;
     const openedAtMs = clock.now();
     let over = false;
+    let stop = (): void => {};
     const tell = (event: ReadReplyEvent): void => {
       if (over) return;
       over = event.type === 'reply.ended';
@@ -40,7 +41,9 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
       let toldChars = MIN_TOLD_CHARS;
       const reply = await readStream(() => model.stream(request, { signal: controller.signal }), {
         maxChars: policy.maxReplyChars,
-        signal: controller.signal,
+        onStoppable: (given) => {
+          stop = given;
+        },
         promptChars,
         onText: (text) => {
           if (over) return;
@@ -65,7 +68,10 @@ export function createReadReply({ model, prompts, clock, watcher }: ReadReplyPar
     );
     return () => {
       // A call that has ended needs no abort, and an abort makes an error with its stack.
-      if (!over) controller.abort();
+      if (!over) {
+        controller.abort();
+        stop();
+      }
       over = true;
     };
   });

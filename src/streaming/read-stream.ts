@@ -16,8 +16,8 @@ export interface StreamWatcher {
    */
   readonly onPartial: (value: unknown) => void;
   readonly maxChars: number;
-  /** Aborts the reading, whether the stream listens to it or not. */
-  readonly signal: AbortSignal;
+  /** Given a function that stops the reading at once, whether the stream listens to its signal or not. */
+  readonly onStoppable: (stop: () => void) => void;
   /** For the estimate where the provider gives no usage. */
   readonly promptChars: number;
 }

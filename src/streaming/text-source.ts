@@ -29,33 +29,33 @@ export interface TextSource {
 
 export interface TextSourceOptions {
   readonly maxChars: number;
-  readonly signal: AbortSignal;
+  /** Told where to stop the reading from outside: an abort. Cheaper for each call than a listener on a signal. */
+  readonly onStoppable: (stop: () => void) => void;
   readonly onText: (text: string) => void;
 }
 
 const PARTS_A_TURN = 500;
 
 export function textSource(open: () => AsyncIterable<ModelPart>, options: TextSourceOptions): TextSource {
-  const { maxChars, signal, onText } = options;
+  const { maxChars, onText, onStoppable } = options;
   let iterator: AsyncIterator<ModelPart> | null = null;
   let text = '';
   let end: StreamEnd = { reason: null, usage: null, failure: null };
-  let over = signal.aborted;
+  let over = false;
   let parts = 0;
   let release: () => void = () => {};
 
-  const onAbort = (): void => {
+  onStoppable(() => {
     over = true;
     release();
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
+  });
 
   const fail = (failure: Failure): void => {
     end = { ...end, failure };
     over = true;
   };
 
-  /** The next chunk, or null as soon as the signal aborts: a stream that ignores it is left behind. */
+  /** The next chunk, or null as soon as it is stopped: a stream that ignores its signal is left behind. */
   function pull(): Promise<string | null> {
     return new Promise((resolve) => {
       release = () => resolve(null);
@@ -120,7 +120,6 @@ export function textSource(open: () => AsyncIterable<ModelPart>, options: TextSo
       return parts % PARTS_A_TURN === 0 ? nextTurn().then(() => (over ? null : pull())) : pull();
     },
     close() {
-      signal.removeEventListener('abort', onAbort);
       over = true;
       try {
         iterator?.return?.()?.then(undefined, () => {});

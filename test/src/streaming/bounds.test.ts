@@ -80,7 +80,7 @@ describe('the work that a reply makes', () => {
       onPartial: () => {
         partials += 1;
       },
-      signal: new AbortController().signal,
+      onStoppable: () => {},
       maxChars: 10_000_000,
       promptChars: 0,
     });

@@ -20,7 +20,7 @@ export async function readAll(parts: AsyncIterable<ModelPart>, { maxChars = 1_00
   const reply = await readStream(() => parts, {
     onText: (text) => texts.push(text),
     onPartial: (value) => partials.push(structuredClone(value)),
-    signal: new AbortController().signal,
+    onStoppable: () => {},
     maxChars,
     promptChars,
   });

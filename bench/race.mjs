@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 /**
  * Measures the entrants in turns, A B C A B C …, so that a noisy moment falls on all of them. Each module has a process of its
  * own that lives through all rounds: warm code, and none pays for what another does to the process (LangGraph's
- * AsyncLocalStorage, for one, slows every promise around it on Node 20).
+ * LangGraph's AsyncLocalStorage is likely to slow the promises around it on Node 20).
  *
  * @template T
  * @param {readonly Entrant[]} entrants

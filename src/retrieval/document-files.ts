@@ -1,4 +1,4 @@
-import { type Stats, statSync } from 'node:fs';
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 import { PostChainError } from '../../machines/contracts/error.ts';
@@ -29,6 +29,7 @@ async function filesOf(path: string): Promise<DocumentFile[]> {
   const stats = statsOf(path, absolutePath);
   if (stats.isFile()) return [{ absolutePath, path: shownPath(path), named: true }];
   if (!stats.isDirectory()) throw invalidPath(path, 'neither a file nor a folder');
+  mustBeReadable(path, absolutePath);
   const pattern = `**/*.{${KINDS.join(',')}}`;
   const found = await glob(pattern, {
     cwd: absolutePath,
@@ -44,6 +45,15 @@ async function filesOf(path: string): Promise<DocumentFile[]> {
     path: shownPath(`${path.replace(/[\\/]+$/, '')}/${inside}`),
     named: false,
   }));
+}
+
+/** A folder without the right to list it would look like an empty one. */
+function mustBeReadable(path: string, absolutePath: string): void {
+  try {
+    accessSync(absolutePath, constants.R_OK | constants.X_OK);
+  } catch (cause) {
+    throw invalidPath(path, 'a folder that cannot be read', cause);
+  }
 }
 
 function statsOf(path: string, absolutePath: string): Stats {

@@ -1,4 +1,5 @@
 import type { ChainInput } from '../../machines/contracts/chain-state.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ActorParts } from './actors.ts';
 import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
@@ -19,6 +20,11 @@ export function inputOf(
 ): ChainInput {
   const { request, history, mode, startAt } = readRun(run);
   const startedAtMs = clock.now();
+  if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
+    throw new PostChainError(
+      'invalid_option',
+      `clock: its now() gave ${startedAtMs}; wanted milliseconds since the epoch.`,
+    );
   return {
     ...readOptions(options),
     runId: (options.newId ?? randomId)(),
@@ -32,5 +38,8 @@ export function inputOf(
     messages: messagesOf(history, startedAtMs),
   };
 }
+
+/** The latest time that a date can hold. */
+const MAX_TIME_MS = 8.64e15;
 
 const randomId = (): string => globalThis.crypto.randomUUID();

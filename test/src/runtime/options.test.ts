@@ -53,6 +53,11 @@ describe('options that make no sense are refused before anything starts, in one 
     expect(run(options)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 
+  it('a clock that tells no time is refused', () => {
+    const clock = { now: () => Number.NaN, setTimeout: () => 0, clearTimeout: () => {} };
+    expect(() => createPostChain({ clock }).run({ request: 'x' })).toThrow(/clock: its now\(\) gave NaN/);
+  });
+
   it('two capabilities of one name are refused', () => {
     const one = { name: 'look', description: 'looks', arguments: z.object({}), execute: () => '' };
     expect(() => createPostChain({ capabilities: [one, one] })).toThrow(

@@ -26,7 +26,8 @@ export function shortfalls(state: ChainState): readonly Shortfall[] {
   if (interruption?.kind === 'model_unavailable')
     note('model_unavailable', `The model could not be used: ${lastFailure(state)}`);
   if (interruption?.kind === 'phase_failed') note('incomplete_state', `A phase failed: ${lastFailure(state)}`);
-  else if (lost.length > 0) note('incomplete_state', `Done without ${listed(lost)}: ${lastFailure(state)}`);
+  else if (lost.length > 0 && interruption?.kind !== 'model_unavailable')
+    note('incomplete_state', `Done without ${listed(lost)}: ${lastFailure(state)}`);
   else if (assessment !== null && assessment.answer.trim() === '') note('incomplete_state', 'Yield gave no answer.');
   if (interruption?.kind === 'deadline') note('deadline_passed', `The run reached its limit of ${limits.totalMs} ms.`);
   if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')

@@ -29,7 +29,9 @@ export function answerText(answer: FinalAnswer, { colors, columns }: Page): stri
     );
     parts.push([colors.bold('Sources'), ...lines].join('\n'));
   }
-  if (notes !== '') parts.push(`${colors.bold('Notes')}\n${wrapped(`  ${oneLine(notes)}`, columns)}`);
+  // What the answer itself says is not said again.
+  if (notes !== '' && !answer.answerText.includes(notes))
+    parts.push(`${colors.bold('Notes')}\n${wrapped(`  ${oneLine(notes)}`, columns)}`);
   return `${parts.join('\n\n')}\n`;
 }
 

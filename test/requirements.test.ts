@@ -16,6 +16,23 @@ const pending: Readonly<Record<string, number>> = {
   R4: 5,
 };
 
+/**
+ * Proved in part: tests name the row, and the rest of it waits for its issue. A row stands here or in `pending`, never in both;
+ * this list, too, only ever gets shorter.
+ */
+const partly: Readonly<Record<string, { readonly issue: number; readonly missing: string }>> = {
+  A3: { issue: 3, missing: 'a retry policy of the user’s own' },
+  A7: { issue: 3, missing: 'driving attempts step by step with hasNext and next' },
+  A12: { issue: 3, missing: 'the driver for tool-call arguments' },
+  U6: { issue: 4, missing: 'near-duplicates: only results with the same words are consolidated' },
+  C6: { issue: 4, missing: 'contradictory intent' },
+  C4: { issue: 5, missing: 'provider fallback' },
+  C5: { issue: 5, missing: 'backing off when a source limits the rate' },
+  R2: { issue: 5, missing: 'the session on the result' },
+  R6: { issue: 5, missing: 'the model-backed decider and its switch' },
+  R8: { issue: 5, missing: 'counters' },
+};
+
 const proved = new Set(
   readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts') && file !== 'requirements.test.ts')
@@ -26,6 +43,11 @@ const proved = new Set(
 describe('the requirements', () => {
   it.each(ids)('%s is named by a test, or listed with the issue that will prove it', (id) => {
     expect(proved.has(id) !== id in pending).toBe(true);
+  });
+
+  it.each(Object.keys(partly))('%s, proved in part, is a row that a test names', (id) => {
+    expect(ids).toContain(id);
+    expect(proved.has(id)).toBe(true);
   });
 
   it('are all that tests name', () => {

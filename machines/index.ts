@@ -1,9 +1,16 @@
 export { actionMachine } from './action/action.machine.ts';
 export type { ActionInput } from './action/setup.ts';
 export { attemptMachine } from './attempt/attempt.machine.ts';
-export type { ReadReply, ReadReplyEvent, ReadReplyInput, ValidateReply, Validation } from './attempt/ports.ts';
+export type { ReadReply, ReadReplyEvent, ReadReplyInput, ValidateReply } from './attempt/ports.ts';
 export { chainMachine } from './chain/chain.machine.ts';
-export { type AttemptInput, type AttemptOutcome, attemptExecutionSchema } from './contracts/attempt.ts';
+export {
+  type AttemptExecution,
+  type AttemptInput,
+  type AttemptOutcome,
+  attemptExecutionSchema,
+  type Validation,
+} from './contracts/attempt.ts';
+export { type AttemptPolicy, attemptPolicySchema, DEFAULT_POLICY } from './contracts/attempt-policy.ts';
 export { type Limits, limitsSchema, type Usage } from './contracts/budget.ts';
 export { type ChainEvent, chainEventSchema } from './contracts/chain-event.ts';
 export type { ChainInput, ChainState } from './contracts/chain-state.ts';

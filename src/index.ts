@@ -1,3 +1,4 @@
+export type { AttemptExecution, AttemptOutcome, AttemptRecord, NextCall } from '../machines/contracts/attempt.ts';
 export type { Limits, TokenUsage } from '../machines/contracts/budget.ts';
 export type { ChainEvent } from '../machines/contracts/chain-event.ts';
 export type { ConsentRequest } from '../machines/contracts/consent.ts';
@@ -5,13 +6,46 @@ export type { Decision } from '../machines/contracts/decision.ts';
 export { type ErrorCode, PostChainError } from '../machines/contracts/error.ts';
 export type { Failure } from '../machines/contracts/failure.ts';
 export type { JournalEntry } from '../machines/contracts/journal-entry.ts';
-export type { ChatModel, ChatTurn, FinishReason, ModelPart, ModelRequest } from '../machines/contracts/model.ts';
+export type {
+  ChatModel,
+  ChatTurn,
+  FinishReason,
+  ModelPart,
+  ModelRequest,
+  ReplyForm,
+} from '../machines/contracts/model.ts';
 export type { Passage, PassageSource, Retrieval, SearchOptions } from '../machines/contracts/passage.ts';
 export { PHASES, type Phase, type Task } from '../machines/contracts/phase.ts';
 export type { Replies } from '../machines/contracts/phases/reply.ts';
 export type { Citation, FinalAnswer } from '../machines/contracts/synthesis.ts';
 export type { Thresholds } from '../machines/contracts/thresholds.ts';
 export { failureOf } from '../machines/policies/failures.ts';
+export type { AttemptLimits, AttemptOptions, AttemptPrompt } from './attempts/attempt-options.ts';
+export { AttemptsExhausted } from './attempts/attempts-exhausted.ts';
+export type { Clock } from './attempts/clock.ts';
+export {
+  type Attempt,
+  type AttemptLogic,
+  type CreateAttemptOptions,
+  createAttempt,
+} from './attempts/create-attempt.ts';
+export type { DeepPartial } from './attempts/deep-partial.ts';
+export {
+  exponentialBackoff,
+  fallbackModel,
+  maxCorrections,
+  maxTransportRetries,
+  type RetryPolicy,
+  retryPolicy,
+  stopOnRepeatedError,
+  withErrorFeedback,
+} from './attempts/retry-policy.ts';
+export {
+  createStructuredOutput,
+  type StructuredOutput,
+  type StructuredOutputOptions,
+} from './attempts/structured-output.ts';
+export type { ElementUpdate, ResetUpdate, StructuredUpdate } from './attempts/updates.ts';
 export { type Capability, type CapabilityContext, defineCapability } from './capabilities/capability.ts';
 export { searchDocuments } from './capabilities/search-documents.ts';
 export { offlineModel } from './models/offline/offline-model.ts';
@@ -24,11 +58,12 @@ export { type LoadedDocuments, loadDocuments } from './retrieval/load-documents.
 export { createPassageIndex } from './retrieval/passage-index.ts';
 export { type Decider, noopDecider } from './runtime/action-actors.ts';
 export { chainInput } from './runtime/chain-input.ts';
-export type { Clock } from './runtime/clock.ts';
 export { createActors } from './runtime/create-actors.ts';
 export { createPostChain, type PostChain } from './runtime/create-postchain.ts';
 export type { RunEvent } from './runtime/event-stream.ts';
 export type { PostChainOptions } from './runtime/options.ts';
 export type { Run } from './runtime/run.ts';
 export type { RunOptions, Turn } from './runtime/run-options.ts';
-export type { DeepPartial, PartialUpdate, Watcher } from './runtime/watcher.ts';
+export type { PartialUpdate, Watcher } from './runtime/watcher.ts';
+export { type ListSchema, listOf } from './schemas/list-of.ts';
+export type { JsonSchema } from './schemas/standard-schema.ts';

@@ -1,20 +1,27 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { attemptMachine } from '../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../machines/chain/chain.machine.ts';
 import { chartOf } from '../src/diagram/chart.ts';
 import { mermaid } from '../src/diagram/mermaid.ts';
 
-const CHART = /<!-- chart -->[\s\S]*?<!-- \/chart -->/;
-const picture = mermaid(chartOf(chainMachine), { depth: 2 });
 const readme = readFileSync('README.md', 'utf8');
+
+/** The pages with a picture of a machine in them, and how it is drawn. */
+const pictures = [
+  { page: 'README.md', mark: 'chart', picture: mermaid(chartOf(chainMachine), { depth: 2 }) },
+  { page: 'docs/structured-output.md', mark: 'chart: attempt', picture: mermaid(chartOf(attemptMachine)) },
+];
 const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
 const examples = readdirSync('examples').map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
 
-describe('the README', () => {
-  it('shows the chart that runs (`npm run docs` draws it anew)', () => {
-    const drawn = readme.replace(CHART, () => `<!-- chart -->\n\`\`\`mermaid\n${picture}\`\`\`\n<!-- /chart -->`);
-    if (process.env['UPDATE_DOCS']) writeFileSync('README.md', drawn);
-    else expect(readme).toBe(drawn);
+describe('the documentation', () => {
+  it.each(pictures)('$page shows the chart that runs (`npm run docs` draws it anew)', ({ page, mark, picture }) => {
+    const text = readFileSync(page, 'utf8');
+    const place = new RegExp(`<!-- ${mark} -->[\\s\\S]*?<!-- /chart -->`);
+    const drawn = text.replace(place, () => `<!-- ${mark} -->\n\`\`\`mermaid\n${picture}\`\`\`\n<!-- /chart -->`);
+    if (process.env['UPDATE_DOCS']) writeFileSync(page, drawn);
+    else expect(text).toBe(drawn);
   });
 
   it('shows code that is one of the examples, to the letter', () => {

@@ -21,9 +21,6 @@ const pending: Readonly<Record<string, number>> = {
  * this list, too, only ever gets shorter.
  */
 const partly: Readonly<Record<string, { readonly issue: number; readonly missing: string }>> = {
-  A3: { issue: 3, missing: 'a retry policy of the user’s own' },
-  A7: { issue: 3, missing: 'driving attempts step by step with hasNext and next' },
-  A12: { issue: 3, missing: 'the driver for tool-call arguments' },
   U6: { issue: 4, missing: 'near-duplicates: only results with the same words are consolidated' },
   C6: { issue: 4, missing: 'contradictory intent' },
   C4: { issue: 5, missing: 'provider fallback' },

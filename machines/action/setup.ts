@@ -1,5 +1,6 @@
 import { assign, emit, setup } from 'xstate';
-import type { AttemptExecution, AttemptOutcome, AttemptPolicy } from '../contracts/attempt.ts';
+import type { AttemptExecution, AttemptOutcome } from '../contracts/attempt.ts';
+import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
 import type { CapabilityCall, CapabilityResult, Continuation, StopReason } from '../contracts/capability.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
@@ -15,7 +16,7 @@ import {
   synthesizeLast,
 } from '../policies/capability-loop.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
-import { NO_USAGE } from '../policies/usage.ts';
+import { newExecution } from '../policies/retry.ts';
 import { type ArgumentsCheck, actionPorts } from './ports.ts';
 
 export interface ActionInput {
@@ -55,7 +56,7 @@ export function startAction(input: ActionInput): ActionContext {
     stopReason: 'nothing_to_run',
     problem: null,
     failure: null,
-    execution: { id: input.id, task: 'action', attempts: [], corrections: 0, transportRetries: 0, usage: NO_USAGE },
+    execution: newExecution({ id: input.id, task: 'action' }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { requirePorts } from '../ports.ts';
-import { attemptOutcome, attemptSetup, progressOf, startAttempts } from './setup.ts';
+import { attemptOutcome, progressOf, startAttempts } from './context.ts';
+import { attemptSetup } from './setup.ts';
 
 /**
  * One typed value out of a language model: stream it, validate it, and try again while that can help [A1].
@@ -14,6 +15,12 @@ export const attemptMachine = attemptSetup.createMachine({
   },
   output: ({ context }) => attemptOutcome(context),
   initial: 'calling',
+  after: {
+    totalDeadline: [
+      { guard: 'callIsUnderWay', target: '.recordingFailure', actions: 'noteTotalDeadline' },
+      { target: '.failed', actions: 'noteTotalDeadline' },
+    ],
+  },
   states: {
     calling: {
       description: 'One call of the model, from opening it to the end of its stream.',
@@ -24,6 +31,7 @@ export const attemptMachine = attemptSetup.createMachine({
           attemptId: context.id,
           task: context.task,
           attempt: context.execution.attempts.length + 1,
+          model: context.execution.fallbacks,
           input: context.input,
           feedback: context.feedback,
           policy: context.policy,
@@ -100,13 +108,14 @@ export const attemptMachine = attemptSetup.createMachine({
       description: 'The attempt failed: it is recorded, its partial values are void, and the policy decides.',
       entry: ['recordAttempt', 'announceEnd'],
       always: [
+        { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'announceRetry'] },
         { guard: 'failureIsHopeless', target: 'failed' },
         { guard: 'retryIsAllowed', target: 'backingOff', actions: ['prepareRetry', 'announceRetry'] },
         { target: 'failed' },
       ],
     },
     backingOff: {
-      description: 'Waits before the next call; a correction does not wait.',
+      description: 'Waits before the next call; a correction and another model are not waited for.',
       always: { guard: 'waitIsOver', target: 'calling' },
       after: { backoff: 'calling' },
       exit: 'clearAttempt',

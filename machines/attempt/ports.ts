@@ -1,14 +1,14 @@
 import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
-import type { AttemptPolicy, Feedback, Reply } from '../contracts/attempt.ts';
-import type { Failure } from '../contracts/failure.ts';
-import type { Task } from '../contracts/phase.ts';
+import type { Feedback, Reply, Validation } from '../contracts/attempt.ts';
+import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
 import { port } from '../ports.ts';
 
-/** What reading one reply needs. `attempt` counts from 1. */
+/** What reading one reply needs. `attempt` counts from 1; `model` from 0, the first, over its fallbacks. */
 export interface ReadReplyInput {
   readonly attemptId: string;
-  readonly task: Task;
+  readonly task: string;
   readonly attempt: number;
+  readonly model: number;
   readonly input: unknown;
   readonly feedback: Feedback | null;
   readonly policy: AttemptPolicy;
@@ -34,13 +34,9 @@ export type ReadReplyEvent =
 export type ReadReply = CallbackActorLogic<ReadReplyEvent, ReadReplyInput>;
 
 export interface ValidateReplyInput {
-  readonly task: Task;
+  readonly task: string;
   readonly value: unknown;
 }
-
-export type Validation =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly failure: Failure };
 
 /** Checks a parsed reply against the task's schema. A rejection counts as an unexpected failure. */
 export type ValidateReply = PromiseActorLogic<Validation, ValidateReplyInput>;

@@ -1,5 +1,5 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
-import { callUsage } from '../attempt/setup.ts';
+import { callUsage } from '../attempt/context.ts';
 import type { Usage } from '../contracts/budget.ts';
 import { addCall, addUsage, NO_USAGE } from '../policies/usage.ts';
 

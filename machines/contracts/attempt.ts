@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { AttemptPolicy } from './attempt-policy.ts';
 import { tokenUsageSchema, usageSchema } from './budget.ts';
 import { type Failure, failureSchema } from './failure.ts';
-import { type Task, taskSchema } from './phase.ts';
 
 /** What a stream came to: all of its text and the JSON value found in it, or why there is none. Not yet validated [A2]. */
 export const replySchema = z.object({
@@ -22,6 +22,8 @@ export type Feedback = Readonly<z.infer<typeof feedbackSchema>>;
  */
 const attemptRecordSchema = z.object({
   attempt: z.int().min(1),
+  /** Which model was called: 0 is the first, 1 its first fallback. */
+  model: z.int().min(0),
   text: z.string(),
   failure: failureSchema.nullable(),
   usage: tokenUsageSchema,
@@ -30,39 +32,40 @@ const attemptRecordSchema = z.object({
 });
 export type AttemptRecord = Readonly<z.infer<typeof attemptRecordSchema>>;
 
+/** What holding a value against its schema came to: the value, as the schema transforms it, or why it is none. */
+export type Validation =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: Failure };
+
 /** All attempts at one value: immutable and serialisable [A5]. Usage adds up over failed attempts too [A11]. */
 export const attemptExecutionSchema = z.object({
   id: z.string(),
-  task: taskSchema,
+  task: z.string(),
   attempts: z.array(attemptRecordSchema).readonly(),
   corrections: z.int().min(0),
   transportRetries: z.int().min(0),
+  /** How often the next model has taken over: the index of the model under way. */
+  fallbacks: z.int().min(0),
   usage: usageSchema,
 });
 export type AttemptExecution = Readonly<z.infer<typeof attemptExecutionSchema>>;
 
-/** The bounds of one execution, each on its own [A4]. Times in milliseconds. */
-export interface AttemptPolicy {
-  readonly maxCorrections: number;
-  readonly maxTransportRetries: number;
-  /** All model calls together: what is left of the run's budget. */
-  readonly maxCalls: number;
-  readonly firstChunkMs: number;
-  readonly chunkMs: number;
-  readonly backoffBaseMs: number;
-  readonly backoffMaxMs: number;
-  readonly maxReplyChars: number;
-}
-
-/** What the attempt machine is started with. `input` is JSON and fits the task's prompt. */
+/** What the attempt machine is started with. `task` names what is asked for; `input` is JSON, what its prompt is rendered from. */
 export interface AttemptInput {
   readonly id: string;
-  readonly task: Task;
+  readonly task: string;
   readonly input: unknown;
   readonly policy: AttemptPolicy;
 }
 
+/** The call to come after a failed attempt, as the policy prepared it. */
+export interface NextCall {
+  readonly waitMs: number;
+  /** What the model is told; null leaves what it was told before. */
+  readonly feedback: Feedback | null;
+}
+
 /** How the attempt machine ends: with a validated value, or with the last failure [promise 4]. */
-export type AttemptOutcome =
-  | { readonly ok: true; readonly value: unknown; readonly execution: AttemptExecution }
+export type AttemptOutcome<Value = unknown> =
+  | { readonly ok: true; readonly value: Value; readonly execution: AttemptExecution }
   | { readonly ok: false; readonly failure: Failure; readonly execution: AttemptExecution };

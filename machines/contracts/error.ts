@@ -4,19 +4,23 @@ export type ErrorCode =
   | 'invalid_option'
   | 'invalid_path'
   | 'invalid_key'
+  | 'invalid_schema'
   | 'port_missing'
   | 'unscripted_call'
   | 'duplicate_capability'
+  | 'attempts_exhausted'
+  | 'cancelled'
   | 'internal';
 
 /**
- * The one error class of PostChain. It is only ever thrown before a run starts (a bad request, option, path or key)
- * or for a programming mistake (a port left out); within a run everything that goes wrong ends in the answer.
+ * The one error class of PostChain. It is only ever thrown before a run starts (a bad request, option, path, key or schema)
+ * or for a programming mistake (a port left out); within a run everything that goes wrong ends in the answer. Structured output
+ * used by itself has no answer to end in: where there is no value, its promise rejects with `attempts_exhausted` or `cancelled`.
  *
  * The message is one line: what was got, what is wanted, what to do.
  */
 export class PostChainError extends Error {
-  override readonly name = 'PostChainError';
+  override readonly name: string = 'PostChainError';
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {

@@ -6,7 +6,7 @@ import { consentRequestSchema } from './consent.ts';
 import { contextOperationSchema } from './context-operation.ts';
 import { decisionSchema } from './decision.ts';
 import { failureSchema } from './failure.ts';
-import { phaseSchema, taskSchema } from './phase.ts';
+import { phaseSchema } from './phase.ts';
 import { finalAnswerSchema } from './synthesis.ts';
 import { verdictInputsSchema } from './verdict.ts';
 
@@ -61,16 +61,22 @@ export const chainFactSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('direction-refused'), got: z.string() }),
   z.object({ type: z.literal('decision'), decision: decisionSchema }),
   z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
-  z.object({ type: z.literal('attempt-start'), attemptId: z.string(), task: taskSchema, attempt: z.int() }),
+  z.object({ type: z.literal('attempt-start'), attemptId: z.string(), task: z.string(), attempt: z.int() }),
   z.object({
     type: z.literal('attempt-end'),
     attemptId: z.string(),
-    task: taskSchema,
+    task: z.string(),
     attempt: z.int(),
     failure: failureSchema.nullable(),
     usage: tokenUsageSchema,
   }),
-  z.object({ type: z.literal('attempt-retry'), attemptId: z.string(), attempt: z.int(), inMs: z.number() }),
+  z.object({
+    type: z.literal('attempt-retry'),
+    attemptId: z.string(),
+    attempt: z.int(),
+    model: z.int(),
+    inMs: z.number(),
+  }),
   z.object({ type: z.literal('capability-start'), capability: z.string(), index: z.int() }),
   z.object({
     type: z.literal('capability-stop'),

@@ -1,31 +1,44 @@
 import type { TokenUsage } from './budget.ts';
 import type { Failure } from './failure.ts';
-import type { Task } from './phase.ts';
 
 export interface ChatTurn {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
 }
 
+/** How a reply is wanted: as JSON in its text, or as the arguments of one call of a tool [A12]. */
+export const REPLY_FORMS = ['text', 'tool-call'] as const;
+export type ReplyForm = (typeof REPLY_FORMS)[number];
+
 /**
- * One call of a language model. `turns` is the rendered prompt; `outputSchema` is the JSON Schema that the reply must fit,
- * `schemaName` its name; `input` is the typed input that the prompt was rendered from, for models that are no language model.
+ * One call of a language model. `turns` is the rendered prompt; `outputSchema` is the JSON Schema that the reply must fit, an object
+ * at its root, and `schemaName` its name: that of the one tool, where the reply is wanted as a tool call. `input` is the typed input
+ * that the prompt was rendered from, for models that are no language model; `task` says what it is for, a phase of the chain say.
  */
 export interface ModelRequest {
-  readonly task: Task;
+  readonly task: string;
   readonly turns: readonly ChatTurn[];
   readonly schemaName: string;
   readonly outputSchema: Readonly<Record<string, unknown>>;
+  readonly replyForm: ReplyForm;
   readonly input: unknown;
 }
 
-/** A stream is any number of deltas, then exactly one `finish` or one `failure`, which is the last part. */
+/**
+ * A stream is any number of deltas, then exactly one `finish` or one `failure`, which is the last part.
+ *
+ * A `reasoning-delta` is what a model thinks aloud: it shows that the model is alive, and is no part of the reply. The deltas of one
+ * tool call have the same `index`, from 0 in the order of their beginnings, and each its whole `name`; calls may be interleaved.
+ * A failed call may have cost something too: `usage`, where the provider told it.
+ */
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly text: string }
+  | { readonly type: 'tool-call-delta'; readonly index: number; readonly name: string; readonly arguments: string }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly usage: TokenUsage | null }
-  | { readonly type: 'failure'; readonly failure: Failure };
+  | { readonly type: 'failure'; readonly failure: Failure; readonly usage?: TokenUsage | null };
 
-export type FinishReason = 'stop' | 'length' | 'content-filter' | 'other';
+export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other';
 
 /**
  * The model port: the one thing that PostChain asks of a language model.

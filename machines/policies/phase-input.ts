@@ -1,4 +1,4 @@
-import type { AttemptPolicy } from '../contracts/attempt.ts';
+import { type AttemptPolicy, DEFAULT_POLICY } from '../contracts/attempt-policy.ts';
 import type { Limits } from '../contracts/budget.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
@@ -74,11 +74,21 @@ export function synthesisPolicy({ limits }: ChainState): AttemptPolicy {
   };
 }
 
-/** What of a run's limits bounds each of its calls. */
-function callLimits(limits: Limits): Omit<AttemptPolicy, 'maxCalls'> {
-  const { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, backoffBaseMs, backoffMaxMs, maxReplyChars } =
-    limits;
-  return { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, backoffBaseMs, backoffMaxMs, maxReplyChars };
+/** What of a run's limits bounds each of its calls. The rest is as it is by default: one model, and waits without jitter. */
+function callLimits(limits: Limits): AttemptPolicy {
+  const { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, totalMs } = limits;
+  const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
+  return {
+    ...DEFAULT_POLICY,
+    maxCorrections,
+    maxTransportRetries,
+    firstChunkMs,
+    chunkMs,
+    totalMs,
+    backoffBaseMs,
+    backoffMaxMs,
+    maxReplyChars,
+  };
 }
 
 /** The id of one execution: the step it belongs to and its task. */

@@ -1,15 +1,23 @@
-import type { AttemptExecution, AttemptPolicy, AttemptRecord, Feedback } from '../contracts/attempt.ts';
-import { MAX_TIMER_MS } from '../contracts/budget.ts';
+import type { AttemptExecution, AttemptInput, AttemptRecord, NextCall } from '../contracts/attempt.ts';
+import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { Verdict } from '../contracts/verdict.ts';
-import { addCall } from './usage.ts';
+import { backoffMs } from './backoff.ts';
+import { feedbackFor } from './feedback.ts';
+import { addCall, NO_USAGE } from './usage.ts';
 
 /**
  * When to try again, how long to wait, and what to tell the model [A3, A4, A9, A13]. Corrections (the reply was there and
- * wrong) and transport retries (it never came whole) have budgets of their own.
+ * wrong) and transport retries (it never came whole) have budgets of their own. An execution that is asked about has the failed
+ * attempt in it already, as its last.
  */
 
 const isTransport = (failure: Failure): boolean => failure.stage === 'transport';
+
+/** An execution in which nothing was called yet. */
+export function newExecution({ id, task }: Pick<AttemptInput, 'id' | 'task'>): AttemptExecution {
+  return { id, task, attempts: [], corrections: 0, transportRetries: 0, fallbacks: 0, usage: NO_USAGE };
+}
 
 /** A failure that no further call can mend: a refused key, a bad request, an answer refused. */
 export function hopeless(failure: Failure): Verdict {
@@ -22,17 +30,45 @@ export function retryAllowed(execution: AttemptExecution, failure: Failure, poli
   const used = transport ? execution.transportRetries : execution.corrections;
   const allowed = transport ? policy.maxTransportRetries : policy.maxCorrections;
   const calls = execution.usage.modelCalls;
+  const repeated = policy.stopOnRepeatedError && repeatsError(execution);
   return {
-    holds: used < allowed && calls < policy.maxCalls,
-    inputs: { kind: transport ? 'transport' : 'correction', used, allowed, calls, maxCalls: policy.maxCalls },
+    holds: used < allowed && calls < policy.maxCalls && !repeated,
+    inputs: {
+      kind: transport ? 'transport' : 'correction',
+      used,
+      allowed,
+      calls,
+      maxCalls: policy.maxCalls,
+      ...(policy.stopOnRepeatedError && { repeated }),
+    },
   };
 }
 
-/** The wait before the next call in milliseconds: none for a correction, Retry-After or exponential for transport. */
-export function backoffMs(execution: AttemptExecution, failure: Failure, policy: AttemptPolicy): number {
-  if (!isTransport(failure)) return 0;
-  if (failure.retryAfterMs !== null) return Math.min(MAX_TIMER_MS, failure.retryAfterMs);
-  return Math.min(policy.backoffMaxMs, policy.backoffBaseMs * 2 ** execution.transportRetries);
+/**
+ * Whether the next model takes over: there is one, and the model under way has no retry left, or as many attempts have failed as
+ * `fallbackAfter` says. That call is charged to neither budget, so a fallback is always called once. Time that has run out is no
+ * model's fault.
+ */
+export function fallbackDue(execution: AttemptExecution, failure: Failure, policy: AttemptPolicy): Verdict {
+  const { fallbacks, attempts, usage } = execution;
+  const left = policy.maxFallbacks - fallbacks;
+  const stuck = hopeless(failure).holds || !retryAllowed(execution, failure, policy).holds;
+  const failed = attempts.filter(({ model }) => model === fallbacks).length;
+  return {
+    holds:
+      left > 0 &&
+      failure.stage !== 'deadline' &&
+      usage.modelCalls < policy.maxCalls &&
+      (stuck || failed >= policy.fallbackAfter),
+    inputs: { left, stuck, failed, calls: usage.modelCalls, maxCalls: policy.maxCalls },
+  };
+}
+
+/** Whether the last two replies that came and were wrong are wrong in the same way, place by place. */
+function repeatsError({ attempts }: AttemptExecution): boolean {
+  const wrong = attempts.flatMap(({ failure }) => (failure === null || isTransport(failure) ? [] : [failure]));
+  const [before, last] = wrong.slice(-2).map(({ stage, code, issues }) => JSON.stringify([stage, code, issues]));
+  return last !== undefined && before === last && attempts.at(-1)?.failure === wrong.at(-1);
 }
 
 /** The execution with one more finished attempt in it. */
@@ -47,29 +83,15 @@ export function countRetry(execution: AttemptExecution, failure: Failure): Attem
     : { ...execution, corrections: execution.corrections + 1 };
 }
 
-const MAX_REPLY_CHARS = 4_000;
-const MAX_ISSUES = 10;
-const MAX_ISSUE_CHARS = 300;
-
-/** What the next call tells the model of the last one; nothing after a transport failure, where there is nothing to mend. */
-export function feedbackFor(text: string, failure: Failure): Feedback | null {
-  if (isTransport(failure)) return null;
-  const issues = failure.issues
-    .slice(0, MAX_ISSUES)
-    .map(({ path, message }) => shorten(`- ${path || '(root)'}: ${message}`, MAX_ISSUE_CHARS));
-  const more = failure.issues.length - issues.length;
-  if (more > 0) issues.push(`- and ${more} more`);
-  return {
-    previousReply: shorten(text, MAX_REPLY_CHARS),
-    problem: [shorten(failure.message, MAX_ISSUE_CHARS), ...issues].join('\n'),
-  };
+/** The execution with the next model under way. */
+export function countFallback(execution: AttemptExecution): AttemptExecution {
+  return { ...execution, fallbacks: execution.fallbacks + 1 };
 }
 
-/** The beginning and the end of an over-long text, with what was left out said in between. */
-function shorten(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const half = Math.floor(maxChars / 2);
-  const head = text.slice(0, half).replace(/[\uD800-\uDBFF]$/u, '');
-  const tail = text.slice(-half).replace(/^[\uDC00-\uDFFF]/u, '');
-  return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
+/** The next call of the same model: what it waits for and what it is told. */
+export function nextCall(execution: AttemptExecution, text: string, failure: Failure, policy: AttemptPolicy): NextCall {
+  return {
+    waitMs: backoffMs(execution, failure, policy),
+    feedback: feedbackFor(text, failure, policy.maxFeedbackChars),
+  };
 }

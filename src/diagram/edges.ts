@@ -41,7 +41,14 @@ export function edgesOf(chart: Chart, view: View): { readonly drawn: readonly Ed
       if (knotted(edge)) shown.add(manyInto(target) ? target : source);
     }
   }
-  return { drawn, told };
+  const orphaned = told.filter((edge) => compound(edge) && isOnlyWayIn(edge, edges, view));
+  return { drawn: [...drawn, ...orphaned], told: told.filter((edge) => !orphaned.includes(edge)) };
+}
+
+/** Whether nothing else leads to the edge's target, which stands outside its source: without it the state would hang in the air. */
+function isOnlyWayIn({ source, target }: Edge, edges: readonly Edge[], view: View): boolean {
+  const isWithin = (id: string | null): boolean => id !== null && (id === source || isWithin(view.parentOf(id)));
+  return !isWithin(target) && edges.every((other) => other.target !== target || other.source === source);
 }
 
 function mergedEdges({ transitions }: Chart, view: View): readonly Edge[] {

@@ -20,6 +20,7 @@ export function mermaid(chart: Chart, { depth = Number.POSITIVE_INFINITY }: Merm
   const { drawn, told } = edgesOf(chart, view);
   const lines = [WIDE, 'flowchart TD'];
   for (const state of view.childrenOf(chart.id)) drawState(state, view, told, lines, 1);
+  drawAnywhere(chart.id, leavingOf(chart.id, told, view), lines, 1);
   lines.push('  begin((" "))', `  begin --> ${nodeId(view.initialLeaf(chart.id))}`);
   for (const { source, target, labels, dashed } of drawn) {
     const text = labels.filter((label) => label !== '').join('<br/>');
@@ -33,19 +34,30 @@ function drawState(state: ChartState, view: View, told: readonly Edge[], lines: 
   const id = nodeId(state.id);
   const children = view.childrenOf(state.id);
   const runs = state.invokes.map((name) => `<i>${name}</i>`);
-  const leaving = told
-    .filter(({ source }) => source === state.id)
-    .map(({ labels, target }) => `<small>${labels.join(', ')} → ${view.nameOf(target)}</small>`);
+  const leaving = leavingOf(state.id, told, view);
   if (children.length === 0) {
     const label = `"${[`<b>${state.name}</b>`, ...runs, ...leaving].join('<br/>')}"`;
     lines.push(`${pad}${id}${state.type === 'final' ? `([${label}])` : `[${label}]`}`);
     return;
   }
-  lines.push(`${pad}subgraph ${id} ["${state.name}"]`);
+  lines.push(`${pad}subgraph ${id} ["${[state.name, ...runs].join(' · ')}"]`);
   for (const child of children) drawState(child, view, told, lines, indent + 1);
-  if (leaving.length > 0)
-    lines.push(`${pad}  ${id}_anywhere{{"${['<i>anywhere in here</i>', ...leaving].join('<br/>')}"}}`);
+  drawAnywhere(state.id, leaving, lines, indent + 1);
   lines.push(`${pad}end`);
+}
+
+/** The edges that are told in words. */
+function leavingOf(id: string, told: readonly Edge[], view: View): readonly string[] {
+  return told
+    .filter(({ source }) => source === id)
+    .map(({ labels, target }) => `<small>${labels.join(', ')} → ${view.nameOf(target)}</small>`);
+}
+
+/** What holds in each state of a compound one, the whole machine included. */
+function drawAnywhere(id: string, leaving: readonly string[], lines: string[], indent: number): void {
+  if (leaving.length === 0) return;
+  const text = ['<i>anywhere in here</i>', ...leaving].join('<br/>');
+  lines.push(`${'  '.repeat(indent)}${nodeId(id)}_anywhere{{"${text}"}}`);
 }
 
 const nodeId = (id: string): string => id.replace(/[^A-Za-z0-9]/g, '_');

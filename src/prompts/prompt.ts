@@ -1,7 +1,9 @@
-import { z } from 'zod';
-import type { Feedback } from '../../machines/contracts/attempt.ts';
+import type { z } from 'zod';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import { replySchemas } from '../../machines/contracts/phases/reply.ts';
+import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
+import type { Ask } from './ask.ts';
 
 /**
  * A prompt [E8]: a name, a version that goes up with every change of its words, the schemas of what goes in and what must come
@@ -21,39 +23,42 @@ export function definePrompt<Input>(prompt: Prompt<Input>): Prompt<Input> {
   return prompt;
 }
 
-interface OutputSchema {
-  readonly schema: Readonly<Record<string, unknown>>;
-  /** The rule that every system turn ends with. */
-  readonly rule: string;
-}
+const asks = new WeakMap<Prompt, Ask>();
 
-const schemas = new WeakMap<z.ZodType, OutputSchema>();
-
-function schemaOf({ output }: Prompt): OutputSchema {
-  const known = schemas.get(output);
+/** What a prompt asks of a model; made once, as its JSON Schema is. */
+export function askOf(prompt: Prompt): Ask {
+  const known = asks.get(prompt);
   if (known !== undefined) return known;
-  const schema = z.toJSONSchema(output, { target: 'draft-7', io: 'output' });
-  const rule = `Reply with one JSON object that fits this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
-  const made = { schema, rule };
-  schemas.set(output, made);
+  const made: Ask = {
+    schemaName: `${prompt.name}_reply`,
+    shape: replyShape(prompt),
+    turns: (input) => turnsOf(prompt, input),
+  };
+  asks.set(prompt, made);
   return made;
 }
 
-/** The JSON Schema of a prompt's reply, made once. */
-export function outputSchema(prompt: Prompt): Readonly<Record<string, unknown>> {
-  return schemaOf(prompt).schema;
-}
-
-/** The turns of one call; after a reply that was not good, that reply and what was wrong with it [A9]. */
-export function renderPrompt(prompt: Prompt, input: unknown, feedback: Feedback | null): readonly ChatTurn[] {
-  const turns: ChatTurn[] = [
-    { role: 'system', content: `${prompt.system(input as never)}\n\n${schemaOf(prompt).rule}` },
+function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
+  const checked = prompt.input.safeParse(input);
+  if (!checked.success) throw new TypeError(`The input of "${prompt.name}" does not fit: ${checked.error.message}`);
+  return [
+    { role: 'system', content: prompt.system(input as never) },
     { role: 'user', content: prompt.user(input as never) },
   ];
-  if (feedback === null) return turns;
-  return [
-    ...turns,
-    { role: 'assistant', content: feedback.previousReply || '(nothing)' },
-    { role: 'user', content: `That reply cannot be used:\n${feedback.problem}\nReply again, corrected.` },
-  ];
+}
+
+/** A prompt of the user's may have a schema of its own: its value must fit the chain's too, which reads it. */
+function replyShape({ name, output }: Prompt): OutputShape {
+  const shape = outputShape(output, name);
+  const own = replySchemas[name];
+  if (output === own) return shape;
+  return {
+    ...shape,
+    validate: async (value) => {
+      const checked = await shape.validate(value);
+      if (!checked.ok) return checked;
+      const read = await validate(own, name, checked.value);
+      return read.ok ? checked : read;
+    },
+  };
 }

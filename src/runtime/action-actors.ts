@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import type { ArgumentsCheck, DecideContinuationInput, ExecuteCapabilityInput } from '../../machines/action/ports.ts';
 import type { CapabilityCall, CapabilityResult, continuationSchema } from '../../machines/contracts/capability.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
+import type { Clock } from '../attempts/clock.ts';
 import type { CapabilityRegistry } from '../capabilities/registry.ts';
-import type { Clock } from './clock.ts';
 
 /** Says what comes after a capability's result [R1]: done, or one more call. */
 export type Decider = (

@@ -1,19 +1,27 @@
 import { fromPromise } from 'xstate';
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import { actionVerdicts } from '../../machines/action/setup.ts';
-import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
-import { attemptVerdicts } from '../../machines/attempt/setup.ts';
+import { attemptVerdicts } from '../../machines/attempt/verdicts.ts';
 import type { RetrievePassagesInput } from '../../machines/chain/ports.ts';
+import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
 import { type PassageSource, type Retrieval, retrievalSchema } from '../../machines/contracts/passage.ts';
+import type { Task } from '../../machines/contracts/phase.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
+import type { Clock } from '../attempts/clock.ts';
+import { joinAttempt } from '../attempts/join-attempt.ts';
+import type { CallWatcher } from '../attempts/read-reply.ts';
 import type { CapabilityRegistry } from '../capabilities/registry.ts';
 import { listenToGuards } from '../journal/guard-verdicts.ts';
+import { askOf, type Prompt } from '../prompts/prompt.ts';
 import { createActionActors, type Decider } from './action-actors.ts';
-import { createReadReply, type ReadReplyParts } from './read-reply.ts';
-import { createValidateReply } from './validate-reply.ts';
-import type { Watcher } from './watcher.ts';
+import type { PartialUpdate, Watcher } from './watcher.ts';
 
-export interface ActorParts extends ReadReplyParts {
+export interface ActorParts {
+  readonly model: ChatModel;
+  readonly prompts: Readonly<Record<Task, Prompt>>;
+  readonly replyForm: ReplyForm;
+  readonly clock: Clock;
+  readonly watcher: Watcher;
   readonly passages: PassageSource;
   readonly capabilities: CapabilityRegistry;
   readonly decider: Decider | null;
@@ -22,15 +30,27 @@ export interface ActorParts extends ReadReplyParts {
 /** The actors that the chain's ports want, joined to a model, documents and capabilities. */
 export function joinActors(parts: ActorParts) {
   const { verdicts } = parts.watcher;
-  const attempt = attemptMachine.provide({
-    actors: { readReply: createReadReply(parts), validateReply: createValidateReply(parts.prompts) },
-    guards: listenToGuards(attemptVerdicts, verdicts),
-  });
+  const attempt = joinAttempt({
+    models: [parts.model],
+    askFor: (task) => askOf(parts.prompts[task as Task]),
+    replyForm: parts.replyForm,
+    clock: parts.clock,
+    watcher: callWatcher(parts.watcher),
+  }).provide({ guards: listenToGuards(attemptVerdicts, verdicts) });
   const action = actionMachine.provide({
     actors: { attempt, ...createActionActors(parts.capabilities, parts.decider, parts.clock) },
     guards: listenToGuards(actionVerdicts, verdicts),
   });
   return { attempt, action, retrievePassages: createRetrievePassages(parts.passages, parts.watcher) };
+}
+
+/** What a run tells of its calls: text for the journal, partial values for who watches. */
+function callWatcher({ record, partial }: Watcher): CallWatcher {
+  return {
+    onText: ({ attemptId }, text) => record({ type: 'text-delta', attemptId, text }),
+    onPartial: ({ attemptId, task, attempt }, value) =>
+      partial({ type: 'partial', attemptId, task, attempt, value } as PartialUpdate),
+  };
 }
 
 function createRetrievePassages(source: PassageSource, { record }: Watcher) {

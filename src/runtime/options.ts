@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { type Limits, limitsSchema } from '../../machines/contracts/budget.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { ChatModel } from '../../machines/contracts/model.ts';
+import { type ChatModel, REPLY_FORMS, type ReplyForm } from '../../machines/contracts/model.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import { TASKS, type Task } from '../../machines/contracts/phase.ts';
 import { type Thresholds, thresholdsSchema } from '../../machines/contracts/thresholds.ts';
+import type { Clock } from '../attempts/clock.ts';
 import type { Capability } from '../capabilities/capability.ts';
 import type { Prompt } from '../prompts/prompt.ts';
+import { refuse } from '../refusal.ts';
 import type { Decider } from './action-actors.ts';
-import type { Clock } from './clock.ts';
-import { refuse } from './refusal.ts';
 
 /** What `createPostChain` takes; everything has a default. */
 export interface PostChainOptions {
@@ -22,6 +22,8 @@ export interface PostChainOptions {
   readonly decider?: Decider | null;
   readonly limits?: z.input<typeof limitsSchema>;
   readonly thresholds?: z.input<typeof thresholdsSchema>;
+  /** How models give their replies: as JSON text (the default), or as the arguments of a tool call. */
+  readonly replyForm?: ReplyForm;
   /** Prompts to use in place of the product's own, one by one. */
   readonly prompts?: Partial<Record<Task, Prompt>>;
   readonly clock?: Clock;
@@ -43,6 +45,7 @@ const optionsSchema = z.strictObject({
   decider: z.custom((value) => value === null || typeof value === 'function', 'wanted a function or null').optional(),
   limits: limitsSchema.prefault({}),
   thresholds: thresholdsSchema.prefault({}),
+  replyForm: z.enum(REPLY_FORMS).optional(),
   prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'wanted a prompt of definePrompt')).optional(),
   clock: having('now', 'wanted a clock with now, setTimeout and clearTimeout').optional(),
   newId: z.custom((value) => typeof value === 'function', 'wanted a function').optional(),

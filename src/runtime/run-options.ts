@@ -2,7 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import { isPhase } from '../../machines/policies/phase-selection.ts';
-import { spell } from './refusal.ts';
+import { spell } from '../refusal.ts';
 
 /** An earlier turn that a request builds on. */
 export interface Turn {

@@ -9,10 +9,10 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { createVerdictLog, listenToGuards } from '../journal/guard-verdicts.ts';
 import { createJournal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
+import { spell } from '../refusal.ts';
 import { type ActorParts, joinActors } from './actors.ts';
 import { createEventStream, type RunEvent } from './event-stream.ts';
 import { answerAfterCrash, answerAfterStop } from './last-resort.ts';
-import { spell } from './refusal.ts';
 
 /** A run under way. */
 export interface Run {

@@ -1,14 +1,8 @@
 import type { RuntimeFact } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { Replies } from '../../machines/contracts/phases/reply.ts';
+import type { DeepPartial } from '../attempts/deep-partial.ts';
 import type { VerdictLog } from '../journal/guard-verdicts.ts';
-
-/** A value as far as it has arrived: every part of it may still be missing. A live, read-only view. */
-export type DeepPartial<T> = T extends readonly (infer Item)[]
-  ? readonly DeepPartial<Item>[]
-  : T extends object
-    ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
-    : T;
 
 /**
  * The value of an attempt under way, typed by its task. It is void when its attempt fails: see the `attempt-end` that follows.

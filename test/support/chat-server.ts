@@ -22,6 +22,16 @@ export interface ChatBody {
     readonly type: string;
     readonly json_schema?: { readonly name: string; readonly schema: unknown; readonly strict: boolean };
   };
+  readonly tools?: readonly {
+    readonly type: string;
+    readonly function: {
+      readonly name: string;
+      readonly description?: string;
+      readonly parameters: unknown;
+      readonly strict?: boolean;
+    };
+  }[];
+  readonly tool_choice?: string | { readonly type: string; readonly function: { readonly name: string } };
   readonly temperature?: number;
   readonly max_tokens?: number;
   readonly max_completion_tokens?: number;
@@ -84,6 +94,11 @@ export function event(data: unknown): string {
 /** A chunk of a chat completion: a delta and, perhaps, why it ends. */
 export function chunk(delta: Readonly<Record<string, unknown>>, finishReason: string | null = null): object {
   return { object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finishReason }] };
+}
+
+/** A chunk with deltas of tool calls. */
+export function toolChunk(...calls: readonly object[]): object {
+  return chunk({ tool_calls: calls });
 }
 
 export const DONE = 'data: [DONE]\n\n';

@@ -15,6 +15,7 @@ export function modelRequest(changes: Partial<ModelRequest> = {}): ModelRequest 
       required: ['response'],
       additionalProperties: false,
     },
+    replyForm: 'text',
     input: {},
     ...changes,
   };

@@ -44,7 +44,7 @@ export function startScripted(
 ): ScriptedRun {
   const clock = new WatchedClock();
   const model = scriptedModel((request, call) => {
-    const planned = plan[request.task] ?? replies[request.task];
+    const planned = plan[request.task as Task] ?? replies[request.task as Task];
     const entry = typeof planned === 'function' ? (planned as (call: number) => ScriptEntry)(call) : planned;
     return typeof entry === 'function' ? entry(request) : entry;
   });

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
 import type { OpenAISettings } from './options.ts';
 import { withReadableErrors } from './readable-errors.ts';
+import { withWholeEvents } from './whole-events.ts';
 
 /** The longest time that a Node timer can hold: the chart's deadlines end a call, never the client's. */
 const NEVER_MS = 2_147_483_647;
@@ -26,7 +27,7 @@ async function load(settings: OpenAISettings): Promise<OpenAI> {
     webhookSecret: null,
     baseURL: settings.baseURL,
     defaultHeaders: settings.headers,
-    fetch: withReadableErrors(fetch),
+    fetch: withWholeEvents(withReadableErrors(fetch)),
     maxRetries: 0,
     timeout: NEVER_MS,
     logLevel: 'off',

@@ -4,6 +4,8 @@ import type { Failure, FailureStage } from '../../../machines/contracts/failure.
 export type ModelFailureCode =
   | 'unauthorized'
   | 'bad_request'
+  | 'prompt_too_long'
+  | 'tools_unsupported'
   | 'rate_limited'
   | 'insufficient_quota'
   | 'request_timeout'

@@ -1,41 +1,52 @@
 import type OpenAI from 'openai';
-import type { ModelRequest } from '../../../machines/contracts/model.ts';
+import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { isOpenAI } from './base-url.ts';
-import { type Dialect, humblerDialect, REFUSING } from './dialect.ts';
+import { type Dialect, REFUSING } from './dialect.ts';
+import { humblerDialect } from './humbler-dialect.ts';
 import type { OpenAISettings } from './options.ts';
+import { isPromptTooLong } from './prompt-too-long.ts';
 import { requestBody } from './request-body.ts';
-import { serverError } from './server-error.ts';
+import { type ServerError, serverError } from './server-error.ts';
+import { refusesTools } from './tool-refusal.ts';
 
 /** Sends one request and gives the reply's chunks, as they come over the wire. */
 type Send = (request: ModelRequest, signal: AbortSignal) => Promise<AsyncIterable<unknown>>;
 
 /**
  * Finds the richest dialect that the server takes. A refusal is answered by asking again in a humbler one, within the same
- * attempt; once the server has taken one, it is remembered, so a refusal is paid once in the life of a model.
+ * attempt; once the server has taken one, it is remembered, so a refusal is paid once in the life of a model. Requests for text
+ * and for tool calls are remembered apart, as what one of them gave up may have been no fault of the other.
  *
  * @throws what the openai client throws; the first refusal when no dialect is taken.
  */
 export function negotiation(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
-  let taken: Dialect = { format: 'strict_schema', usage: true, tokenLimit };
+  const best: Dialect = { format: 'strict_schema', toolChoice: 'named', strictTool: true, usage: true, tokenLimit };
+  const taken = new Map<ReplyForm, Dialect>();
 
   return async (request, signal) => {
-    let dialect = taken;
+    const form = request.replyForm;
+    let dialect = taken.get(form) ?? best;
     let refusal: unknown = null;
     for (;;) {
       try {
         const chunks = await send(await client(), requestBody(request, settings, dialect), signal);
-        if (refusal !== null) taken = dialect;
+        if (refusal !== null) taken.set(form, dialect);
         return chunks;
       } catch (thrown) {
         const said = serverError(thrown);
-        const next = said === null ? null : humblerDialect(dialect, said);
+        const next = said === null || isPromptTooLong(said) ? null : humblerDialect(dialect, said, form);
         refusal ??= thrown;
-        if (next === null) throw said !== null && REFUSING.has(said.status) ? refusal : thrown;
+        if (next === null) throw isMoreOfTheSame(said) ? refusal : thrown;
         dialect = next;
       }
     }
   };
+}
+
+/** Whether the last word is one more refusal of a way of asking, so that the first, about the best way, tells more. */
+function isMoreOfTheSame(said: ServerError | null): boolean {
+  return said !== null && REFUSING.has(said.status) && !isPromptTooLong(said) && !refusesTools(said.text);
 }
 
 type Body = Parameters<OpenAI['chat']['completions']['create']>[0] & { stream: true };

@@ -7,6 +7,7 @@ import { linkedSignal } from './linked-signal.ts';
 import { negotiation } from './negotiation.ts';
 import { type OpenAIModelOptions, openaiSettings } from './options.ts';
 import { replyParts } from './reply-parts.ts';
+import { toldOfTools } from './tool-refusal.ts';
 
 export interface OpenAIModel extends ChatModel {
   /** A free look whether the key is refused, before a run starts: a failure for 401 and 403, null for all else. */
@@ -17,8 +18,8 @@ export interface OpenAIModel extends ChatModel {
  * A model behind OpenAI's chat completions: OpenAI, or any server that speaks the same (Ollama, llama.cpp, vLLM, OpenRouter …).
  *
  * 1. It keeps the port's failure contract: whatever goes wrong is one last part, and no message holds the key.
- * 2. One `stream` is one attempt: nothing is retried here. Only a server that refuses a way of asking (JSON schema, usage) is
- *    asked again in a humbler way, and that is remembered.
+ * 2. One `stream` is one attempt: nothing is retried here. Only a server that refuses a way of asking (JSON schema, a
+ *    forced tool call, usage) is asked again in a humbler way, and that is remembered.
  * 3. An abort, a `break` and the end all close the connection that is still open and leave no listener on the caller's signal.
  *
  * @throws PostChainError `invalid_key` or `invalid_option`, here and nowhere later.
@@ -38,14 +39,18 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
     async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
       if (caller.aborted) return;
       const { signal, release } = linkedSignal(caller);
+      const failureIn = (thrown: unknown): Failure => {
+        const failure = failureOf(thrown, settings);
+        return request.replyForm === 'tool-call' ? toldOfTools(failure) : failure;
+      };
       try {
-        for await (const part of replyParts(await send(request, signal))) {
+        for await (const part of replyParts(await send(request, signal), request.schemaName, failureIn)) {
           // The client's stream ends on an abort as if it were complete.
           if (caller.aborted) return;
           yield part;
         }
       } catch (thrown) {
-        if (!caller.aborted) yield { type: 'failure', failure: failureOf(thrown, settings) };
+        if (!caller.aborted) yield { type: 'failure', failure: failureIn(thrown) };
       } finally {
         release();
       }

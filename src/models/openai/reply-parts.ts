@@ -1,58 +1,92 @@
 import type { TokenUsage } from '../../../machines/contracts/budget.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import { type Chunk, parseChunk } from './chunk.ts';
+import { spoken } from './content.ts';
 import { failure } from './failure.ts';
 import { oneLine } from './one-line.ts';
+import { ToolCalls } from './tool-calls.ts';
 
-/**
- * Chunks as the port's parts: deltas, then one `finish` or `failure`. What breaks after the finish reason is no failure, as
- * only the usage could still come.
- *
- * @throws what `chunks` throws before the finish reason; ReportedError and ZodError of `parseChunk`.
- */
-export async function* replyParts(chunks: AsyncIterable<unknown>): AsyncGenerator<ModelPart, void> {
-  let reason: FinishReason | null = null;
-  let usage: TokenUsage | null = null;
-  let refusal = '';
-  let count = 0;
-  try {
-    for await (const data of chunks) {
-      const chunk = parseChunk(data);
-      const choice = chunk.choices?.[0];
-      const said = choice?.delta ?? choice?.message;
-      count += 1;
-      usage = usageOf(chunk) ?? usage;
-      refusal += said?.refusal ?? '';
-      if (choice?.finish_reason) reason = finishReason(choice.finish_reason);
-      if (said?.content) yield { type: 'text-delta', text: said.content };
-    }
-  } catch (error) {
-    if (reason === null) throw error;
-  }
-  yield lastPart(reason, usage, refusal, count);
+/** What is known of a reply so far. */
+interface Progress {
+  readonly calls: ToolCalls;
+  count: number;
+  refusal: string;
+  reason: FinishReason | null;
+  usage: TokenUsage | null;
 }
 
-function lastPart(reason: FinishReason | null, usage: TokenUsage | null, refusal: string, count: number): ModelPart {
+/**
+ * Chunks as the port's parts: deltas, then one `finish` or `failure`. What breaks before the finish reason is a failure by
+ * `failureOf`; what breaks after it is none, as only the usage could still come. A call of the tool `schemaName` has that name,
+ * however it was written for the server.
+ */
+export async function* replyParts(
+  chunks: AsyncIterable<unknown>,
+  schemaName: string,
+  failureOf: (thrown: unknown) => Failure,
+): AsyncGenerator<ModelPart, void> {
+  const calls = new ToolCalls(schemaName);
+  const progress: Progress = { calls, count: 0, refusal: '', reason: null, usage: null };
+  try {
+    for await (const data of chunks) yield* deltas(parseChunk(data), progress);
+  } catch (thrown) {
+    if (progress.reason === null) {
+      yield failed(failureOf(thrown), progress);
+      return;
+    }
+  }
+  yield* progress.calls.rest();
+  yield lastPart(progress);
+}
+
+function deltas(chunk: Chunk, progress: Progress): readonly ModelPart[] {
+  const choice = chunk.choices?.[0];
+  const said = choice?.delta ?? choice?.message;
+  progress.count += 1;
+  progress.usage = usageOf(chunk.usage ?? choice?.usage) ?? progress.usage;
+  if (choice?.finish_reason) progress.reason = finishReason(choice.finish_reason);
+  if (!said) return [];
+  progress.refusal += said.refusal;
+  const { text, reasoning } = spoken(said);
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
+    ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
+    ...progress.calls.read(said.tool_calls ?? []),
+  ];
+}
+
+function lastPart(progress: Progress): ModelPart {
+  const { count, refusal, reason, usage } = progress;
   if (count === 0) {
     const message = 'the reply held no chat completion; check that the base URL is the one of an OpenAI-compatible API';
-    return { type: 'failure', failure: failure('garbled_reply', message, { retryable: true }) };
+    return failed(failure('garbled_reply', message, { retryable: true }), progress);
   }
   if (reason === null) {
     const message = 'the reply ended before it was finished';
-    return { type: 'failure', failure: failure('stream_cut', message, { retryable: true }) };
+    return failed(failure('stream_cut', message, { retryable: true }), progress);
   }
   if (refusal === '') return { type: 'finish', reason, usage };
-  return {
-    type: 'failure',
-    failure: failure('refused', `the model refused: ${oneLine(refusal, [])}`, { stage: 'refinement' }),
-  };
+  return failed(failure('refused', `the model refused: ${oneLine(refusal, [])}`, { stage: 'refinement' }), progress);
 }
 
-function usageOf({ usage }: Chunk): TokenUsage | null {
+function failed(failure: Failure, { usage }: Progress): ModelPart {
+  return { type: 'failure', failure, ...(usage !== null && { usage }) };
+}
+
+function usageOf(usage: Chunk['usage']): TokenUsage | null {
   return usage ? { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens, estimated: false } : null;
 }
 
-function finishReason(reason: string): FinishReason {
-  if (reason === 'stop' || reason === 'length') return reason;
-  return reason === 'content_filter' ? 'content-filter' : 'other';
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  model_length: 'length',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  content_filter: 'content-filter',
+};
+
+function finishReason(theirs: string): FinishReason {
+  return Object.hasOwn(REASONS, theirs) ? (REASONS[theirs] ?? 'other') : 'other';
 }

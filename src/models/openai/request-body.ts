@@ -1,39 +1,48 @@
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
-import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
+import type { ModelRequest } from '../../../machines/contracts/model.ts';
 import type { Dialect } from './dialect.ts';
 import type { OpenAISettings } from './options.ts';
 import { strictSchema } from './strict-schema.ts';
+import { toolParameters } from './tool-parameters.ts';
+import { wireName } from './wire-name.ts';
+import { withWords } from './with-words.ts';
 
 type Body = ChatCompletionCreateParamsStreaming;
 
 /** The JSON body of one call. A server that takes no schema as a parameter gets it in words, so it is never lost. */
 export function requestBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): Body {
-  const inWords = dialect.format === 'json_object' || dialect.format === 'text';
-  const format = responseFormat(request, dialect.format);
   return {
     model: settings.model,
-    messages: inWords ? withSchemaInWords(request) : [...request.turns],
     stream: true,
+    ...(request.replyForm === 'tool-call' ? toolParameters(request, dialect) : textParameters(request, dialect)),
     ...(dialect.usage && { stream_options: { include_usage: true } }),
-    ...(format !== null && { response_format: format }),
     ...(settings.temperature !== null && { temperature: settings.temperature }),
     ...(settings.maxOutputTokens !== null && { [dialect.tokenLimit]: settings.maxOutputTokens }),
   };
 }
 
-function responseFormat(request: ModelRequest, format: Dialect['format']): NonNullable<Body['response_format']> | null {
-  if (format === 'text') return null;
-  if (format === 'json_object') return { type: 'json_object' };
-  const strict = format === 'strict_schema' ? strictSchema(request.outputSchema) : null;
-  const name = request.schemaName.replaceAll(/[^\w-]/gu, '_').slice(0, 64) || 'reply';
-  const schema = { ...(strict ?? request.outputSchema) };
-  return { type: 'json_schema', json_schema: { name, schema, strict: strict !== null } };
+function textParameters(request: ModelRequest, { format }: Dialect): Pick<Body, 'messages' | 'response_format'> {
+  const words = `Reply with one JSON object and nothing else. It must fit this JSON Schema:\n${JSON.stringify(request.outputSchema)}`;
+  switch (format) {
+    case 'strict_schema':
+    case 'json_schema':
+      return { messages: [...request.turns], response_format: jsonSchema(request, format === 'strict_schema') };
+    case 'json_object':
+      return { messages: withWords(request.turns, words), response_format: { type: 'json_object' } };
+    case 'text':
+      return { messages: withWords(request.turns, words) };
+    default: {
+      const never: never = format;
+      return never;
+    }
+  }
 }
 
-/** Into the first system turn, as many chat templates take only one. */
-function withSchemaInWords(request: ModelRequest): ChatTurn[] {
-  const words = `Reply with one JSON object and nothing else. It must fit this JSON Schema:\n${JSON.stringify(request.outputSchema)}`;
-  const [first, ...rest] = request.turns;
-  if (first?.role !== 'system') return [{ role: 'system', content: words }, ...request.turns];
-  return [{ role: 'system', content: `${first.content}\n\n${words}` }, ...rest];
+function jsonSchema(request: ModelRequest, wantsStrict: boolean): NonNullable<Body['response_format']> {
+  const strict = wantsStrict ? strictSchema(request.outputSchema) : null;
+  const schema = { ...(strict ?? request.outputSchema) };
+  return {
+    type: 'json_schema',
+    json_schema: { name: wireName(request.schemaName), schema, strict: strict !== null },
+  };
 }

@@ -4,6 +4,7 @@ import type { Refusal } from './dialect.ts';
 import { failure, type ModelFailureCode } from './failure.ts';
 import { oneLine } from './one-line.ts';
 import type { OpenAISettings } from './options.ts';
+import { isPromptTooLong } from './prompt-too-long.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** What a server said went wrong: by its HTTP status, or in mid-stream, where `status` is null unless the error names one. */
@@ -55,7 +56,9 @@ export function serverFailure(error: ServerError, settings: OpenAISettings): Fai
   return failure(code, message, { retryable, retryAfterMs: wait, status });
 }
 
-function judge({ status, code }: ServerError): readonly [ModelFailureCode, boolean] {
+function judge(error: ServerError): readonly [ModelFailureCode, boolean] {
+  const { status, code } = error;
+  if (isPromptTooLong(error)) return ['prompt_too_long', false];
   if (status === 401 || status === 403) return ['unauthorized', false];
   if (status === 402 || code === 'insufficient_quota') return ['insufficient_quota', false];
   if (status === 408) return ['request_timeout', true];

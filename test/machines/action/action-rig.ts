@@ -6,16 +6,15 @@ import type {
   ExecuteCapabilityInput,
 } from '../../../machines/action/ports.ts';
 import type { ActionContext, ActionInput } from '../../../machines/action/setup.ts';
-import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { CapabilityCall, CapabilityResult, Continuation } from '../../../machines/contracts/capability.ts';
 import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
 import type { ActionReply, ActionResult } from '../../../machines/contracts/phases/action.ts';
+import type { Clock } from '../../../src/attempts/clock.ts';
+import { joinAttempt } from '../../../src/attempts/join-attempt.ts';
+import { unwatched } from '../../../src/attempts/read-reply.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
+import { askOf } from '../../../src/prompts/prompt.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
-import type { Clock } from '../../../src/runtime/clock.ts';
-import { createReadReply } from '../../../src/runtime/read-reply.ts';
-import { createValidateReply } from '../../../src/runtime/validate-reply.ts';
-import { nobody } from '../../../src/runtime/watcher.ts';
 import { flush, POLICY } from '../attempt/attempt-rig.ts';
 
 type Answer<Input, Output> = (input: Input, call: number) => Output | Promise<Output>;
@@ -84,11 +83,8 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
 /** The attempt machine over a model that says this one thing; a second call would be a mistake and fails. */
 export function attemptSaying(reply: unknown, clock: Clock) {
   const model = scriptedModel({ action: [{ reply }] });
-  const actors = {
-    readReply: createReadReply({ model, prompts, clock, watcher: nobody }),
-    validateReply: createValidateReply(prompts),
-  };
-  return { model, attempt: attemptMachine.provide({ actors }) };
+  const askFor = () => askOf(prompts.action);
+  return { model, attempt: joinAttempt({ models: [model], askFor, replyForm: 'text', clock, watcher: unwatched }) };
 }
 
 /** The action machine, started, over a scripted model, scripted capabilities and a scripted decider. */

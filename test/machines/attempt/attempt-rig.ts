@@ -1,19 +1,16 @@
 import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import type {
-  ReadReplyEvent,
-  ReadReplyInput,
-  ValidateReplyInput,
-  Validation,
-} from '../../../machines/attempt/ports.ts';
-import type { AttemptContext } from '../../../machines/attempt/setup.ts';
-import type { AttemptPolicy, Reply } from '../../../machines/contracts/attempt.ts';
+import type { AttemptContext } from '../../../machines/attempt/context.ts';
+import type { ReadReplyEvent, ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
+import type { Reply, Validation } from '../../../machines/contracts/attempt.ts';
+import { type AttemptPolicy, DEFAULT_POLICY } from '../../../machines/contracts/attempt-policy.ts';
 import type { TokenUsage } from '../../../machines/contracts/budget.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 
 export const POLICY: AttemptPolicy = {
+  ...DEFAULT_POLICY,
   maxCorrections: 2,
   maxTransportRetries: 3,
   maxCalls: 100,

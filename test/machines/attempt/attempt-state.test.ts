@@ -86,8 +86,16 @@ describe('the state of an attempt', () => {
     rig.clock.increment(60);
     await rig.end(reply());
     expect(rig.outcome().execution.attempts).toEqual([
-      { attempt: 1, text: '{"good":0}', failure: SCHEMA_FAILURE, usage: USAGE, startedAtMs: 0, durationMs: 40 },
-      { attempt: 2, text: '{"good":true}', failure: null, usage: USAGE, startedAtMs: 40, durationMs: 60 },
+      {
+        attempt: 1,
+        model: 0,
+        text: '{"good":0}',
+        failure: SCHEMA_FAILURE,
+        usage: USAGE,
+        startedAtMs: 0,
+        durationMs: 40,
+      },
+      { attempt: 2, model: 0, text: '{"good":true}', failure: null, usage: USAGE, startedAtMs: 40, durationMs: 60 },
     ]);
   });
 });
@@ -151,10 +159,10 @@ describe('what the machine says of itself', () => {
     expect(rig.facts).toEqual([
       start(1),
       end(1, SCHEMA_FAILURE),
-      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 2, inMs: 0 },
+      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 2, model: 0, inMs: 0 },
       start(2),
       end(2, expect.objectContaining({ code: 'stream_cut' })),
-      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 3, inMs: 100 },
+      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 3, model: 0, inMs: 100 },
       start(3),
       end(3, null),
     ]);

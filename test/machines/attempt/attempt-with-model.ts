@@ -1,12 +1,13 @@
 import { createActor, SimulatedClock } from 'xstate';
-import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import type { AttemptPolicy } from '../../../machines/contracts/attempt.ts';
+import type { AttemptPolicy } from '../../../machines/contracts/attempt-policy.ts';
 import type { ChainFact, RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
+import type { Task } from '../../../machines/contracts/phase.ts';
+import { joinAttempt } from '../../../src/attempts/join-attempt.ts';
+import type { CallInfo } from '../../../src/attempts/read-reply.ts';
+import { askOf } from '../../../src/prompts/prompt.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
-import { createReadReply } from '../../../src/runtime/read-reply.ts';
-import { createValidateReply } from '../../../src/runtime/validate-reply.ts';
-import { nobody, type PartialUpdate } from '../../../src/runtime/watcher.ts';
+import type { PartialUpdate } from '../../../src/runtime/watcher.ts';
 import { flush, POLICY } from './attempt-rig.ts';
 
 /** A reply that fits the schema of Intention. */
@@ -25,15 +26,13 @@ export function attemptWithModel(model: ChatModel, policy: Partial<AttemptPolicy
   const clock = new SimulatedClock();
   const seen: Seen[] = [];
   const watcher = {
-    ...nobody,
-    record: (fact: RuntimeFact) => void seen.push(fact),
-    partial: (update: PartialUpdate) => void seen.push(structuredClone(update)),
+    onText: ({ attemptId }: CallInfo, text: string) => void seen.push({ type: 'text-delta', attemptId, text }),
+    onPartial: ({ attemptId, task, attempt }: CallInfo, value: unknown) =>
+      void seen.push(structuredClone({ type: 'partial', attemptId, task, attempt, value }) as PartialUpdate),
   };
-  const actors = {
-    readReply: createReadReply({ model, prompts, clock, watcher }),
-    validateReply: createValidateReply(prompts),
-  };
-  const actor = createActor(attemptMachine.provide({ actors }), {
+  const askFor = (task: string) => askOf(prompts[task as Task]);
+  const machine = joinAttempt({ models: [model], askFor, replyForm: 'text', clock, watcher });
+  const actor = createActor(machine, {
     input: { id: 's3.intention', task: 'intention', input, policy: { ...POLICY, ...policy } },
     clock,
   });

@@ -2,13 +2,9 @@ import { describe, expect, it, test } from 'vitest';
 import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import type {
-  ReadReplyEvent,
-  ReadReplyInput,
-  ValidateReplyInput,
-  Validation,
-} from '../../../machines/attempt/ports.ts';
+import type { ReadReplyEvent, ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import type { Validation } from '../../../machines/contracts/attempt.ts';
 import { actionInput } from '../action/action-rig.ts';
 import { attemptRig, flush, POLICY, reply } from './attempt-rig.ts';
 

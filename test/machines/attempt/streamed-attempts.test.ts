@@ -163,7 +163,7 @@ describe('mistakes around the model end in a failure, not in a crash', () => {
       },
     ],
   ])('[A10] a model that %s is unexpected and not called again', async (_, stream) => {
-    const rig = attemptWithModel({ id: 'broken', contextWindowTokens: 1, stream });
+    const rig = attemptWithModel({ id: 'broken', contextWindowTokens: 1_000, stream });
     expect((await rig.settle()).output).toMatchObject({
       ok: false,
       failure: { stage: 'unexpected', message: 'not today', retryable: false },

@@ -18,7 +18,7 @@ export const attemptCases: readonly ContractCase[] = [
     'an attempt execution',
     attemptExecutionSchema,
     anExecution(),
-    ['task', 'dreaming'],
+    ['task', 7],
     ['attempts.0.attempt', 0],
     ['corrections', -1],
     ['usage.modelCalls', -1],

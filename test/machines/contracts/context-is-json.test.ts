@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ActionContext } from '../../../machines/action/setup.ts';
-import type { AttemptContext } from '../../../machines/attempt/setup.ts';
+import type { AttemptContext } from '../../../machines/attempt/context.ts';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
@@ -58,7 +58,7 @@ describe('the contexts of the machines', () => {
 
   it('[A5] an execution holds no state of the attempt under way', () => {
     expectTypeOf<keyof AttemptExecution>().toEqualTypeOf<
-      'id' | 'task' | 'attempts' | 'corrections' | 'transportRetries' | 'usage'
+      'id' | 'task' | 'attempts' | 'corrections' | 'transportRetries' | 'fallbacks' | 'usage'
     >();
   });
 

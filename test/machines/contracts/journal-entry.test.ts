@@ -24,7 +24,7 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
   answer: { type: 'answer', answer: aFinalAnswer() },
   'attempt-start': { type: 'attempt-start', attemptId: 'a', task: 'synthesis', attempt: 1 },
   'attempt-end': { type: 'attempt-end', attemptId: 'a', task: 'yield', attempt: 1, failure: null, usage },
-  'attempt-retry': { type: 'attempt-retry', attemptId: 'a', attempt: 2, inMs: 500 },
+  'attempt-retry': { type: 'attempt-retry', attemptId: 'a', attempt: 2, model: 0, inMs: 500 },
   'capability-start': { type: 'capability-start', capability: 'draft', index: 1 },
   'capability-stop': { type: 'capability-stop', reason: 'done', runs: 1, problem: null },
   'capability-end': { type: 'capability-end', index: 1, result: aCapabilityResult() },

@@ -75,6 +75,7 @@ export const aCapabilityResult = (changes: Partial<CapabilityResult> = {}): Capa
 
 export const anAttempt = (changes: Partial<AttemptRecord> = {}): AttemptRecord => ({
   attempt: 1,
+  model: 0,
   text: '{}',
   failure: null,
   usage: { inputTokens: 10, outputTokens: 5, estimated: false },
@@ -89,6 +90,7 @@ export const anExecution = (changes: Partial<AttemptExecution> = {}): AttemptExe
   attempts: [anAttempt()],
   corrections: 0,
   transportRetries: 0,
+  fallbacks: 0,
   usage: { modelCalls: 1, inputTokens: 10, outputTokens: 5, estimated: false },
   ...changes,
 });

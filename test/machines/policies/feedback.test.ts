@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { feedbackFor } from '../../../machines/policies/retry.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import * as feedback from '../../../machines/policies/feedback.ts';
 import { aFailure } from '../contracts/samples.ts';
 
+const feedbackFor = (text: string, failure: Failure, maxChars = 8_000) => feedback.feedbackFor(text, failure, maxChars);
 const issues = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ path: `items.${at}`, message: 'too long' }));
 

@@ -13,26 +13,29 @@ describe('a chart as a picture', () => {
         closed: {
           initial: 'locked',
           states: { locked: { on: { key: 'shut' } }, shut: {} },
-          on: { push: 'open', wind: 'open' },
+          on: { push: 'open', wind: 'open', fire: 'gone' },
         },
         open: { always: { guard: 'isLate', target: 'gone' }, after: { rest: 'closed' } },
         gone: { type: 'final' },
       },
+      after: { night: '.gone' },
     });
     expect(mermaid(chartOf(machine)).split('\n').slice(1)).toEqual([
       'flowchart TD',
       '  subgraph door_closed ["closed"]',
       '    door_closed_locked["<b>locked</b>"]',
       '    door_closed_shut["<b>shut</b>"]',
-      '    door_closed_anywhere{{"<i>anywhere in here</i><br/><small>push, wind → open</small>"}}',
+      '    door_closed_anywhere{{"<i>anywhere in here</i><br/><small>fire → gone</small>"}}',
       '  end',
       '  door_open["<b>open</b>"]',
       '  door_gone(["<b>gone</b>"])',
+      '  door_anywhere{{"<i>anywhere in here</i><br/><small>after night → gone</small>"}}',
       '  begin((" "))',
       '  begin --> door_closed_locked',
       '  door_closed_locked -.->|"key"| door_closed_shut',
       '  door_open -.->|"after rest"| door_closed',
       '  door_open -->|"isLate"| door_gone',
+      '  door_closed -.->|"push<br/>wind"| door_open',
       '',
     ]);
   });

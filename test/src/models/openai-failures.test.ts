@@ -51,6 +51,26 @@ describe('the openai model, when a server says no', () => {
   });
 
   test.each([
+    [400, said('No.', { code: 'context_length_exceeded' })],
+    [400, said('No.', { type: 'exceed_context_size_error', code: 400 })],
+    [400, said("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.")],
+    [400, said('the request exceeds the available context size. try increasing it')],
+    [400, said('prompt is too long: 210000 tokens > 200000 maximum')],
+    [400, said("This model's maximum prompt length is 131072 but the request contains 200000 tokens.")],
+    [422, { detail: 'Prompt contains 40000 tokens, too large for model with 32768 maximum context length' }],
+    [413, said('The input token count (9) exceeds the maximum number of tokens allowed (8).')],
+  ])('[A13] a prompt that does not fit is told as such, at once: %i %j', async (status, body) => {
+    const failure = await failureOn(status, body, { 'retry-after': '1' });
+    expect(failure).toMatchObject({ code: 'prompt_too_long', retryable: false, retryAfterMs: null, status, calls: 1 });
+    expect(failure.stage).toBe('transport');
+  });
+
+  test('[A13] a prompt is not too long because a limit of tokens a minute is reached', async () => {
+    const body = said('Request too large: maximum context length aside, the limit is 9 tokens per minute.');
+    expect(await failureOn(429, body)).toMatchObject({ code: 'rate_limited', retryable: true });
+  });
+
+  test.each([
     [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1500],
     [{ 'retry-after': '2' }, 2000],
     [{ 'retry-after': '0.25' }, 250],
@@ -186,6 +206,7 @@ describe('the openai model, when a reply breaks', () => {
     [{ error: { message: 'Slow down', code: 'rate_limit_exceeded' } }, 'rate_limited', true],
     [{ error: { message: 'No money', code: 'insufficient_quota' } }, 'insufficient_quota', false],
     [{ error: { message: 'Too long', type: 'invalid_request_error', code: null } }, 'bad_request', false],
+    [{ error: { message: 'Too long', code: 'context_length_exceeded' } }, 'prompt_too_long', false],
     [{ error: 'boom' }, 'server_error', true],
     [{ object: 'error', message: 'boom', code: 400 }, 'bad_request', false],
   ])('an error object in mid-stream is a failure: %j', async (body, code, retryable) => {

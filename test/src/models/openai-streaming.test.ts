@@ -74,20 +74,23 @@ describe('the openai model, streaming', () => {
     ['stop', 'stop'],
     ['length', 'length'],
     ['content_filter', 'content-filter'],
-    ['tool_calls', 'other'],
+    ['model_length', 'length'],
+    ['tool_calls', 'tool-calls'],
+    ['function_call', 'tool-calls'],
+    ['toString', 'other'],
     ['eos', 'other'],
   ])('the finish reason %s is %s', async (theirs, ours) => {
     const parts = await partsFrom(event(chunk({ content: 'a' })), event(chunk({}, theirs)), DONE);
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: ours, usage: null });
   });
 
-  test('empty choices, no choices, null contents, reasoning and unknown members are passed over', async () => {
+  test('empty choices, no choices, null contents and unknown members are passed over', async () => {
     const parts = await partsFrom(
       event({ object: 'chat.completion.chunk', choices: [], prompt_filter_results: [{}] }),
       event({ choices: null }),
       event({}),
       event({ choices: [{ index: 0 }] }),
-      event(chunk({ role: 'assistant', content: null, reasoning_content: 'hm', refusal: null, tool_calls: [] })),
+      event(chunk({ role: 'assistant', content: null, reasoning_content: null, refusal: null, tool_calls: [] })),
       completion('ok'),
     );
     expect(parts).toEqual([

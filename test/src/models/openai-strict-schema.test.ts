@@ -35,9 +35,28 @@ describe('a schema for strict mode', () => {
     );
   });
 
+  test('closes an object that says nothing of more properties, at any depth, as that only narrows', () => {
+    const { additionalProperties: _, ...unsaid } = closed({ a: { type: 'string' } });
+    const schema = { ...unsaid, properties: { a: { type: 'array', items: unsaid } } };
+    expect(strictSchema(schema)).toEqual(closed({ a: { type: 'array', items: closed({ a: { type: 'string' } }) } }));
+    const input = z.object({ a: z.object({ b: z.string() }), c: z.union([z.null(), z.object({ d: z.int() })]) });
+    expect(strictSchema(z.toJSONSchema(input, { io: 'input' }))).toEqual(strictSchema(z.toJSONSchema(input)));
+  });
+
+  test('takes definitions within definitions', () => {
+    const $defs = { group: { $defs: { e: closed({ f: { type: 'string', minLength: 1 } }) } }, g: { enum: ['x'] } };
+    const strict = strictSchema({ ...closed({ a: { $ref: '#/$defs/group/$defs/e' } }), $defs });
+    expect(strict?.['$defs']).toEqual({
+      group: { $defs: { e: closed({ f: { type: 'string' } }) } },
+      g: { enum: ['x'] },
+    });
+    expect(strictSchema({ ...closed({}), $defs: { group: { $defs: { e: {} } } } })).toBeNull();
+    expect(strictSchema(closed({ a: { $defs: {} } }))).toBeNull();
+  });
+
   test.each([
     ['an open object', { ...closed({}), additionalProperties: true }],
-    ['an object that says nothing of more properties', { type: 'object', properties: {}, required: [] }],
+    ['an object of any properties', closed({ a: { type: 'object' } })],
     ['an optional property', { ...closed({ a: { type: 'string' } }), required: [] }],
     ['an open object inside', closed({ a: { type: 'array', items: { type: 'object', properties: {} } } })],
     ['a property of any type', closed({ a: {} })],

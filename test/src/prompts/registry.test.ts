@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
-import { outputSchema, renderPrompt } from '../../../src/prompts/prompt.ts';
+import { strictSchema } from '../../../src/models/openai/strict-schema.ts';
+import { requestOf } from '../../../src/prompts/ask.ts';
+import { askOf } from '../../../src/prompts/prompt.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -16,7 +18,9 @@ describe('the prompts', () => {
     expect(prompt.input.safeParse({ phase: task }).success).toBe(false);
     expect(prompt.output.safeParse(replies[task]).success).toBe(true);
     expect(prompt.output.safeParse({}).success).toBe(false);
-    expect(outputSchema(prompt)).toMatchObject({ type: 'object', additionalProperties: false });
+    const { jsonSchema } = askOf(prompt).shape;
+    expect(jsonSchema).toMatchObject({ type: 'object' });
+    expect(strictSchema(jsonSchema), 'OpenAI’s strict mode takes it').not.toBeNull();
   });
 
   it('the reply’s schema stands in the system turn, for servers without structured output', async () => {
@@ -27,8 +31,10 @@ describe('the prompts', () => {
   });
 
   it('[A9] a correction shows the model its reply and what was wrong with it', () => {
-    const input = { request: 'x', prompt: 'x', messages: [], content: '', capabilities: [] };
-    const turns = renderPrompt(prompts.action, input, { previousReply: '{"a":', problem: '- response: missing' });
+    const common = { runId: 'r', request: 'x', prompt: 'x', cycle: 1, step: 1, messages: [], content: '' };
+    const input = { phase: 'action', ...common, capabilities: [] };
+    const feedback = { previousReply: '{"a":', problem: '- response: missing' };
+    const { turns } = requestOf(askOf(prompts.action), { task: 'action', input, feedback }, 'text');
     expect(turns.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
     expect(turns[2]?.content).toBe('{"a":');
     expect(turns[3]?.content).toContain('- response: missing');

@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
 import type { ChatModel, ModelPart } from '../../../machines/contracts/model.ts';
+import type { Task } from '../../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
 import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { PostChainOptions } from '../../../src/runtime/options.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';
 
-const modelOf = (stream: (task: keyof typeof replies) => AsyncIterable<unknown>): ChatModel => ({
+const modelOf = (stream: (task: Task) => AsyncIterable<unknown>): ChatModel => ({
   id: 'broken',
   contextWindowTokens: 1000,
-  stream: ({ task }) => stream(task) as AsyncIterable<ModelPart>,
+  stream: ({ task }) => stream(task as Task) as AsyncIterable<ModelPart>,
 });
 
-async function* saying(task: keyof typeof replies, last: unknown): AsyncGenerator<unknown> {
+async function* saying(task: Task, last: unknown): AsyncGenerator<unknown> {
   yield { type: 'text-delta', text: JSON.stringify(replies[task]) };
   yield last;
 }
@@ -92,7 +93,7 @@ describe('a port that breaks its contract', () => {
       contextWindowTokens: 1000,
       stream: ({ task, input }) => {
         if (task === 'intention') (input as { messages: unknown[] }).messages.push(null);
-        return saying(task, { type: 'finish', reason: 'stop', usage: null }) as AsyncIterable<ModelPart>;
+        return saying(task as Task, { type: 'finish', reason: 'stop', usage: null }) as AsyncIterable<ModelPart>;
       },
     };
     const { answer } = await answered({ model });

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ModelPart } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import { finish, readAll, readText, stream } from './model-stream.ts';
+import { argumentsOf, finish, readAll, readText, reasoning, stream } from './model-stream.ts';
 
 const cut: Failure = failureOf('transport', 'stream_cut', 'The connection broke.', { retryAfterMs: 70, status: 502 });
 
@@ -118,5 +118,31 @@ describe('what a stream costs', () => {
   test('[A11] a failed stream costs too', async () => {
     const { usage } = await readAll(stream(['{"a":', { type: 'failure', failure: cut }]), { promptChars: 4 });
     expect(usage).toEqual({ inputTokens: 1, outputTokens: 2, estimated: true });
+  });
+
+  test('[A11] what a failed call cost is taken where the provider told it, and estimated where that is no usage', async () => {
+    const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
+    const failed = (told: unknown) =>
+      readAll(stream(['{"a":', { type: 'failure', failure: cut, usage: told as never }]));
+    expect(await failed(usage)).toMatchObject({ usage, failure: cut });
+    for (const told of [null, undefined, 'much', { ...usage, outputTokens: -1 }])
+      expect((await failed(told)).usage).toEqual({ inputTokens: 10, outputTokens: 2, estimated: true });
+  });
+
+  test('[A11] reasoning and other calls are output too, where that is estimated', async () => {
+    const parts = [reasoning('x'.repeat(30)), argumentsOf('{"q":1}', { name: 'search' }), '{"a":1}', reasoning('y')];
+    expect((await readAll(stream(parts))).usage).toEqual({ inputTokens: 10, outputTokens: 12, estimated: true });
+  });
+
+  test('a stream that is stopped ends at once, and nothing of it is told any more', async () => {
+    let stop = (): void => {};
+    const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+    const reading = readAll(silent, {
+      onStoppable: (given) => {
+        stop = given;
+      },
+    });
+    stop();
+    expect(await reading).toMatchObject({ value: null, text: '', told: [], failure: { stage: 'extraction' } });
   });
 });

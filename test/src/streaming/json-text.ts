@@ -23,6 +23,11 @@ export const wrappedJson = fc
     return { value: JSON.parse(json) as unknown, json, text: `${before}${open}${json}${close}${after}` };
   });
 
+/** Any JSON text, of any root, with random white space in it. */
+export const spacedJson = fc
+  .tuple(fc.jsonValue({ maxDepth: 4 }), fc.array(gap, { minLength: 1, maxLength: 8 }), gap, gap)
+  .map(([value, gaps, before, after]) => before + spaced(value, gaps) + after);
+
 /** Serialises with the given gaps, in turn, between tokens. */
 function spaced(root: unknown, gaps: readonly string[]): string {
   let at = 0;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { createJsonSpan } from '../../../src/streaming/json-span.ts';
+import { ProseFinder } from '../../../src/streaming/prose-finder.ts';
 import { cutAt } from './json-text.ts';
 import { readText } from './model-stream.ts';
 
@@ -25,7 +25,7 @@ describe('brackets in the prose before the JSON', () => {
   test('[A12] JSON in text: the value is found behind them, wherever the text is cut', async () => {
     await fc.assert(
       fc.asyncProperty(before, fc.array(fc.nat(200), { maxLength: 5 }), async (words, cuts) => {
-        const text = `${words.flat().join('')}\n${ANSWER}\nThat is all.`;
+        const text = `${words.flat().join('')}So:\n${ANSWER}\nThat is all.`;
         const read = await readText(...cutAt(text, cuts));
         expect(read.failure, text).toBeNull();
         expect(read.value, text).toEqual(VALUE);
@@ -53,6 +53,22 @@ describe('brackets in the prose before the JSON', () => {
   });
 });
 
+describe('an object that turns out to be none', () => {
+  test('[A2] has partials until then, and the one behind it has its own', async () => {
+    const { partials, value } = await readText('{"half":1,', 'oops} {"a":"x', 'y"}');
+    expect(partials).toEqual([{ half: 1 }, { a: 'x' }, { a: 'xy' }]);
+    expect(value).toEqual({ a: 'xy' });
+  });
+
+  test.each(['{"no" "\\"{" }', '{"no":"\\q\\"}"}', '{"no":"\\u12"}', '{"no":1]', '{"no":"a\nb}"}'])(
+    '[A12] JSON in text: it ends where its brackets do, those in strings left out: %j',
+    async (broken) => {
+      for (const pieces of [[`${broken} ${ANSWER}`], [...`${broken} ${ANSWER}`]])
+        expect((await readText(...pieces)).value).toEqual(VALUE);
+    },
+  );
+});
+
 describe('JSON that is broken is not mended by taking a part of it', () => {
   it.each([
     ['an object cut off in the middle', '{"a":{"b":1}', { stage: 'extraction' }],
@@ -73,30 +89,38 @@ describe('JSON that is broken is not mended by taking a part of it', () => {
   });
 });
 
-describe('the span of a JSON value', () => {
-  test('takes the value and nothing else, in pieces as in one', () => {
+describe('the place of a JSON value in text', () => {
+  test('is found, and nothing but its text is handed out, in pieces as in one', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 3 }), fc.array(fc.nat(99), { maxLength: 6 }), (inner, cuts) => {
         const json = `{"a":${inner}}`;
-        const span = createJsonSpan();
-        const taken = cutAt(`so: ${json} ] } "tail`, cuts).map((piece) => span.push(piece).json);
-        expect(taken.join('')).toBe(json);
-        expect(span.state).toBe('after');
+        const finder = new ProseFinder({ acceptsList: false });
+        const views = cutAt(`so: ${json} ] } "tail`, cuts).map((piece) => finder.push(piece));
+        expect(views.join('')).toBe(json);
+        expect(finder.found).toEqual({ from: 4, to: 4 + json.length });
       }),
     );
   });
 
-  test('knows whether the value has begun and ended', () => {
-    const span = createJsonSpan();
-    const states = ['say', ' {"a":"}', '\\"', '"', '}', '{}'].map((piece) => {
-      span.push(piece);
-      return span.state;
+  test('is known as soon as its last bracket is there', () => {
+    const finder = new ProseFinder({ acceptsList: false });
+    const found = ['say', ' {"a":"}', '\\"', '"', '}', '{}'].map((piece) => {
+      finder.push(piece);
+      return [finder.found, finder.miss];
     });
-    expect(states).toEqual(['before', 'inside', 'inside', 'inside', 'after', 'after']);
+    const span = { from: 4, to: 15 };
+    expect(found).toEqual([
+      [null, 'none'],
+      [null, 'unfinished'],
+      [null, 'unfinished'],
+      [null, 'unfinished'],
+      [span, 'none'],
+      [span, 'none'],
+    ]);
   });
 
   test('[A12] JSON in text: however many objects turn out to be none, the one behind them is found', async () => {
-    expect((await readText(`${'{"no"} {no} {} '.repeat(100)}${ANSWER}`)).value).toEqual(VALUE);
+    expect((await readText(`${'{"no"} {no} {} [1] '.repeat(1_000)}${ANSWER}`)).value).toEqual(VALUE);
     expect((await readText('no brace at all')).failure).toMatchObject({ code: 'no_json' });
     expect((await readText('Nothing: {}')).value).toEqual({});
   });

@@ -12,7 +12,14 @@ const schemas = { ...replySchemas, synthesis: synthesisReplySchema };
 const { signal } = new AbortController();
 
 function requestOf(task: Task, input: unknown): ModelRequest {
-  return { task, turns: [{ role: 'user', content: '12345678' }], schemaName: task, outputSchema: {}, input };
+  return {
+    task,
+    turns: [{ role: 'user', content: '12345678' }],
+    schemaName: task,
+    outputSchema: {},
+    replyForm: 'text',
+    input,
+  };
 }
 
 async function collect(request: ModelRequest, chunkChars = 40): Promise<ModelPart[]> {
@@ -34,6 +41,32 @@ function inputOf(
 }
 
 describe('the offline model', () => {
+  it('[A12] gives the same reply as the arguments of one tool call where that is wanted', async () => {
+    const request = requestOf('yield', inputOf('yield', 'In which order?'));
+    const inText = await collect(request);
+    const inCall = await collect({ ...request, replyForm: 'tool-call', schemaName: 'yield_reply' });
+    const asCall = inText.map((part) =>
+      part.type === 'text-delta'
+        ? { type: 'tool-call-delta', index: 0, name: 'yield_reply', arguments: part.text }
+        : { ...part, reason: 'tool-calls' },
+    );
+    expect(inCall).toEqual(asCall);
+  });
+
+  it("says of a task that is not the chain's that it cannot do it, and what can", async () => {
+    for (const task of ['output', 'toString', 'a\nb']) {
+      const [part, ...more] = await collect({ ...requestOf('action', {}), task });
+      expect(more).toEqual([]);
+      expect(part).toMatchObject({
+        type: 'failure',
+        failure: { stage: 'unexpected', code: 'task_unknown', retryable: false },
+      });
+      const message = part?.type === 'failure' ? part.failure.message : '';
+      expect(message).toContain(`got the task ${JSON.stringify(task)}; the offline model only does the chain's tasks`);
+      expect(message).toMatch(/^[^\n]*; give a language model, say openaiModel$/);
+    }
+  });
+
   it('streams its reply in small deltas and then finishes with estimated usage', async () => {
     const parts = await collect(requestOf('yield', inputOf('yield', 'In which order?')));
     const deltas = parts.slice(0, -1);

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { PostChainError } from '../../machines/contracts/error.ts';
+import { PostChainError } from '../machines/contracts/error.ts';
 
 /** The error for a value that does not fit, in one line: where, what was got, what is wanted. */
 export function refuse(what: string, given: unknown, error: z.ZodError): PostChainError {

@@ -1,0 +1,77 @@
+import type {
+  AttemptExecution,
+  AttemptInput,
+  AttemptOutcome,
+  AttemptRecord,
+  Feedback,
+  Reply,
+} from '../contracts/attempt.ts';
+import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
+import { MAX_TIMER_MS, type TokenUsage } from '../contracts/budget.ts';
+import type { Failure } from '../contracts/failure.ts';
+import { newExecution } from '../policies/retry.ts';
+import { estimateTokens } from '../policies/usage.ts';
+import type { CallProgress } from './ports.ts';
+
+/** JSON, all of it. `progress`, `reply`, `value` and `failure` belong to the attempt under way and are cleared before the next [A5]. */
+export interface AttemptContext extends AttemptInput {
+  readonly execution: AttemptExecution;
+  readonly feedback: Feedback | null;
+  /** Where the call stands; null while nothing has come. */
+  readonly progress: CallProgress | null;
+  readonly reply: Reply | null;
+  readonly value: unknown;
+  readonly failure: Failure | null;
+  readonly retryInMs: number;
+}
+
+/** What belongs to one attempt, before it has begun. */
+export const NOTHING_YET = {
+  progress: null,
+  reply: null,
+  value: null,
+  failure: null,
+  retryInMs: 0,
+} as const;
+
+export function startAttempts(input: AttemptInput): AttemptContext {
+  return { ...input, execution: newExecution(input), feedback: null, ...NOTHING_YET };
+}
+
+/** What the call under way has used: told by its reply, else estimated by what was asked and heard. */
+export function callUsage({ reply, progress, input }: AttemptContext): TokenUsage {
+  if (reply !== null) return reply.usage;
+  const asked = estimateTokens(JSON.stringify(input) ?? '');
+  return { inputTokens: asked, outputTokens: Math.ceil((progress?.chars ?? 0) / 4), estimated: true };
+}
+
+/** A chunk may come just after a heartbeat: an eighth more, so that a live stream is never cut. */
+export function stallMs({ chunkMs }: AttemptPolicy): number {
+  return Math.min(MAX_TIMER_MS, chunkMs * 1.125);
+}
+
+/** Where the call stands, out of what its reader told. */
+export function progressOf({ openedAtMs, atMs, chars }: CallProgress): CallProgress {
+  return { openedAtMs, atMs, chars };
+}
+
+/** The attempt under way as a record: one that ran into a time-out ends when its timer fired. */
+export function attemptRecord(context: AttemptContext): AttemptRecord {
+  const { execution, reply, failure, policy, progress } = context;
+  const waitedMs =
+    failure?.code === 'no_reply' ? policy.firstChunkMs : failure?.code === 'stalled' ? stallMs(policy) : 0;
+  return {
+    attempt: execution.attempts.length + 1,
+    model: execution.fallbacks,
+    text: reply?.text ?? '',
+    failure,
+    usage: callUsage(context),
+    startedAtMs: progress?.openedAtMs ?? null,
+    durationMs: Math.max(0, progress === null ? 0 : progress.atMs - progress.openedAtMs) + waitedMs,
+  };
+}
+
+/** What the machine ends with. */
+export function attemptOutcome({ execution, value, failure }: AttemptContext): AttemptOutcome {
+  return failure === null ? { ok: true, value, execution } : { ok: false, failure, execution };
+}

@@ -1,0 +1,32 @@
+import type { Feedback } from '../contracts/attempt.ts';
+import type { Failure } from '../contracts/failure.ts';
+
+const MAX_ISSUES = 10;
+const MAX_ISSUE_CHARS = 300;
+
+/**
+ * What the next call tells the model of the last one [A9]; nothing after a transport failure, where there is nothing to mend. At most
+ * `maxChars` characters, half of them the reply and half what is wrong with it, beside the words that say what was left out.
+ */
+export function feedbackFor(text: string, failure: Failure, maxChars: number): Feedback | null {
+  if (failure.stage === 'transport' || maxChars === 0) return null;
+  const half = Math.ceil(maxChars / 2);
+  const issues = failure.issues
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => shorten(`- ${path || '(root)'}: ${message}`, MAX_ISSUE_CHARS));
+  const more = failure.issues.length - issues.length;
+  if (more > 0) issues.push(`- and ${more} more`);
+  return {
+    previousReply: shorten(text, half),
+    problem: shorten([shorten(failure.message, MAX_ISSUE_CHARS), ...issues].join('\n'), half),
+  };
+}
+
+/** The beginning and the end of an over-long text, with what was left out said in between. */
+function shorten(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
+  const head = text.slice(0, half).replace(/[\uD800-\uDBFF]$/u, '');
+  const tail = text.slice(text.length - half).replace(/^[\uDC00-\uDFFF]/u, '');
+  return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
+}

@@ -1,0 +1,118 @@
+/** How an update joins those that wait to be read: it may push out what it makes stale. Changes the list. */
+export type Merge<Update> = (waiting: Update[], update: Update) => void;
+
+export interface Feed<Update> {
+  push(update: Update): void;
+  /** No more updates; with an error, readers get that at the end of theirs. */
+  end(error?: Error): void;
+  open(): Reader<Update>;
+  readonly readers: number;
+}
+
+/** One reader's place. `next` may be called before the last one has settled; each gets an update of its own. */
+export interface Reader<Update> {
+  /** Whether `next` has something to give: an update, or the error that ends them. Waits until that is known. */
+  hasNext(): Promise<boolean>;
+  next(): Promise<IteratorResult<Update, undefined>>;
+  close(): void;
+}
+
+/**
+ * Updates for any number of readers. Nobody is waited for: what a slow reader has not read yet is merged with what comes. One who
+ * comes late begins with `late`, which is kept by a merge of its own.
+ */
+export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update>): Feed<Update> {
+  const queues = new Set<Queue<Update>>();
+  const late: Update[] = [];
+  let end: { readonly error: Error | null } | null = null;
+  return {
+    push(update) {
+      mergeLate(late, update);
+      for (const queue of queues) {
+        merge(queue.waiting, update);
+        queue.wake();
+      }
+    },
+    end(error) {
+      end = { error: error ?? null };
+      for (const queue of queues) queue.wake();
+    },
+    get readers() {
+      return queues.size;
+    },
+    open() {
+      const queue = createQueue(late);
+      queues.add(queue);
+      let told = false;
+      const close = (): void => {
+        queues.delete(queue);
+        told = true;
+        queue.wake();
+      };
+      return {
+        close,
+        async hasNext() {
+          while (queue.waiting.length === 0 && end === null && !told) await queue.arrival();
+          return queue.waiting.length > 0 || (!told && end?.error != null);
+        },
+        async next() {
+          for (;;) {
+            const update = queue.shift();
+            if (update !== undefined) return { done: false, value: update };
+            if (told || end !== null) break;
+            await queue.arrival();
+          }
+          const error = told ? null : end?.error;
+          close();
+          if (error != null) throw error;
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
+interface Queue<Update> {
+  readonly waiting: Update[];
+  shift(): Update | undefined;
+  arrival(): Promise<void>;
+  wake(): void;
+}
+
+function createQueue<Update>(first: readonly Update[]): Queue<Update> {
+  const waiting = [...first];
+  let sleepers: (() => void)[] = [];
+  return {
+    waiting,
+    shift: () => waiting.shift(),
+    arrival: () =>
+      new Promise((resolve) => {
+        sleepers.push(resolve);
+      }),
+    wake() {
+      const woken = sleepers;
+      sleepers = [];
+      for (const resolve of woken) resolve();
+    },
+  };
+}
+
+/** A feed for `for await`: whoever begins to read is told to `start`, and whoever stops early to `left`. */
+export function iterableOf<Update>(feed: Feed<Update>, start: () => void, left: () => void): AsyncIterable<Update> {
+  return {
+    [Symbol.asyncIterator]() {
+      const reader = feed.open();
+      return {
+        next() {
+          start();
+          return reader.next();
+        },
+        async return() {
+          reader.close();
+          left();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}

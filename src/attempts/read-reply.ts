@@ -1,0 +1,143 @@
+import { fromCallback } from 'xstate';
+import type { ReadReplyEvent, ReadReplyInput } from '../../machines/attempt/ports.ts';
+import type { Reply } from '../../machines/contracts/attempt.ts';
+import type { ChatModel, ModelRequest, ReplyForm } from '../../machines/contracts/model.ts';
+import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
+import { type Ask, requestOf } from '../prompts/ask.ts';
+import { readStream } from '../streaming/read-stream.ts';
+import type { Clock } from './clock.ts';
+import { createHeartbeat } from './heartbeat.ts';
+
+/** A call under way, for those who watch it. `attempt` counts from 1. */
+export interface CallInfo {
+  readonly attemptId: string;
+  readonly task: string;
+  readonly attempt: number;
+}
+
+/** Who is told of each item of a list as it is complete. */
+export interface ItemWatcher {
+  /** Whether anybody wants to know just now; else `take` is left out. */
+  readonly isWanted: boolean;
+  /** The list begins; where it began before in this call, what that was is none. */
+  begin(call: CallInfo): void;
+  take(call: CallInfo, index: number, item: unknown): void;
+}
+
+/** Who is told of a call while it goes on. What they throw breaks the call. */
+export interface CallWatcher {
+  readonly onText: (call: CallInfo, text: string) => void;
+  /** The value as far as it is there: one object that grows. */
+  readonly onPartial: (call: CallInfo, value: unknown) => void;
+  /** Where the value is a list. */
+  readonly items?: ItemWatcher | undefined;
+}
+
+/** Nobody: for a bare machine. */
+export const unwatched: CallWatcher = { onText: () => {}, onPartial: () => {} };
+
+export interface ReadReplyParts {
+  /** The first is called; the others are its fallbacks, in order. */
+  readonly models: readonly ChatModel[];
+  readonly askFor: (task: string) => Ask;
+  readonly replyForm: ReplyForm;
+  readonly clock: Clock;
+  readonly watcher: CallWatcher;
+}
+
+/** Renders what is asked, calls the model once and reads its stream: the `readReply` port of the attempt machine [A2]. */
+export function createReadReply(parts: ReadReplyParts) {
+  const { clock, watcher } = parts;
+  return fromCallback<ReadReplyEvent, ReadReplyInput>(({ input: call, sendBack }) => {
+    const controller = new AbortController();
+    const openedAtMs = clock.now();
+    let over = false;
+    let stop = (): void => {};
+    const tell = (event: ReadReplyEvent): void => {
+      if (over) return;
+      over = event.type === 'reply.ended';
+      sendBack(event);
+    };
+    const heartbeat = createHeartbeat(call.policy.chunkMs, clock, (type, progress) =>
+      tell({ type, openedAtMs, ...progress }),
+    );
+
+    async function read(): Promise<void> {
+      const { model, ask, request } = callOf(parts, call);
+      const { items } = watcher;
+      const promptChars = request.turns.reduce((sum, turn) => sum + turn.content.length, 0);
+      const tooLong = promptTooLong(model, promptChars);
+      const reply =
+        tooLong ??
+        (await readStream(() => model.stream(request, { signal: controller.signal }), {
+          form: request.replyForm,
+          toolName: request.schemaName,
+          acceptsList: ask.shape.isWrapped,
+          maxChars: call.policy.maxReplyChars,
+          promptChars,
+          onStoppable: (given) => {
+            stop = given;
+          },
+          onAlive: () => {
+            if (!over) heartbeat.beat(0);
+          },
+          onText: (text) => {
+            if (over) return;
+            heartbeat.beat(text.length);
+            watcher.onText(call, text);
+          },
+          onBegin: items && (() => over || items.begin(call)),
+          onComplete:
+            items &&
+            ((value, pathNow) => {
+              if (over || !items.isWanted) return;
+              const index = ask.shape.itemAt(pathNow());
+              if (index !== null) items.take(call, index, value);
+            }),
+          onPartial: (given) => {
+            const value = ask.shape.unwrapPartial(given);
+            if (!over && value !== undefined) watcher.onPartial(call, value);
+          },
+        }));
+      tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, reply });
+    }
+
+    read().catch((error: unknown) =>
+      tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, reply: thrown(error) }),
+    );
+    return () => {
+      // A call that has ended needs no abort, and an abort makes an error with its stack.
+      if (!over) {
+        controller.abort();
+        stop();
+      }
+      over = true;
+    };
+  });
+}
+
+function callOf({ models, askFor, replyForm }: ReadReplyParts, call: ReadReplyInput) {
+  const model = models[call.model];
+  if (model === undefined) throw new TypeError(`There is no model ${call.model}: got ${models.length}.`);
+  const ask = askFor(call.task);
+  const request: ModelRequest = requestOf(ask, call, replyForm);
+  return { model, ask, request };
+}
+
+/** A prompt that cannot fit is not sent: it would cost a call to be told so. Another model may have room for it. */
+function promptTooLong({ id, contextWindowTokens }: ChatModel, promptChars: number): Reply | null {
+  const tokens = Math.ceil(promptChars / 4);
+  if (tokens <= contextWindowTokens) return null;
+  const message = `The prompt has about ${tokens} tokens (characters / 4); ${id} takes ${contextWindowTokens}, reply included; shorten it or take a model with more room.`;
+  return unread(failureOf('transport', 'prompt_too_long', message, { retryable: false }));
+}
+
+/** A prompt or a watcher that throws is a bug: the run goes on to an answer all the same. */
+function thrown(error: unknown): Reply {
+  const { message } = unexpectedFailure(error);
+  return unread(failureOf('unexpected', 'prompt_failed', message, { retryable: false }));
+}
+
+function unread(failure: Reply['failure']): Reply {
+  return { text: '', value: null, failure, usage: { inputTokens: 0, outputTokens: 0, estimated: true } };
+}

@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import { attemptPolicySchema } from '../../machines/contracts/attempt-policy.ts';
+import type { ChatModel } from '../../machines/contracts/model.ts';
+import type { RetryHooks } from '../../machines/policies/retry-hooks.ts';
+import { refuse } from '../refusal.ts';
+import type { AttemptsExhausted } from './attempts-exhausted.ts';
+
+/**
+ * When to try again, as a plain object [A3]: numbers, the models to fall back on, and rules of your own. Made by the functions below
+ * and put together by `retryPolicy`; what is left out is as it is by default.
+ *
+ * The words of the idea's source (`shouldRetry`, `recordFailure`, `prepareRetry`, `finalizeOrThrow`) are those of the structured-output
+ * engine Instructor for PHP.
+ */
+export interface RetryPolicy extends RetryHooks, Partial<PolicyNumbers> {
+  /** What takes over, in order, where the model before it has no retry left. */
+  readonly fallbackModels?: readonly ChatModel[];
+  /** The last word when there is no value: may throw an error of its own in place of the one it is given. */
+  readonly finalizeOrThrow?: (exhausted: AttemptsExhausted) => void;
+}
+
+/** The part of a policy that is data. */
+export const policyNumbersSchema = attemptPolicySchema.pick({
+  maxCorrections: true,
+  maxTransportRetries: true,
+  backoffBaseMs: true,
+  backoffMaxMs: true,
+  backoffJitter: true,
+  maxFeedbackChars: true,
+  stopOnRepeatedError: true,
+  fallbackAfter: true,
+});
+type PolicyNumbers = Readonly<z.infer<typeof policyNumbersSchema>>;
+
+/** Further calls after a reply that does not validate; N corrections are N + 1 calls. Default 2. */
+export const maxCorrections = (count: number): RetryPolicy => checked({ maxCorrections: count });
+
+/** Further calls after a transport failure, a budget of its own. Default 3. */
+export const maxTransportRetries = (count: number): RetryPolicy => checked({ maxTransportRetries: count });
+
+/**
+ * The wait before a transport retry: `baseMs` (default 500), doubled each time up to `maxMs` (default 30,000). `jitter`, from 0
+ * (default) to 1, is the share of it that is drawn. What a server asks for in Retry-After comes before it.
+ */
+export function exponentialBackoff({
+  baseMs = 500,
+  maxMs = 30_000,
+  jitter = 0,
+}: {
+  readonly baseMs?: number;
+  readonly maxMs?: number;
+  readonly jitter?: number;
+} = {}): RetryPolicy {
+  return checked({ backoffBaseMs: baseMs, backoffMaxMs: maxMs, backoffJitter: jitter });
+}
+
+/** How much of its last reply and of what was wrong with it the model is shown, in characters. Default 8,000; 0 shows nothing. */
+export const withErrorFeedback = ({ maxChars = 8_000 }: { readonly maxChars?: number } = {}): RetryPolicy =>
+  checked({ maxFeedbackChars: maxChars });
+
+/** Ends the attempts when a correction is wrong in exactly the way that the reply before it was. */
+export const stopOnRepeatedError = (): RetryPolicy => ({ stopOnRepeatedError: true });
+
+/**
+ * Another model takes over where the one before it has no retry left or fails without hope (a refused key, say), or after as many
+ * failed attempts as `after` says. It is called once at least, and has what is left of the budgets.
+ */
+export const fallbackModel = (model: ChatModel, { after }: { readonly after?: number } = {}): RetryPolicy => ({
+  ...(after !== undefined && checked({ fallbackAfter: after })),
+  fallbackModels: [model],
+});
+
+/** Several policies as one: of numbers the last counts, models are lined up, and every rule is asked. */
+export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
+  const all = <Name extends keyof RetryPolicy>(name: Name) =>
+    policies.flatMap((policy) => (policy[name] === undefined ? [] : [policy[name] as NonNullable<RetryPolicy[Name]>]));
+  const [should, record, prepare] = [all('shouldRetry'), all('recordFailure'), all('prepareRetry')];
+  const finalize = all('finalizeOrThrow');
+  return {
+    ...Object.assign({}, ...policies),
+    fallbackModels: all('fallbackModels').flat(),
+    ...(should.length > 0 && {
+      shouldRetry: (execution, failure) => should.every((rule) => rule(execution, failure) === true),
+    }),
+    ...(record.length > 0 && {
+      recordFailure: (given, execution) => record.reduce((kept, rule) => rule(kept, execution), given),
+    }),
+    ...(prepare.length > 0 && {
+      prepareRetry: (next, execution, failure) =>
+        prepare.reduce((prepared, rule) => rule(prepared, execution, failure), next),
+    }),
+    ...(finalize.length > 0 && {
+      finalizeOrThrow: (exhausted) => {
+        for (const rule of finalize) rule(exhausted);
+      },
+    }),
+  } satisfies RetryPolicy;
+}
+
+/** @throws PostChainError `invalid_option` for a number out of its range. */
+function checked(numbers: Partial<PolicyNumbers>): RetryPolicy {
+  const read = policyNumbersSchema.partial().safeParse(numbers);
+  if (!read.success) throw refuse('The retry policy', numbers, read.error);
+  return numbers;
+}

@@ -1,0 +1,101 @@
+import type { ModelPart } from '../../../machines/contracts/model.ts';
+import type { ToolCallEntry } from './chunk.ts';
+import { JsonExtent } from './json-extent.ts';
+import { wireName } from './wire-name.ts';
+
+type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;
+
+/** One entry of `tool_calls`, with its arguments as text, as a few servers send them parsed. */
+interface Entry {
+  readonly at: number | null;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** `at` and `id` are the server's; `held` are arguments that came before the name; `restless`: each delta has an id of its own. */
+interface Call {
+  readonly index: number;
+  readonly at: number | null;
+  readonly extent: JsonExtent;
+  id: string;
+  name: string;
+  held: string;
+  restless: boolean;
+}
+
+/**
+ * The tool calls of one reply, told apart. Servers differ: the index may be missing (Mistral) or the same for every call (vLLM,
+ * SGLang, Gemini), the id may be missing, empty or new in every delta (older vLLM), the name said once, again or as ''.
+ */
+export class ToolCalls {
+  readonly #schemaName: string;
+  readonly #calls: Call[] = [];
+
+  constructor(schemaName: string) {
+    this.#schemaName = schemaName;
+  }
+
+  /** The deltas of one chunk. A call is told when its name is known. */
+  read(entries: readonly (ToolCallEntry | null)[]): ToolCallDelta[] {
+    return entries.flatMap((entry) => (entry === null ? [] : this.#readOne(this.#entryOf(entry))));
+  }
+
+  /** What is held back of calls that never got a name. */
+  rest(): ToolCallDelta[] {
+    return this.#calls.filter(({ name }) => name === '').map(({ index, held }) => delta(index, '', held));
+  }
+
+  #readOne(entry: Entry): ToolCallDelta[] {
+    const known = this.#find(entry);
+    const isKnown = known !== undefined && continues(known, entry);
+    if (!isKnown && entry.id + entry.name + entry.text === '') return [];
+    const call = isKnown ? known : this.#begin(entry);
+    const isNew = call !== known || call.name === '';
+    call.restless ||= entry.id !== '' && call.id !== '' && entry.id !== call.id;
+    call.id ||= entry.id;
+    call.name ||= entry.name;
+    call.extent.add(entry.text);
+    call.held += entry.text;
+    if (call.name === '' || (call.held === '' && !isNew)) return [];
+    const said = call.held;
+    call.held = '';
+    return [delta(call.index, call.name, said)];
+  }
+
+  /** By its id where that is known, else by the server's index, else the last one. */
+  #find({ at, id }: Entry): Call | undefined {
+    const isHere = (call: Call): boolean => at === null || call.at === null || call.at === at;
+    const byId = id === '' ? undefined : this.#calls.findLast((call) => call.id === id && isHere(call));
+    return byId ?? (at === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.at === at));
+  }
+
+  #entryOf({ index, id, function: called }: ToolCallEntry): Entry {
+    const { name, arguments: given } = called;
+    const whole = given === null || given === undefined ? '' : JSON.stringify(given);
+    const text = typeof given === 'string' ? given : whole;
+    return { at: index ?? null, id, name: name === wireName(this.#schemaName) ? this.#schemaName : name, text };
+  }
+
+  #begin({ at }: Entry): Call {
+    const index = this.#calls.length;
+    const call = { index, at, extent: new JsonExtent(), id: '', name: '', held: '', restless: false };
+    this.#calls.push(call);
+    return call;
+  }
+}
+
+/** Whether the entry goes on with this call, found at its place. A new id is a new call, unless this one's JSON is still open. */
+function continues(call: Call, { id, name, text }: Entry): boolean {
+  if (id !== '' && id === call.id) return true;
+  if (name !== '' && call.name !== '' && name !== call.name) return false;
+  const isOtherId = id !== '' && call.id !== '';
+  if (call.extent.state === 'open') return true;
+  if (call.extent.state === 'none') return !isOtherId || name === '';
+  const saysNothing = text.trim() === '';
+  return isOtherId ? call.restless && saysNothing : name === '' || saysNothing;
+}
+
+function delta(index: number, name: string, text: string): ToolCallDelta {
+  return { type: 'tool-call-delta', index, name, arguments: text };
+}

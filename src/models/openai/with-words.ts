@@ -1,0 +1,8 @@
+import type { ChatTurn } from '../../../machines/contracts/model.ts';
+
+/** The turns and these words: in the first system turn, as many chat templates take only one. */
+export function withWords(turns: readonly ChatTurn[], words: string): ChatTurn[] {
+  const [first, ...rest] = turns;
+  if (first?.role !== 'system') return [{ role: 'system', content: words }, ...turns];
+  return [{ role: 'system', content: `${first.content}\n\n${words}` }, ...rest];
+}

@@ -1,0 +1,48 @@
+import { movedTo } from './moved.ts';
+import type { JsonSchema } from './standard-schema.ts';
+
+/** The one member of the object that stands around a value which is none. */
+const MEMBER = 'value';
+
+/**
+ * Models are asked for an object, as structured output and tools want one at the root; a list or a text is asked for as the one
+ * member of an object. `isWrapped` says whether that is so.
+ */
+export interface RootObject {
+  readonly jsonSchema: JsonSchema;
+  readonly isWrapped: boolean;
+  /** The value in what a model gave. A model that left the object out is understood too. */
+  readonly unwrap: (given: unknown) => unknown;
+  /** The same for a partial value; undefined while nothing of the value is there. */
+  readonly unwrapPartial: (given: unknown) => unknown;
+  /** Which item of the value, if that is a list, stands at this path of what a model gave; null: none. */
+  readonly itemAt: (path: readonly (string | number)[]) => number | null;
+}
+
+export function rootObject(jsonSchema: JsonSchema): RootObject {
+  if (jsonSchema['type'] === 'object') {
+    const same = (given: unknown): unknown => given;
+    return { jsonSchema, isWrapped: false, unwrap: same, unwrapPartial: same, itemAt: () => null };
+  }
+  return {
+    jsonSchema: {
+      type: 'object',
+      properties: { [MEMBER]: movedTo(`/properties/${MEMBER}`, jsonSchema) },
+      required: [MEMBER],
+      additionalProperties: false,
+    },
+    isWrapped: true,
+    unwrap: (given) => (isWrapper(given) ? given[MEMBER] : given),
+    itemAt: ([first, second, ...deeper]) => {
+      if (typeof first === 'number') return second === undefined ? first : null;
+      return first === MEMBER && typeof second === 'number' && deeper.length === 0 ? second : null;
+    },
+    unwrapPartial: (given) => (Array.isArray(given) ? given : isWrapper(given) ? given[MEMBER] : undefined),
+  };
+}
+
+function isWrapper(given: unknown): given is { readonly [MEMBER]: unknown } {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
+  const [only, ...others] = Object.keys(given);
+  return only === MEMBER && others.length === 0;
+}

@@ -1,0 +1,52 @@
+import type { Failure } from '../../machines/contracts/failure.ts';
+import type { FinishReason, ModelPart } from '../../machines/contracts/model.ts';
+
+/** A part with characters in it, as against the last one. */
+export type DeltaPart = Exclude<ModelPart, { readonly type: 'finish' } | { readonly type: 'failure' }>;
+
+/** A stretch of the reply's own text: from its first character to behind its last one. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Finds the JSON value in the reply's own text while it comes. It parses nothing: it says where the value stands, and hands out the
+ * text of the candidate under way for an incremental parser.
+ */
+export interface JsonFinder {
+  /** Takes the next chunk in; what the parser of the candidate under way is to be given. */
+  push(chunk: string): string;
+  /** No more will come. */
+  end(): void;
+  /** Counts up with each candidate: a parser of an earlier one is of no more use. */
+  readonly candidate: number;
+  /** The value, as soon as that is certain. */
+  readonly found: Span | null;
+  /** What the value is where nothing better was found, and the text was not cut off. */
+  readonly fallback: Span | null;
+  /** What was amiss where nothing was found. */
+  readonly miss: Miss;
+}
+
+/** `unfinished`: a candidate has no end. `too-deep`: one had too many open brackets. */
+export type Miss = 'none' | 'unfinished' | 'too-deep';
+
+/** What a reply without a value came to. */
+export interface Unfound {
+  readonly text: string;
+  readonly miss: Miss;
+  readonly reason: FinishReason | null;
+}
+
+/**
+ * How a reply is read out of a model's stream, one way for each reply form [A12]: which characters are the reply's own, and which
+ * finder reads them. Two drivers can stand for each other: their replies, partials and failures have the same shape. A driver is
+ * made for one stream.
+ */
+export interface StreamDriver {
+  readonly finder: JsonFinder;
+  /** Whether the part's characters are the reply's own; otherwise the part only shows that the model is alive. */
+  owns(part: DeltaPart): boolean;
+  failureOf(unfound: Unfound): Failure;
+}

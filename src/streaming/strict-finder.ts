@@ -1,0 +1,32 @@
+import { JsonCandidate } from './json-candidate.ts';
+import type { JsonFinder, Miss, Span } from './stream-driver.ts';
+
+/**
+ * Takes the whole text for one JSON text, of any root, with nothing before or behind it but white space: what JSON.parse takes it
+ * takes, and nothing else, but for texts of more than 1,000 open brackets.
+ */
+export class StrictFinder implements JsonFinder {
+  readonly #json = new JsonCandidate({ endsAtBracket: false });
+  #chars = 0;
+  readonly candidate = 1;
+  readonly fallback = null;
+
+  get found(): Span | null {
+    return this.#json.state === 'whole' ? { from: 0, to: this.#chars } : null;
+  }
+
+  get miss(): Miss {
+    if (this.#json.grammar.isTooDeep) return 'too-deep';
+    return this.#json.state === 'open' ? 'unfinished' : 'none';
+  }
+
+  push(chunk: string): string {
+    this.#chars += chunk.length;
+    if (this.#json.state === 'open') this.#json.read(chunk, 0);
+    return this.#json.takeView();
+  }
+
+  end(): void {
+    this.#json.end();
+  }
+}

@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { argumentsOf, readAll, stream } from '../src/streaming/model-stream.ts';
+
+const FOLDER = join(import.meta.dirname, '../../../shared/data/json-test-suite/test_parsing');
+const isThere = existsSync(FOLDER);
+if (!isThere) process.stderr.write(`JSONTestSuite is not measured: there is no ${FOLDER}\n`);
+
+/** A file of more bytes than this is cut in so many places, evenly spread; a smaller one in every place. */
+const LARGE_BYTES = 2_000;
+const CUTS_OF_LARGE = 200;
+
+interface Sample {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** As a server’s client decodes it: what is no UTF-8 is replaced, and a byte order mark left out. */
+  readonly text: string;
+}
+
+const samples: readonly Sample[] = (isThere ? readdirSync(FOLDER) : []).sort().map((name) => {
+  const bytes = readFileSync(join(FOLDER, name));
+  return { name, bytes, text: new TextDecoder().decode(bytes) };
+});
+
+/** The text of these bytes in the pieces that come of cutting them in these places: within a character, too. */
+function piecesOf(bytes: Uint8Array, places: readonly number[]): readonly string[] {
+  const decoder = new TextDecoder();
+  const pieces = [0, ...places].map((from, index) =>
+    decoder.decode(bytes.subarray(from, places[index] ?? bytes.length), { stream: true }),
+  );
+  return [...pieces, decoder.decode()];
+}
+
+function everyCutting({ bytes }: Sample): readonly (readonly number[])[] {
+  const { length } = bytes;
+  const each = Array.from({ length: Math.max(0, length - 1) }, (_, at) => at + 1);
+  if (length <= LARGE_BYTES) return [[], ...each.map((at) => [at]), each];
+  return [
+    [],
+    ...Array.from({ length: CUTS_OF_LARGE }, (_, n) => [Math.floor(((n + 1) * length) / (CUTS_OF_LARGE + 1))]),
+    each,
+  ];
+}
+
+/** What JSON.parse makes of a text; null where it refuses it. */
+function known(text: string): { readonly value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return null;
+  }
+}
+
+const readArguments = (pieces: readonly string[]) =>
+  readAll(stream(pieces.map((piece) => argumentsOf(piece))), { form: 'tool-call', onPartial: () => {} });
+const readText = (pieces: readonly string[]) => readAll(stream(pieces), { onPartial: () => {} });
+
+/** Equal to the sign of zero, the own key `__proto__`, and the order of keys. */
+function expectSame(value: unknown, wanted: unknown, name: string): void {
+  expect(value, name).toStrictEqual(wanted);
+  expect(orderOf(value), name).toBe(orderOf(wanted));
+}
+
+const orderOf = (value: unknown): string =>
+  JSON.stringify(value, (_, one: unknown) => (Object.is(one, -0) ? '-0' : one));
+
+describe.skipIf(!isThere)('JSONTestSuite', () => {
+  test('is whole, and JSON.parse agrees with what its names say', () => {
+    expect(samples).toHaveLength(318);
+    for (const { name, text } of samples)
+      if (!name.startsWith('i_')) expect(known(text) !== null, name).toBe(name.startsWith('y_'));
+  });
+
+  test.each(['y_', 'n_', 'i_'])(
+    '[A12] tool-call arguments: the files %s come to what JSON.parse makes of them, cut in any one place and byte by byte',
+    async (kind) => {
+      for (const sample of samples.filter(({ name }) => name.startsWith(kind))) {
+        const wanted = known(sample.text);
+        for (const places of everyCutting(sample)) {
+          const { value, failure } = await readArguments(piecesOf(sample.bytes, places));
+          const what = `${sample.name} cut at ${places.slice(0, 3)}`;
+          expect(failure === null, what).toBe(wanted !== null);
+          if (wanted === null)
+            expect({ value, stage: failure?.stage }, what).toEqual({ value: null, stage: 'extraction' });
+          else expectSame(value, wanted.value, what);
+        }
+      }
+    },
+  );
+
+  test('[A12] JSON in text: every object of the suite is its value, cut in any one place and byte by byte', async () => {
+    const objects = samples.filter(({ name, text }) => name.startsWith('y_') && text.trim().startsWith('{'));
+    expect(objects.length).toBeGreaterThan(10);
+    for (const sample of objects)
+      for (const places of everyCutting(sample)) {
+        const { value, failure } = await readText(piecesOf(sample.bytes, places));
+        expect(failure, sample.name).toBeNull();
+        expectSame(value, JSON.parse(sample.text), sample.name);
+      }
+  });
+
+  test('[A10] JSON in text: of what is no JSON nothing is taken but what is, from a bracket on', async () => {
+    for (const sample of samples.filter(({ name }) => name.startsWith('n_')))
+      for (const places of everyCutting(sample)) {
+        const { value, failure } = await readText(piecesOf(sample.bytes, places));
+        if (failure === null) expect(parts(sample.text), sample.name).toContainEqual(value);
+        else expect({ value, stage: failure.stage }, sample.name).toEqual({ value: null, stage: 'extraction' });
+      }
+  });
+});
+
+/** Every value that stands somewhere in a text, from a bracket to a bracket. */
+function parts(text: string): readonly unknown[] {
+  const places = (brackets: RegExp): readonly number[] => [...text.matchAll(brackets)].map(({ index }) => index);
+  const ends = places(/[}\]]/g);
+  return places(/[{[]/g)
+    .flatMap((from) => ends.filter((to) => to > from).map((to) => known(text.slice(from, to + 1))))
+    .flatMap((found) => (found === null ? [] : [found.value]));
+}

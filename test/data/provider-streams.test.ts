@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { ModelPart } from '../../machines/contracts/model.ts';
+import { openaiModel } from '../../src/models/openai/openai-model.ts';
+import { patientFetch } from '../../src/models/openai/patient-fetch.ts';
+import { chatServer, streaming } from '../support/chat-server.ts';
+import { cutBytes, seededSizes } from '../support/cut-bytes.ts';
+import { modelRequest, partsOf } from '../support/model-request.ts';
+import { type Reply, replyOf } from '../support/reply-of.ts';
+import { watchedFetch } from '../support/watched-bytes.ts';
+
+/** Recorded replies of OpenAI-shaped servers, one chunk a line: measuring data, beside the project and no part of it. */
+const FOLDER = new URL('../../../shared/data/provider-streams/', import.meta.url);
+const names = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.endsWith('.chunks.txt')) : [];
+const linesOf = (name: string) =>
+  readFileSync(new URL(name, FOLDER), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+const bytesOf = (name: string) => Buffer.from([...linesOf(name), '[DONE]'].map((line) => `data: ${line}\n\n`).join(''));
+
+/** One byte a time over HTTP costs a turn of the event loop each, so only files up to this size are sent so. */
+const SMALL_BYTES = 60_000;
+const small = names.filter((name) => bytesOf(name).length <= SMALL_BYTES);
+const SEEDS = [1, 20_260_301, 4_294_967_295];
+
+interface Delta {
+  readonly content?:
+    | string
+    | readonly { readonly text?: string; readonly thinking?: readonly { readonly text: string }[] }[];
+  readonly reasoning_content?: string;
+  readonly reasoning?: string;
+  readonly tool_calls?: readonly {
+    readonly index?: number;
+    readonly function: { readonly name?: string; readonly arguments?: string };
+  }[];
+}
+interface Line {
+  readonly choices: readonly { readonly delta: Delta; readonly finish_reason?: string }[];
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+}
+type Expected = Reply & { readonly usage: unknown };
+
+/** What a file says, read straight from its lines: no code of the model's is called. */
+function straight(name: string): Expected {
+  const lines = linesOf(name).map((line): Line => JSON.parse(line));
+  const deltas = lines.flatMap(({ choices }) => choices.map(({ delta }) => delta));
+  const parts = deltas.flatMap(({ content }) => (typeof content === 'string' ? [{ text: content }] : (content ?? [])));
+  const aside = deltas.map((delta) => delta.reasoning_content ?? delta.reasoning ?? '').join('');
+  const thoughts = parts.flatMap((part) => ('thinking' in part ? (part.thinking ?? []) : [])).map(({ text }) => text);
+  const entries = deltas.flatMap((delta) => delta.tool_calls ?? []);
+  const indexes = [...new Set(entries.map(({ index }) => index))];
+  const calls = indexes.map((index) => {
+    const own = entries.filter((entry) => entry.index === index).map((entry) => entry.function);
+    return {
+      name: own.find((one) => one.name)?.name ?? '',
+      arguments: own.map((one) => one.arguments ?? '').join(''),
+    };
+  });
+  const reasons = lines.flatMap(({ choices }) => choices.map((choice) => choice.finish_reason ?? ''));
+  const cost = lines.findLast(({ usage }) => usage)?.usage;
+  return {
+    text: parts.map(({ text }) => text ?? '').join(''),
+    reasoning: aside + thoughts.join(''),
+    calls,
+    end: reasons.join('').replace('_', '-'),
+    usage: cost && { inputTokens: cost.prompt_tokens, outputTokens: cost.completion_tokens, estimated: false },
+  };
+}
+
+function told(parts: readonly ModelPart[]): Expected {
+  const last = parts.at(-1);
+  return { ...replyOf(parts), usage: last?.type === 'finish' ? last.usage : undefined };
+}
+
+/** The pieces go over HTTP, and each is read before the next one is sent: so the cuts are where they should be. */
+async function overHttp(pieces: readonly Uint8Array[]): Promise<Expected> {
+  const watched = watchedFetch(patientFetch);
+  const server = await chatServer(async ({ response }) => {
+    streaming(response);
+    let sent = 0;
+    for (const piece of pieces) {
+      sent += piece.length;
+      response.write(piece);
+      await watched.read(sent);
+    }
+    response.end();
+  });
+  const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, fetch: watched.fetch });
+  const parts = await partsOf(model, modelRequest({ replyForm: 'tool-call' }));
+  expect(watched.pieces()).toBeGreaterThanOrEqual(pieces.length);
+  return told(parts);
+}
+
+/** The pieces go through the openai client without a network: for one byte a time of the files that are too large for HTTP. */
+async function throughClient(pieces: readonly Uint8Array[]): Promise<Expected> {
+  const queue = pieces.values();
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { done, value } = queue.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+  const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  return told(await partsOf(openaiModel({ model: 'm', apiKey: 'k', fetch }), modelRequest({ replyForm: 'tool-call' })));
+}
+
+describe.skipIf(names.length === 0)('real streams of providers (skipped where ../shared/data is absent)', () => {
+  test('there are some with text, reasoning and tool calls, and each ends in one finish reason', () => {
+    const all = names.map(straight);
+    for (const { text, reasoning, calls, end } of all) {
+      expect(text + reasoning + calls.map((call) => call.arguments).join('')).not.toBe('');
+      expect(['stop', 'length', 'tool-calls']).toContain(end);
+    }
+    expect(all.filter(({ reasoning }) => reasoning !== '').length).toBeGreaterThan(3);
+    expect(all.filter(({ calls }) => calls.length > 0).length).toBeGreaterThan(3);
+  });
+
+  test.each(names)('[A12] say what their lines say, sent whole: %s', async (name) => {
+    expect(await overHttp([bytesOf(name)])).toEqual(straight(name));
+    expect(await throughClient([bytesOf(name)])).toEqual(straight(name));
+  });
+
+  test.each(names)('[A12] and in random pieces over HTTP, large and small: %s', async (name) => {
+    const bytes = bytesOf(name);
+    for (const seed of SEEDS) {
+      for (const most of [Math.ceil(bytes.length / 30), Math.ceil(bytes.length / 300) + 1]) {
+        const pieces = cutBytes(bytes, seededSizes(seed, most));
+        expect(await overHttp(pieces), `seed ${seed}, pieces of 1 to ${most} bytes`).toEqual(straight(name));
+      }
+    }
+  });
+
+  test.each(small)('[A12] and one byte a time over HTTP: %s', async (name) => {
+    expect(await overHttp(cutBytes(bytesOf(name), () => 1))).toEqual(straight(name));
+  });
+
+  test.each(names)('[A12] and one byte a time through the openai client: %s', async (name) => {
+    expect(await throughClient(cutBytes(bytesOf(name), () => 1))).toEqual(straight(name));
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
+import { partsOf } from '../../support/model-request.ts';
+import { replyOf } from '../../support/reply-of.ts';
+
+/** Serves this body as an event stream over HTTP, in the given pieces, and gives the parts that come of it. */
+async function partsFrom(...pieces: readonly (string | Uint8Array)[]) {
+  const server = await chatServer(async ({ response }) => {
+    streaming(response);
+    for (const piece of pieces) await new Promise<void>((sent) => response.write(piece, () => setImmediate(sent)));
+    response.end();
+  });
+  return partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL }));
+}
+
+const WILD = 'Grüße, 日本語 👩‍👩‍👧 \u2028 "quoted" \\n \ufeff end';
+const WELL = { text: WILD, reasoning: '', calls: [], end: 'stop' };
+const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
+const events = completion(WILD);
+
+describe('the bytes of an event stream', () => {
+  test.each([
+    ['as they should be', events],
+    ['with CRLF line ends', events.replaceAll('\n', '\r\n')],
+    ['with CR line ends', events.replaceAll('\n', '\r')],
+    ['with a BOM at the start', `\ufeff${events}`],
+    ['with a BOM and a comment at the start', `\ufeff: hello\n\n${events}`],
+    ['without a space after data:', events.replaceAll('data: ', 'data:')],
+    ['with keep-alive comments', events.replaceAll('data: ', ': OPENROUTER PROCESSING\n\ndata: ')],
+    ['with comments inside of events', events.replaceAll('data: ', ': ping\ndata: ')],
+    ['with ids, names and retry times', events.replaceAll('data: ', 'id: 1\nevent: message\nretry: 10\ndata: ')],
+    ['with events without data', events.replaceAll('data: ', 'event: ping\n\ndata: ')],
+    ['with empty events', events.replaceAll('data: ', 'data:\n\ndata: \n\ndata: ')],
+    ['with events over several data lines', events.replaceAll(',"', '\ndata: ,\ndata: "')],
+    ['with blank lines between', events.replaceAll('\n\n', '\n\n\n\n\n')],
+    ['with blank lines of another kind', events.replaceAll('\n\n', '\n\r\n')],
+    ['without [DONE]', events.replace(DONE, '')],
+    ['without [DONE] and the last blank line', events.replace(`\n\n${DONE}`, '\n')],
+    ['without [DONE] and the last line end', events.replace(`\n\n${DONE}`, '')],
+    ['with something after [DONE]', `${events}data: {"late": true}\n\nnonsense`],
+  ])('%s, in one piece and byte by byte', async (_, body) => {
+    const parts = await partsFrom(body);
+    expect(replyOf(parts)).toEqual(WELL);
+    expect(parts.at(-1)).toMatchObject({ usage });
+    expect(replyOf(await partsFrom(...Array.from(Buffer.from(body), (byte) => Uint8Array.of(byte))))).toEqual(WELL);
+  });
+
+  test('characters that are cut at any byte come whole', async () => {
+    const bytes = Buffer.from(events);
+    const from = bytes.indexOf(WILD.slice(0, 5));
+    for (let at = from; at < from + Buffer.byteLength(WILD); at += 1) {
+      expect(replyOf(await partsFrom(bytes.subarray(0, at), bytes.subarray(at)))).toEqual(WELL);
+    }
+  });
+});
+
+const choice = (more: object, finishReason: string | null = null) => ({
+  choices: [{ index: 0, delta: {}, finish_reason: finishReason, ...more }],
+});
+const END = event(chunk({}, 'stop')) + DONE;
+
+describe('the usage of a reply', () => {
+  const theirs = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, cost: '0.1', details: [null] };
+  const odd = [
+    {},
+    { prompt_tokens: '7', completion_tokens: 3 },
+    { prompt_tokens: 1.5, completion_tokens: 1 },
+    'none',
+    [],
+  ];
+
+  test.each([
+    ['in the last chunk', [event({ ...chunk({}, 'stop'), usage: theirs })], usage],
+    ['in a chunk of its own with empty choices', [END, event({ choices: [], usage: theirs })], usage],
+    ['in a chunk of its own without choices', [END, event({ usage: theirs })], usage],
+    ['in the choice (Moonshot)', [event(choice({ usage: theirs }, 'stop'))], usage],
+    [
+      'in every chunk, growing',
+      [event({ usage: { ...theirs, completion_tokens: 1 } }), event({ usage: theirs }), END],
+      usage,
+    ],
+    ['nowhere', [END], null],
+    ['odd', [...odd.map((one) => event({ choices: [], usage: one })), END], null],
+    ['odd after it was well', [event({ usage: theirs }), ...odd.map((one) => event({ usage: one })), END], usage],
+  ])('[A11] is read %s', async (_, pieces, expected) => {
+    const parts = await partsFrom(...pieces.map((piece) => piece.replace(DONE, '')), DONE);
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop', usage: expected });
+  });
+
+  test.each([
+    ['refused', [event(chunk({ refusal: 'No.' }, 'stop')), event({ choices: [], usage: theirs })]],
+    ['stream_cut', [event({ ...chunk({ content: 'half' }), usage: theirs })]],
+    ['server_error', [event({ ...chunk({ content: 'half' }), usage: theirs }), event({ error: { message: 'Boom.' } })]],
+    ['garbled_reply', [event({ ...chunk({ content: 'half' }), usage: theirs }), 'data: {\n\n']],
+  ])('[A11] of a call that failed is told with the failure: %s', async (code, pieces) => {
+    const parts = await partsFrom(...pieces);
+    expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code }, usage });
+    expect((await partsFrom(...pieces.map((piece) => piece.replaceAll('usage', 'x')))).at(-1)).not.toHaveProperty(
+      'usage',
+    );
+  });
+});
+
+describe('the words of a reply', () => {
+  const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }, { type: 'reference' }] });
+
+  test.each([
+    ['reasoning_content', chunk({ reasoning_content: 'Hm.', content: null })],
+    ['reasoning', chunk({ reasoning: 'Hm.' })],
+    ['both, which say the same', chunk({ reasoning_content: 'Hm.', reasoning: 'Hm.' })],
+    ['thinking parts of the content', chunk({ content: [thinking('H'), thinking('m.')] })],
+    ['a thinking part that is a text', chunk({ content: [{ type: 'thinking', thinking: 'Hm.' }] })],
+  ])('[A12] reasoning is read from %s, and is no part of the text', async (_, data) => {
+    const parts = await partsFrom(event(data), completion('ok'));
+    expect(replyOf(parts)).toEqual({ text: 'ok', reasoning: 'Hm.', calls: [], end: 'stop' });
+  });
+
+  test('content in parts is their text; parts of other types, and what is no part, are ignored', async () => {
+    const parts = [{ type: 'text', text: 'o' }, { type: 'image_url', text: 'x' }, null, 'x', { type: 'text' }];
+    const data = chunk({ content: [...parts, { type: 'text', text: 'k' }] });
+    expect(replyOf(await partsFrom(event(data), END))).toEqual({ text: 'ok', reasoning: '', calls: [], end: 'stop' });
+  });
+
+  test('odd members and odd chunks break nothing', async () => {
+    const pieces = [
+      {},
+      { choices: null },
+      { choices: [] },
+      { choices: [null] },
+      { choices: [{}] },
+      choice({ delta: null }),
+      choice({
+        delta: { role: 7, content: null, refusal: 0, reasoning: {}, reasoning_content: 1, audio: null },
+        logprobs: 'no',
+      }),
+      { ...choice({ finish_reason: 7 }), id: null, created: 'now', service_tier: {}, x_groq: { usage: [] } },
+    ].map(event);
+    expect(replyOf(await partsFrom(...pieces, completion('ok')))).toMatchObject({ text: 'ok', end: 'stop' });
+  });
+
+  test('text of a type that cannot be read is a failure, as it would be lost', async () => {
+    expect(replyOf(await partsFrom(event(chunk({ content: 42 })), completion('ok'))).end).toBe('garbled_reply');
+  });
+
+  test('a reply that was cut by its length says so', async () => {
+    const parts = await partsFrom(event(chunk({ content: '{"a' })), event(chunk({}, 'length')), DONE);
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'length', usage: null });
+  });
+});

@@ -1,0 +1,211 @@
+import { LLMock } from '@copilotkit/aimock';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { chatServer, chunk, DONE, event, streaming, toolChunk } from '../../support/chat-server.ts';
+import { modelRequest, partsOf } from '../../support/model-request.ts';
+import { replyOf } from '../../support/reply-of.ts';
+
+const request = modelRequest({ replyForm: 'tool-call' });
+const END = event(chunk({}, 'tool_calls')) + DONE;
+
+/** Serves these chunks and the end of a reply, and gives the parts that come of them. */
+async function partsFrom(...chunks: readonly object[]) {
+  const server = await chatServer(({ response }) => {
+    streaming(response);
+    for (const data of chunks) response.write(event(data));
+    response.end(END);
+  });
+  return partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL }), request);
+}
+const callsFrom = async (...chunks: readonly object[]) => replyOf(await partsFrom(...chunks)).calls;
+
+/** One entry of `tool_calls`; `undefined` is left out on the wire. */
+const entry = (index: number | undefined, id: string | null | undefined, name: string | undefined, args: unknown) => ({
+  index,
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+});
+const call = (name: string, args: string) => ({ name, arguments: args });
+
+describe('the tool calls of the openai model', () => {
+  test('[A12] come as deltas with one index and the whole name, then the finish reason', async () => {
+    const parts = await partsFrom(
+      toolChunk(entry(0, 'a', 'find', '')),
+      toolChunk({ index: 0, function: { arguments: '{"q"' } }),
+      toolChunk({ index: 0, function: { arguments: ':1}' } }),
+    );
+    expect(parts).toEqual([
+      { type: 'tool-call-delta', index: 0, name: 'find', arguments: '' },
+      { type: 'tool-call-delta', index: 0, name: 'find', arguments: '{"q"' },
+      { type: 'tool-call-delta', index: 0, name: 'find', arguments: ':1}' },
+      { type: 'finish', reason: 'tool-calls', usage: null },
+    ]);
+  });
+
+  test('[A12] are had from a mock that knows the whole protocol', async () => {
+    const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: 'silent' });
+    onTestFinished(() => mock.stop());
+    mock.onMessage('sky', { toolCalls: [{ name: 'action_reply', arguments: '{"response":"Rayleigh"}' }] });
+    await mock.start();
+    const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: `${mock.url}/v1` }), request);
+    expect(replyOf(parts)).toMatchObject({
+      text: '',
+      calls: [call('action_reply', '{"response":"Rayleigh"}')],
+      end: 'tool-calls',
+    });
+    expect(parts.length).toBeGreaterThan(4);
+    expect(mock.getLastRequest()?.body).toMatchObject({ tool_choice: { function: { name: 'action_reply' } } });
+  });
+
+  test.each([
+    ['said again', 'find'],
+    ["said as ''", ''],
+  ])('[A12] a name may be %s, an id be empty, absent or null, the arguments be null', async (_, again) => {
+    const calls = await callsFrom(
+      toolChunk(entry(0, 'a', 'find', null)),
+      toolChunk(entry(0, '', again, '{"q"')),
+      toolChunk(entry(0, null, again, ':1')),
+      toolChunk(entry(0, undefined, again, '}')),
+      toolChunk(entry(0, '', again, '')),
+    );
+    expect(calls).toEqual([call('find', '{"q":1}')]);
+  });
+
+  test('[A12] calls may be interleaved, and numbered from anywhere', async () => {
+    const calls = await callsFrom(
+      toolChunk(entry(3, 'a', 'one', '{'), entry(7, 'b', 'two', '')),
+      toolChunk(entry(7, undefined, undefined, '[1')),
+      toolChunk(entry(3, undefined, undefined, '"x":'), entry(7, undefined, undefined, ']')),
+      toolChunk(entry(3, undefined, undefined, '2}')),
+    );
+    expect(calls).toEqual([call('one', '{"x":2}'), call('two', '[1]')]);
+  });
+
+  test('[A12] a new id at the same index is a new call, with another name or the same (vLLM, SGLang, Gemini)', async () => {
+    expect(
+      await callsFrom(
+        toolChunk(entry(0, 'a', 'one', ''), entry(0, '', undefined, '{"x":1}')),
+        toolChunk(entry(0, 'b', 'one', '')),
+        toolChunk(entry(0, '', undefined, '{"x":2}')),
+        toolChunk(entry(0, 'c', 'two', '{}'), entry(0, 'd', 'two', '{}')),
+      ),
+    ).toEqual([call('one', '{"x":1}'), call('one', '{"x":2}'), call('two', '{}'), call('two', '{}')]);
+    expect(await callsFrom(toolChunk(entry(0, 'a', 'one', ''), entry(0, 'b', 'one', '{}')))).toEqual([
+      call('one', ''),
+      call('one', '{}'),
+    ]);
+  });
+
+  test('[A12] an id of its own in every delta makes no new calls while the arguments are open (older vLLM)', async () => {
+    const pieces = ['{"a', '":{"b":"}', ' \\" ]"', '}', '}', ''];
+    expect(await callsFrom(...pieces.map((piece, at) => toolChunk(entry(0, `id-${at}`, 'find', piece))))).toEqual([
+      call('find', pieces.join('')),
+    ]);
+  });
+
+  test('[A12] calls with one index that are interleaved by id are told apart', async () => {
+    const calls = await callsFrom(
+      toolChunk(entry(0, 'a', 'one', '{"x"'), entry(0, 'b', 'two', '{"y"')),
+      toolChunk(entry(0, 'a', undefined, ':1}'), entry(0, 'b', undefined, ':2}')),
+    );
+    expect(calls).toEqual([call('one', '{"x":1}'), call('two', '{"y":2}')]);
+  });
+
+  test('[A12] the same id at two indexes is two calls', async () => {
+    const calls = await callsFrom(toolChunk(entry(0, 'find', 'find', '{"x":1}'), entry(1, 'find', 'find', '{"x":2}')));
+    expect(calls).toEqual([call('find', '{"x":1}'), call('find', '{"x":2}')]);
+  });
+
+  test('[A12] without an index the id tells, and without both the last call goes on (Mistral)', async () => {
+    expect(
+      await callsFrom(
+        toolChunk(entry(undefined, 'a', 'one', '{"x":1}'), entry(undefined, 'b', 'one', '{"x"')),
+        toolChunk(entry(undefined, undefined, undefined, ':2}')),
+      ),
+    ).toEqual([call('one', '{"x":1}'), call('one', '{"x":2}')]);
+    expect(
+      await callsFrom(
+        toolChunk(entry(undefined, undefined, 'one', '{"x":1}'), entry(undefined, undefined, 'one', '{"x":2}')),
+        toolChunk(entry(undefined, undefined, 'two', '{}')),
+      ),
+    ).toEqual([call('one', '{"x":1}'), call('one', '{"x":2}'), call('two', '{}')]);
+  });
+
+  test('[A12] arguments that come parsed are written as JSON', async () => {
+    expect(await callsFrom(toolChunk(entry(0, 'a', 'find', { q: ['ö', 1] })))).toEqual([call('find', '{"q":["ö",1]}')]);
+  });
+
+  test('[A12] a name that comes late holds its deltas back, and one that never comes is empty', async () => {
+    expect(
+      await callsFrom(
+        toolChunk(entry(0, 'a', undefined, '{"x"')),
+        toolChunk(entry(0, 'a', 'late', ':1')),
+        toolChunk(entry(0, 'a', undefined, '}')),
+      ),
+    ).toEqual([call('late', '{"x":1}')]);
+    expect(await callsFrom(toolChunk(entry(0, 'a', undefined, '{}')))).toEqual([call('', '{}')]);
+  });
+
+  test('odd entries break nothing', async () => {
+    const odd = [null, 'x', {}, { index: 'one', id: 7, function: null }].map((one) => chunk({ tool_calls: [one] }));
+    expect(await callsFrom(...odd, toolChunk(entry(0, null, '', '')))).toEqual([]);
+    const calls = await callsFrom(
+      toolChunk(entry(0, 'a', 'find', '{')),
+      chunk({ tool_calls: null }),
+      chunk({ tool_calls: 'none' }),
+      ...odd,
+      toolChunk(entry(0, 'a', undefined, '}')),
+    );
+    expect(calls).toEqual([call('find', '{}')]);
+  });
+
+  test('[A12] text, reasoning and a call may be in one reply', async () => {
+    const parts = await partsFrom(
+      chunk({ reasoning_content: 'Hm. ' }),
+      chunk({ content: 'Let me see.', reasoning: 'So.', tool_calls: [entry(0, 'a', 'find', '{}')] }),
+    );
+    expect(replyOf(parts)).toEqual({
+      text: 'Let me see.',
+      reasoning: 'Hm. So.',
+      calls: [call('find', '{}')],
+      end: 'tool-calls',
+    });
+  });
+
+  test('[A12] a reply in one piece has its calls in the message', async () => {
+    const message = {
+      content: null,
+      tool_calls: [entry(undefined, 'a', 'one', '{"x":1}'), entry(undefined, 'b', 'two', { y: 2 })],
+    };
+    const reply = {
+      choices: [{ message, finish_reason: 'tool_calls' }],
+      usage: { prompt_tokens: 7, completion_tokens: 3 },
+    };
+    const server = await chatServer(({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(`\n\n${JSON.stringify(reply)}`);
+    });
+    const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL }), request);
+    expect(replyOf(parts).calls).toEqual([call('one', '{"x":1}'), call('two', '{"y":2}')]);
+    expect(parts.at(-1)).toMatchObject({ reason: 'tool-calls', usage: { inputTokens: 7 } });
+  });
+
+  test('[A12] the tool that was asked for has the name of the schema, however it went over the wire', async () => {
+    const server = await chatServer(({ response, body }) => {
+      const name = body.tools?.[0]?.function.name;
+      streaming(response).end(event(toolChunk(entry(0, 'a', name, '{}'))) + END);
+    });
+    const odd = modelRequest({ replyForm: 'tool-call', schemaName: 'my reply: ä' });
+    const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL }), odd);
+    expect(server.exchanges[0]?.body.tools?.[0]?.function.name).toBe('my_reply___');
+    expect(replyOf(parts).calls).toEqual([call('my reply: ä', '{}')]);
+  });
+
+  test('[A10] [A12] a call that is cut is a failure of transport, with the deltas so far', async () => {
+    const server = await chatServer(({ response }) => {
+      streaming(response).write(event(toolChunk(entry(0, 'a', 'find', '{"q"'))), () => response.destroy());
+    });
+    const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL }), request);
+    expect(replyOf(parts)).toMatchObject({ calls: [call('find', '{"q"')], end: 'stream_cut' });
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelPart } from '../../../machines/contracts/model.ts';
+import { always, type ScriptedModelOptions, type ScriptedReply, scriptedModel } from '../../../src/models/scripted.ts';
+import { modelRequest, partsOf } from '../../support/model-request.ts';
+import { replyOf } from '../../support/reply-of.ts';
+
+const wantsCall = modelRequest({ replyForm: 'tool-call' });
+const usage = { inputTokens: 10, outputTokens: 5, estimated: false };
+const inText = (reply: ScriptedReply, options?: ScriptedModelOptions) =>
+  partsOf(scriptedModel({ action: [reply] }, options));
+const inCall = (reply: ScriptedReply, options?: ScriptedModelOptions) =>
+  partsOf(scriptedModel({ action: [reply] }, options), wantsCall);
+const call = (text: string, name = 'action_reply') => ({ name, arguments: text });
+const finish = (reason: 'stop' | 'tool-calls'): ModelPart => ({ type: 'finish', reason, usage: null });
+
+describe('the scripted model, asked for a tool call', () => {
+  test('[A12] gives a reply object as one call of the tool, in chunks', async () => {
+    expect(await inCall({ response: 'Hi' }, { chunkChars: 10 })).toEqual([
+      { type: 'tool-call-delta', index: 0, name: 'action_reply', arguments: '{"response' },
+      { type: 'tool-call-delta', index: 0, name: 'action_reply', arguments: '":"Hi"}' },
+      finish('tool-calls'),
+    ]);
+  });
+
+  test('[A12] the same script says the same in both forms', async () => {
+    for (const reply of [{ a: 1 }, { reply: { a: 1 } }, { text: '{"a":1}' }]) {
+      expect(replyOf(await inText(reply))).toEqual({ text: '{"a":1}', reasoning: '', calls: [], end: 'stop' });
+      expect(replyOf(await inCall(reply))).toEqual({
+        text: '',
+        reasoning: '',
+        calls: [call('{"a":1}')],
+        end: 'tool-calls',
+      });
+    }
+    expect(replyOf(await inCall({ text: '{"a', reason: 'length' }))).toMatchObject({
+      calls: [call('{"a')],
+      end: 'length',
+    });
+    expect(replyOf(await inCall({ reply: { a: 1 }, cut: 3 }))).toMatchObject({
+      calls: [call('{"a')],
+      end: 'stream_cut',
+    });
+    expect(replyOf(await inCall({ text: '' })).calls).toEqual([call('')]);
+  });
+
+  test('[A12] a model that answers in text all the same is scripted by its form', async () => {
+    expect(replyOf(await inCall({ text: 'I would rather talk.', replyForm: 'text' }))).toMatchObject({
+      text: 'I would rather talk.',
+      calls: [],
+      end: 'stop',
+    });
+  });
+
+  test('a hanging call says its text in the form that was asked for', async () => {
+    const model = scriptedModel({ action: [{ hang: true, text: 'so', reasoning: 'Hm.' }] });
+    const controller = new AbortController();
+    const parts: ModelPart[] = [];
+    for await (const part of model.stream(wantsCall, controller)) {
+      parts.push(part);
+      if (part.type === 'tool-call-delta') queueMicrotask(() => controller.abort());
+    }
+    expect(parts).toEqual([
+      { type: 'reasoning-delta', text: 'Hm.' },
+      { type: 'tool-call-delta', index: 0, name: 'action_reply', arguments: 'so' },
+    ]);
+  });
+});
+
+describe('the directives of the scripted model', () => {
+  test('[A12] a tool call has its arguments as JSON, or raw text, in either form', async () => {
+    for (const say of [inText, inCall]) {
+      expect(replyOf(await say({ toolCall: { a: 1 } }))).toMatchObject({ calls: [call('{"a":1}')], end: 'tool-calls' });
+      expect(replyOf(await say({ toolCall: '{"a', name: 'other' })).calls).toEqual([call('{"a', 'other')]);
+      expect(replyOf(await say({ toolCall: {}, text: 'Sure.', reason: 'stop', usage }))).toEqual({
+        text: 'Sure.',
+        reasoning: '',
+        calls: [call('{}')],
+        end: 'stop',
+      });
+    }
+  });
+
+  test('reasoning comes first, in chunks', async () => {
+    expect(await inText({ reasoning: 'Let me see', reply: {} }, { chunkChars: 6 })).toEqual([
+      { type: 'reasoning-delta', text: 'Let me' },
+      { type: 'reasoning-delta', text: ' see' },
+      { type: 'text-delta', text: '{}' },
+      finish('stop'),
+    ]);
+    expect(replyOf(await inCall({ reasoning: 'Hm.', toolCall: {} })).reasoning).toBe('Hm.');
+    expect(replyOf(await inText({ reasoning: 'Hm.', failure: {} }))).toMatchObject({ reasoning: 'Hm.' });
+  });
+
+  test('[A11] a failed and a cut call may have cost something', async () => {
+    expect(await inText({ failure: { code: 'refused' }, usage })).toMatchObject([
+      { failure: { code: 'refused' }, usage },
+    ]);
+    expect((await inText({ text: 'ab', cut: 1, usage })).at(-1)).toMatchObject({ type: 'failure', usage });
+    expect((await inText({ failure: {} }, { usage })).at(-1)).not.toHaveProperty('usage');
+  });
+
+  test('words that are a reply’s own are no directive', async () => {
+    for (const reply of [{ reasoning: 'Because.', response: 'Hi' }, { reasoning: 'Hm.' }, { text: 'a', name: 'b' }]) {
+      expect(replyOf(await inText(reply)).text).toBe(JSON.stringify(reply));
+    }
+  });
+});
+
+describe('the tasks of the scripted model', () => {
+  test('a task of any name can be scripted, beside the chain’s', async () => {
+    const model = scriptedModel(
+      { output: [{ text: 'o1' }], action: always({ text: 'a' }) },
+      { otherwise: { extract: { b: 1 } } },
+    );
+    const textOn = async (task: string) => replyOf(await partsOf(model, modelRequest({ task }))).text;
+    expect([await textOn('output'), await textOn('action'), await textOn('extract')]).toEqual(['o1', 'a', '{"b":1}']);
+    for (const task of ['output', 'toString', 'constructor']) {
+      await expect(textOn(task)).rejects.toMatchObject({ code: 'unscripted_call' });
+    }
+  });
+});

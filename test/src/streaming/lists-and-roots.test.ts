@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cutAt } from './json-text.ts';
+import { finish, readAll, readArguments, readText, stream } from './model-stream.ts';
+
+const readListed = (...pieces: readonly string[]) => readAll(stream(pieces), { acceptsList: true });
+
+describe('a list where an object is wanted', () => {
+  const lists = [
+    '[{"a":1}]',
+    '[1]',
+    '[null]',
+    '[true,false]',
+    '[]',
+    '[ "x" ]',
+    '[[{"a":[{}]}], -1]',
+    '[{}]',
+    '[{"a":1},{"a":2}]',
+  ];
+
+  test.each(lists)(
+    '[A12] JSON in text: %s alone is the value, not what stands in it, and is shown as no partial',
+    async (list) => {
+      for (const pieces of [[list], [...list], ['```json\n', list, '\n```']]) {
+        const { value, failure, partials } = await readText(...pieces);
+        expect({ value, failure, partials }).toEqual({ value: JSON.parse(list), failure: null, partials: [] });
+      }
+    },
+  );
+
+  test.each(lists)('[A12] JSON in text: an object behind %s wins, wherever the text is cut', async (list) => {
+    const text = `As in ${list}: {"answer":1} and [2].`;
+    for (let at = 0; at <= text.length; at += 1)
+      expect((await readText(text.slice(0, at), text.slice(at))).value).toEqual({ answer: 1 });
+  });
+
+  test.each([
+    '[note]',
+    '[see below]',
+    '[link](url)',
+    '[ ] todo',
+    '[x]',
+    '[[link]]',
+    '[{name}]',
+    '[{{name}}]',
+    '[0, 1)',
+  ])('[A12] JSON in text: %s is prose', async (prose) => {
+    for (const pieces of [[`${prose} {"a":1}`], [...`${prose} {"a":1}`]]) {
+      const { value, partials } = await readText(...pieces);
+      expect(value).toEqual({ a: 1 });
+      expect(partials.at(-1)).toEqual({ a: 1 });
+    }
+  });
+
+  test('[A12] JSON in text: of a list that breaks nothing is taken', async () => {
+    for (const text of ['[{"a":1},]', '[{"a":1}', '[{"a":1} {"b":2}]', '[[{"a":1}}', '[1, {"a":1}, oops]']) {
+      const { value, failure } = await readText(...text);
+      expect({ value, code: failure?.code }, text).toEqual({ value: null, code: 'no_json' });
+    }
+  });
+
+  test('what is left of an answer beside a broken object is not taken for the answer', async () => {
+    for (const text of ['[1] {"a":oops}', '{} {"a":oops}', '[1] {"a":1', '{} {"a":'])
+      expect(await readText(text), text).toMatchObject({ value: null, failure: { code: 'no_json' } });
+    expect(await readAll(stream(['As in [1], the', finish('length')]))).toMatchObject({
+      failure: { code: 'truncated' },
+    });
+  });
+
+  test('an empty object comes before a list, and is shown', async () => {
+    expect(await readText('{} [1]')).toMatchObject({ value: {}, failure: null, partials: [{}] });
+  });
+});
+
+describe('a list where one is accepted', () => {
+  test('[A12] JSON in text: it is the value at once, with partials, as an object is', async () => {
+    const read = await readListed('Here: [', '{"n":1}', ',', '{"n":', '2}', '] {"a":1}');
+    expect(read).toMatchObject({ value: [{ n: 1 }, { n: 2 }], failure: null });
+    expect(read.partials).toContainEqual([{ n: 1 }]);
+    expect(read.partials.at(-1)).toEqual(read.value);
+  });
+
+  test('[A12] JSON in text: the first whole value wins, object or list', async () => {
+    expect((await readListed('{"a":[1]} [2]')).value).toEqual({ a: [1] });
+    expect((await readListed('[2] {"a":[1]}')).value).toEqual([2]);
+    expect((await readListed('[note] [0, 1) {"a":[1]}')).value).toEqual({ a: [1] });
+  });
+
+  test('[A7] a list of any kind is what JSON.parse makes of it, and is the last partial, wherever it is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.array(fc.nat(99)), async (items, cuts) => {
+        const json = JSON.stringify(items);
+        const { value, partials } = await readListed(...cutAt(json, cuts));
+        expect(value).toStrictEqual(JSON.parse(json));
+        expect(partials.at(-1)).toStrictEqual(value);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('the root of tool-call arguments', () => {
+  test.each(['[{"a":1}]', '"text"', '-0', '12.5e3', 'true', 'null', '[]', '{}', ' 7 ', '""'])(
+    '[A12] tool-call arguments: %s is what JSON.parse makes of it, and the last partial is that',
+    async (json) => {
+      for (const pieces of [[json], [...json]]) {
+        const { value, failure, partials } = await readArguments(...pieces);
+        expect(failure).toBeNull();
+        expect(value).toStrictEqual(JSON.parse(json));
+        expect(partials.at(-1)).toStrictEqual(value);
+      }
+    },
+  );
+});
+
+describe('brackets within brackets', () => {
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+  test('1,000 may be open', async () => {
+    expect((await readText(`{"a":${nested(999)}}`)).failure).toBeNull();
+    expect((await readArguments(nested(1_000))).failure).toBeNull();
+  });
+
+  test.each<[string, string]>([
+    ['more', `{"a":${nested(1_000)}}`],
+    ['many more', `{"a":${nested(100_000)}}`],
+    ['many more that never close', '['.repeat(100_000)],
+  ])('[A10] %s are refused, as too deep, in both forms', async (_, json) => {
+    for (const read of [
+      await readText(json),
+      await readArguments(json),
+      await readText(...(json.match(/.{1,9}/g) ?? [])),
+    ]) {
+      expect(read.value).toBeNull();
+      expect(read.failure).toMatchObject({ stage: 'extraction', code: 'too_deep', retryable: true });
+      expect(read.failure?.message).toMatch(/more than 1000 open brackets/);
+    }
+  });
+
+  test('what is found behind them is the value', async () => {
+    expect(await readText(`{"a":${nested(1_000)}} {"b":1}`)).toMatchObject({ value: { b: 1 }, failure: null });
+  });
+});

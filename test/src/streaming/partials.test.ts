@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cutAt, wrappedJson } from './json-text.ts';
+import { argumentsOf, readAll, stream } from './model-stream.ts';
+
+/** Freezes a value and all that is in it, as stores of state do. */
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const one of Object.values(value)) freeze(one);
+}
+
+/** Takes a value apart. */
+function spoil(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const one of Object.values(value)) spoil(one);
+  for (const key of Object.keys(value)) Reflect.deleteProperty(value, key);
+  if (Array.isArray(value)) value.length = 0;
+  else Object.assign(value, { a: 'spoilt', items: null, __proto__: null });
+}
+
+/** Puts what cannot be read or written in the way. */
+function trap(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const key of Object.keys(value))
+    Reflect.defineProperty(value, key, {
+      get: () => {
+        throw new Error('trapped');
+      },
+    });
+}
+
+const pieces = ['{"a":{"b":[1,', '{"c":"d', 'e"}],"f', '":"g"},"h":', '[2,3', '],"i":4', '}', ' So.'];
+const value = { a: { b: [1, { c: 'de' }], f: 'g' }, h: [2, 3], i: 4 };
+
+const forms = [
+  ['text', (all: readonly string[]) => stream(all)],
+  ['tool-call', (all: readonly string[]) => stream(all.map((piece) => argumentsOf(piece)))],
+] as const;
+
+describe.each(forms)('what a consumer does to a partial of the form %s', (form, streamOf) => {
+  const given = form === 'text' ? pieces : pieces.slice(0, -1);
+  const shallow = (it: unknown): unknown => Object.freeze(it);
+
+  test.each<[string, (partial: unknown) => void]>([
+    ['freezes it deeply', freeze],
+    ['freezes its root', shallow],
+    ['seals it', (it) => Object.seal(it)],
+    ['takes it apart', spoil],
+    ['traps it', trap],
+    ['makes a promise of it that never ends', (it) => Reflect.set(it as object, 'then', () => {})],
+  ])('[A12] %s: the value is what JSON.parse makes of its text', async (_, onPartial) => {
+    const read = await readAll(streamOf(given), { form, onPartial });
+    expect(read.failure).toBeNull();
+    expect(read.value).toStrictEqual(value);
+    expect(Object.isFrozen(read.value)).toBe(false);
+  });
+
+  test('[A7] where it was frozen, the partials stop, and the last one is the whole value, and not the value itself', async () => {
+    const seen: unknown[] = [];
+    const read = await readAll(streamOf(given), {
+      form,
+      onPartial: (it) => {
+        freeze(it);
+        seen.push(it);
+      },
+    });
+    expect(seen).toEqual([{ a: { b: [1] } }, value]);
+    expect(seen.at(-1)).not.toBe(read.value);
+  });
+
+  test('[A7] the last partial is never the value itself, nor any part of it', async () => {
+    let last: unknown;
+    const read = await readAll(streamOf(given), {
+      form,
+      onPartial: (it) => {
+        last = it;
+      },
+    });
+    expect(last).toEqual(read.value);
+    spoil(last);
+    expect(read.value).toStrictEqual(value);
+  });
+
+  test('[A12] it changes no value, whatever it is and wherever that is cut', async () => {
+    const harm = fc.constantFrom(freeze, spoil, trap, shallow);
+    await fc.assert(
+      fc.asyncProperty(wrappedJson, fc.array(fc.nat(500)), harm, async ({ json, value: wanted }, cuts, onPartial) => {
+        const read = await readAll(streamOf(cutAt(json, cuts)), { form, onPartial });
+        expect(read.value).toStrictEqual(wanted);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('a watcher that throws', () => {
+  const error = new Error('the watcher’s own');
+  const fail = (): never => {
+    throw error;
+  };
+
+  test.each([{ onText: fail }, { onAlive: fail }, { onPartial: fail }])(
+    '[A2] is thrown, and the stream is let go: %o',
+    async (watcher) => {
+      let closed = false;
+      async function* parts() {
+        try {
+          for (;;) yield* stream(['', '{"a":1}', ' and']);
+        } finally {
+          closed = true;
+        }
+      }
+      await expect(readAll(parts(), watcher)).rejects.toBe(error);
+      expect(closed).toBe(true);
+    },
+  );
+
+  test('is thrown where only the end gives a partial, too', async () => {
+    await expect(readAll(stream(['{}']), { onPartial: fail })).rejects.toBe(error);
+    await expect(readAll(stream([argumentsOf('7')]), { form: 'tool-call', onPartial: fail })).rejects.toBe(error);
+  });
+});

@@ -13,7 +13,7 @@ export function refuse(what: string, given: unknown, error: z.ZodError): PostCha
 
 /** A value in a few words, for an error. */
 export function spell(value: unknown): string {
-  if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null)

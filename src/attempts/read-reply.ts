@@ -3,7 +3,7 @@ import type { ReadReplyEvent, ReadReplyInput } from '../../machines/attempt/port
 import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { ChatModel, ModelRequest, ReplyForm } from '../../machines/contracts/model.ts';
 import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
-import { type Ask, requestOf } from '../prompts/ask.ts';
+import { type Ask, charsOf, requestOf } from '../prompts/ask.ts';
 import { readStream } from '../streaming/read-stream.ts';
 import type { Clock } from './clock.ts';
 import { createHeartbeat } from './heartbeat.ts';
@@ -65,7 +65,7 @@ export function createReadReply(parts: ReadReplyParts) {
     async function read(): Promise<void> {
       const { model, ask, request } = callOf(parts, call);
       const { items } = watcher;
-      const promptChars = request.turns.reduce((sum, turn) => sum + turn.content.length, 0);
+      const promptChars = charsOf(ask, request);
       const tooLong = promptTooLong(model, promptChars);
       const reply =
         tooLong ??

@@ -32,14 +32,22 @@ export function requestOf(ask: Ask, { task, input, feedback }: Asked, replyForm:
   };
 }
 
+/** How long a request is: its turns, and the schema of the tool where it is not in them. */
+export function charsOf({ shape }: Ask, { turns, replyForm }: ModelRequest): number {
+  const told = replyForm === 'text' ? 0 : textRule(shape).length;
+  return turns.reduce((sum, { content }) => sum + content.length, told);
+}
+
 function ruleFor(ask: Ask, form: ReplyForm): string {
-  return form === 'text' ? textRule(ask) : `Reply by calling the tool "${ask.schemaName}" once, and with nothing else.`;
+  return form === 'text'
+    ? textRule(ask.shape)
+    : `Reply by calling the tool "${ask.schemaName}" once, and with nothing else.`;
 }
 
 const rules = new WeakMap<OutputShape, string>();
 
 /** Made once: a schema may be long. */
-function textRule({ shape }: Ask): string {
+function textRule(shape: OutputShape): string {
   const known = rules.get(shape);
   if (known !== undefined) return known;
   const schema = JSON.stringify(shape.jsonSchema);

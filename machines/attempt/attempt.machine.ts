@@ -106,7 +106,7 @@ export const attemptMachine = attemptSetup.createMachine({
     },
     recordingFailure: {
       description: 'The attempt failed: it is recorded, its partial values are void, and the policy decides.',
-      entry: ['recordAttempt', 'announceEnd'],
+      entry: ['recordFailure', 'announceEnd'],
       always: [
         { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'announceRetry'] },
         { guard: 'failureIsHopeless', target: 'failed' },

@@ -4,6 +4,7 @@ import type {
   AttemptOutcome,
   AttemptRecord,
   Feedback,
+  NextCall,
   Reply,
 } from '../contracts/attempt.ts';
 import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
@@ -22,7 +23,11 @@ export interface AttemptContext extends AttemptInput {
   readonly reply: Reply | null;
   readonly value: unknown;
   readonly failure: Failure | null;
+  /** The call to come, once the policy has decided that there is one. */
+  readonly next: NextCall | null;
   readonly retryInMs: number;
+  /** What the attempts so far and the waits between them took. */
+  readonly elapsedMs: number;
 }
 
 /** What belongs to one attempt, before it has begun. */
@@ -31,11 +36,12 @@ export const NOTHING_YET = {
   reply: null,
   value: null,
   failure: null,
+  next: null,
   retryInMs: 0,
 } as const;
 
 export function startAttempts(input: AttemptInput): AttemptContext {
-  return { ...input, execution: newExecution(input), feedback: null, ...NOTHING_YET };
+  return { ...input, execution: newExecution(input), feedback: null, elapsedMs: 0, ...NOTHING_YET };
 }
 
 /** What the call under way has used: told by its reply, else estimated by what was asked and heard. */
@@ -57,9 +63,7 @@ export function progressOf({ openedAtMs, atMs, chars }: CallProgress): CallProgr
 
 /** The attempt under way as a record: one that ran into a time-out ends when its timer fired. */
 export function attemptRecord(context: AttemptContext): AttemptRecord {
-  const { execution, reply, failure, policy, progress } = context;
-  const waitedMs =
-    failure?.code === 'no_reply' ? policy.firstChunkMs : failure?.code === 'stalled' ? stallMs(policy) : 0;
+  const { execution, reply, failure, progress } = context;
   return {
     attempt: execution.attempts.length + 1,
     model: execution.fallbacks,
@@ -67,8 +71,22 @@ export function attemptRecord(context: AttemptContext): AttemptRecord {
     failure,
     usage: callUsage(context),
     startedAtMs: progress?.openedAtMs ?? null,
-    durationMs: Math.max(0, progress === null ? 0 : progress.atMs - progress.openedAtMs) + waitedMs,
+    durationMs: Math.max(0, durationMs(context)),
   };
+}
+
+function durationMs({ failure, policy, progress, elapsedMs }: AttemptContext): number {
+  const toldMs = progress === null ? 0 : progress.atMs - progress.openedAtMs;
+  switch (failure?.code) {
+    case 'no_reply':
+      return policy.firstChunkMs;
+    case 'stalled':
+      return toldMs + stallMs(policy);
+    case 'total_deadline':
+      return policy.totalMs - elapsedMs;
+    default:
+      return toldMs;
+  }
 }
 
 /** What the machine ends with. */

@@ -3,8 +3,9 @@ import type { AttemptInput, AttemptOutcome, Reply, Validation } from '../contrac
 import type { ChainFact } from '../contracts/journal-entry.ts';
 import { guardsOf } from '../guards.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
-import { countFallback, countRetry, nextCall, recordAttempt } from '../policies/retry.ts';
-import { NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
+import { planNextCall } from '../policies/next-call.ts';
+import { countFallback, countRetry, recordAttempt } from '../policies/retry.ts';
+import { keptRecord, NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
 import { type AttemptContext, attemptRecord, callUsage, NOTHING_YET, stallMs } from './context.ts';
 import { attemptPorts, type CallProgress, type ReadReplyEvent } from './ports.ts';
 import { attemptVerdicts } from './verdicts.ts';
@@ -19,27 +20,22 @@ const types = {
   emitted: {} as AttemptFact,
 };
 
-/** The two actions that rules of the user's own have a say in [A3]. */
-export function retryActions({ recordFailure, prepareRetry }: RetryHooks) {
-  const { assign: typed } = setup({ types, actors: attemptPorts });
-  return {
-    recordAttempt: typed(({ context }) => {
-      const record = attemptRecord(context);
-      const kept = recordFailure === undefined ? record : recordFailure(record, context.execution);
-      return { execution: recordAttempt(context.execution, kept) };
-    }),
-    prepareRetry: typed(({ context }) => {
-      const { execution, reply, policy } = context;
-      const failure = context.failure ?? NO_FAILURE;
-      const next = nextCall(execution, reply?.text ?? '', failure, policy);
-      const { waitMs, feedback } = prepareRetry === undefined ? next : prepareRetry(next, execution, failure);
-      return {
-        execution: countRetry(execution, failure),
-        feedback: feedback ?? context.feedback,
-        retryInMs: waitMs,
-      };
-    }),
-  };
+/** The attempt failed: it is recorded, and what comes next is decided, with a say of the user's own rules [A3]. */
+export function recordFailureWith(hooks: RetryHooks) {
+  return setup({ types, actors: attemptPorts }).assign(({ context }) => {
+    const record = attemptRecord(context);
+    const kept = keptRecord(hooks, record, context.execution);
+    const execution = recordAttempt(context.execution, kept.value ?? record);
+    const failure = kept.broke ?? context.failure ?? NO_FAILURE;
+    return { execution, ...planNextCall(execution, failure, context.reply?.text ?? '', context.policy, hooks) };
+  });
+}
+
+/** What the call to come waits for and is told. */
+function underWay({ next, feedback, elapsedMs, execution }: AttemptContext) {
+  const retryInMs = next?.waitMs ?? 0;
+  const tookMs = execution.attempts.at(-1)?.durationMs ?? 0;
+  return { retryInMs, feedback: next?.feedback ?? feedback, elapsedMs: elapsedMs + tookMs + retryInMs };
 }
 
 export const attemptSetup = setup({
@@ -56,7 +52,7 @@ export const attemptSetup = setup({
     backoff: ({ context }) => context.retryInMs,
   },
   actions: {
-    ...retryActions(NO_HOOKS),
+    recordFailure: recordFailureWith(NO_HOOKS),
     clearAttempt: assign(NOTHING_YET),
     noteProgress: assign((_, progress: CallProgress) => ({ progress })),
     takeReply: assign((_, { reply, progress }: { reply: Reply; progress: CallProgress }) => ({
@@ -81,11 +77,11 @@ export const attemptSetup = setup({
         retryable: false,
       }),
     })),
-    prepareFallback: assign(({ context }) => {
-      const { execution, failure, reply, policy } = context;
-      const { feedback } = nextCall(execution, reply?.text ?? '', failure ?? NO_FAILURE, policy);
-      return { execution: countFallback(execution), feedback: feedback ?? context.feedback, retryInMs: 0 };
-    }),
+    prepareRetry: assign(({ context }) => ({
+      execution: countRetry(context.execution, context.failure ?? NO_FAILURE),
+      ...underWay(context),
+    })),
+    prepareFallback: assign(({ context }) => ({ execution: countFallback(context.execution), ...underWay(context) })),
     announceStart: emit(({ context }) => ({
       type: 'attempt-start' as const,
       attemptId: context.id,
@@ -97,7 +93,7 @@ export const attemptSetup = setup({
       attemptId: context.id,
       task: context.task,
       attempt: context.execution.attempts.length,
-      failure: context.failure,
+      failure: context.execution.attempts.at(-1)?.failure ?? null,
       usage: callUsage(context),
     })),
     announceRetry: emit(({ context }) => ({

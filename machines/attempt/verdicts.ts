@@ -2,7 +2,6 @@ import type { Reply } from '../contracts/attempt.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
 import { fallbackDue, hopeless, retryAllowed } from '../policies/retry.ts';
-import { NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
 import type { AttemptContext } from './context.ts';
 
 interface Args {
@@ -10,28 +9,22 @@ interface Args {
 }
 
 /** The guards' policies by name: the chart asks whether a verdict holds, the journal also shows what it saw. */
-export const attemptVerdicts = verdictsWith(NO_HOOKS);
-
-/** The same with rules of the user's own [A3]. */
-export function verdictsWith({ shouldRetry }: RetryHooks) {
-  return {
-    replyIsBroken: ({ event }: { event: unknown }): Verdict => {
-      const failure = (event as { reply?: Reply }).reply?.failure ?? null;
-      return { holds: failure !== null, inputs: { code: failure?.code ?? null } };
-    },
-    callIsUnderWay: ({ context }: Args): Verdict => ({
-      holds: context.failure === null,
-      inputs: { attempts: context.execution.attempts.length },
-    }),
-    failureIsHopeless: ({ context }: Args): Verdict => hopeless(context.failure ?? NO_FAILURE),
-    retryIsAllowed: ({ context: { execution, failure, policy } }: Args): Verdict => {
-      const allowed = retryAllowed(execution, failure ?? NO_FAILURE, policy);
-      if (!allowed.holds || shouldRetry === undefined) return allowed;
-      const wanted = shouldRetry(execution, failure ?? NO_FAILURE) === true;
-      return { holds: wanted, inputs: { ...allowed.inputs, wanted } };
-    },
-    fallbackIsDue: ({ context: { execution, failure, policy } }: Args): Verdict =>
-      fallbackDue(execution, failure ?? NO_FAILURE, policy),
-    waitIsOver: ({ context: { retryInMs } }: Args): Verdict => ({ holds: retryInMs <= 0, inputs: { retryInMs } }),
-  };
-}
+export const attemptVerdicts = {
+  replyIsBroken: ({ event }: { event: unknown }): Verdict => {
+    const failure = (event as { reply?: Reply }).reply?.failure ?? null;
+    return { holds: failure !== null, inputs: { code: failure?.code ?? null } };
+  },
+  callIsUnderWay: ({ context }: Args): Verdict => ({
+    holds: context.failure === null,
+    inputs: { attempts: context.execution.attempts.length },
+  }),
+  failureIsHopeless: ({ context }: Args): Verdict => hopeless(context.failure ?? NO_FAILURE),
+  /** Where the budgets allow it, a rule of the user's own may have declined. */
+  retryIsAllowed: ({ context: { execution, failure, policy, next } }: Args): Verdict => {
+    const { holds, inputs } = retryAllowed(execution, failure ?? NO_FAILURE, policy);
+    return { holds: holds && next !== null, inputs: { ...inputs, declined: holds && next === null } };
+  },
+  fallbackIsDue: ({ context: { execution, failure, policy } }: Args): Verdict =>
+    fallbackDue(execution, failure ?? NO_FAILURE, policy),
+  waitIsOver: ({ context: { retryInMs } }: Args): Verdict => ({ holds: retryInMs <= 0, inputs: { retryInMs } }),
+};

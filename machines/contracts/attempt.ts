@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AttemptPolicy } from './attempt-policy.ts';
-import { tokenUsageSchema, usageSchema } from './budget.ts';
+import { MAX_TIMER_MS, tokenUsageSchema, usageSchema } from './budget.ts';
 import { type Failure, failureSchema } from './failure.ts';
 
 /** What a stream came to: all of its text and the JSON value found in it, or why there is none. Not yet validated [A2]. */
@@ -20,7 +20,7 @@ export type Feedback = Readonly<z.infer<typeof feedbackSchema>>;
  * One finished attempt [A11]. `startedAtMs` is milliseconds since the epoch by the run's clock, null for a call that nothing ever
  * came of; an attempt that ran into a time-out ends when its timer fired.
  */
-const attemptRecordSchema = z.object({
+export const attemptRecordSchema = z.object({
   attempt: z.int().min(1),
   /** Which model was called: 0 is the first, 1 its first fallback. */
   model: z.int().min(0),
@@ -58,12 +58,15 @@ export interface AttemptInput {
   readonly policy: AttemptPolicy;
 }
 
-/** The call to come after a failed attempt, as the policy prepared it. */
-export interface NextCall {
-  readonly waitMs: number;
+/** The call to come after a failed attempt, as the policy prepared it. A wait is cut to what a timer can hold, 0 to 2^31 - 1 ms. */
+export const nextCallSchema = z.object({
+  waitMs: z
+    .custom<number>((ms) => typeof ms === 'number' && !Number.isNaN(ms), 'wanted a wait in milliseconds')
+    .overwrite((ms) => Math.min(MAX_TIMER_MS, Math.max(0, ms))),
   /** What the model is told; null leaves what it was told before. */
-  readonly feedback: Feedback | null;
-}
+  feedback: feedbackSchema.nullable(),
+});
+export type NextCall = Readonly<z.infer<typeof nextCallSchema>>;
 
 /** How the attempt machine ends: with a validated value, or with the last failure [promise 4]. */
 export type AttemptOutcome<Value = unknown> =

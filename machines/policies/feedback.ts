@@ -1,23 +1,26 @@
 import type { Feedback } from '../contracts/attempt.ts';
-import type { Failure } from '../contracts/failure.ts';
+import type { Failure, FailureStage } from '../contracts/failure.ts';
 
 const MAX_ISSUES = 10;
 const MAX_ISSUE_CHARS = 300;
 
+/** Where the reply itself was wrong, so that there is something to mend. */
+const STAGES: readonly FailureStage[] = ['extraction', 'schema', 'refinement', 'transformation'];
+
 /**
- * What the next call tells the model of the last one [A9]; nothing after a transport failure, where there is nothing to mend. At most
+ * What the next call tells the model of the last one [A9]; nothing where that was no fault of the reply, or of no use to tell. At most
  * `maxChars` characters, half of them the reply and half what is wrong with it, beside the words that say what was left out.
  */
 export function feedbackFor(text: string, failure: Failure, maxChars: number): Feedback | null {
-  if (failure.stage === 'transport' || maxChars === 0) return null;
-  const half = Math.ceil(maxChars / 2);
+  if (maxChars === 0 || !failure.retryable || !STAGES.includes(failure.stage)) return null;
+  const half = Math.floor(maxChars / 2);
   const issues = failure.issues
     .slice(0, MAX_ISSUES)
     .map(({ path, message }) => shorten(`- ${path || '(root)'}: ${message}`, MAX_ISSUE_CHARS));
   const more = failure.issues.length - issues.length;
   if (more > 0) issues.push(`- and ${more} more`);
   return {
-    previousReply: shorten(text, half),
+    previousReply: shorten(text, maxChars - half),
     problem: shorten([shorten(failure.message, MAX_ISSUE_CHARS), ...issues].join('\n'), half),
   };
 }

@@ -1,9 +1,8 @@
-import type { AttemptExecution, AttemptInput, AttemptRecord, NextCall } from '../contracts/attempt.ts';
+import type { AttemptExecution, AttemptInput, AttemptRecord } from '../contracts/attempt.ts';
 import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { Verdict } from '../contracts/verdict.ts';
-import { backoffMs } from './backoff.ts';
-import { feedbackFor } from './feedback.ts';
+import { POLICY_BROKE } from './retry-hooks.ts';
 import { addCall, NO_USAGE } from './usage.ts';
 
 /**
@@ -47,7 +46,7 @@ export function retryAllowed(execution: AttemptExecution, failure: Failure, poli
 /**
  * Whether the next model takes over: there is one, and the model under way has no retry left, or as many attempts have failed as
  * `fallbackAfter` says. That call is charged to neither budget, so a fallback is always called once. Time that has run out is no
- * model's fault.
+ * model's fault, and neither is a rule that broke.
  */
 export function fallbackDue(execution: AttemptExecution, failure: Failure, policy: AttemptPolicy): Verdict {
   const { fallbacks, attempts, usage } = execution;
@@ -58,15 +57,18 @@ export function fallbackDue(execution: AttemptExecution, failure: Failure, polic
     holds:
       left > 0 &&
       failure.stage !== 'deadline' &&
+      failure.code !== POLICY_BROKE &&
       usage.modelCalls < policy.maxCalls &&
       (stuck || failed >= policy.fallbackAfter),
     inputs: { left, stuck, failed, calls: usage.modelCalls, maxCalls: policy.maxCalls },
   };
 }
 
-/** Whether the last two replies that came and were wrong are wrong in the same way, place by place. */
-function repeatsError({ attempts }: AttemptExecution): boolean {
-  const wrong = attempts.flatMap(({ failure }) => (failure === null || isTransport(failure) ? [] : [failure]));
+/** Whether the last two replies of the model under way that came and were wrong are so in the same way, place by place. */
+function repeatsError({ attempts, fallbacks }: AttemptExecution): boolean {
+  const wrong = attempts.flatMap(({ failure, model }) =>
+    failure === null || isTransport(failure) || model !== fallbacks ? [] : [failure],
+  );
   const [before, last] = wrong.slice(-2).map(({ stage, code, issues }) => JSON.stringify([stage, code, issues]));
   return last !== undefined && before === last && attempts.at(-1)?.failure === wrong.at(-1);
 }
@@ -86,12 +88,4 @@ export function countRetry(execution: AttemptExecution, failure: Failure): Attem
 /** The execution with the next model under way. */
 export function countFallback(execution: AttemptExecution): AttemptExecution {
   return { ...execution, fallbacks: execution.fallbacks + 1 };
-}
-
-/** The next call of the same model: what it waits for and what it is told. */
-export function nextCall(execution: AttemptExecution, text: string, failure: Failure, policy: AttemptPolicy): NextCall {
-  return {
-    waitMs: backoffMs(execution, failure, policy),
-    feedback: feedbackFor(text, failure, policy.maxFeedbackChars),
-  };
 }

@@ -6,11 +6,14 @@ import type { Ask } from '../prompts/ask.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type AttemptOptions, type AttemptPrompt, readAttemptOptions, turnsOf } from './attempt-options.ts';
 import { systemClock } from './clock.ts';
-import { joinAttempt, withHooks } from './join-attempt.ts';
+import { joinAttempt } from './join-attempt.ts';
 import type { CallWatcher } from './read-reply.ts';
+import { rememberedHooks, type Thrown } from './remembered-hooks.ts';
 
 interface AttemptParts {
   readonly machine: typeof attemptMachine;
+  /** What a rule of the retry policy threw, if one did. */
+  readonly thrown: Thrown;
   /** What the machine is started with to get one value. */
   readonly input: (prompt: AttemptPrompt) => AttemptInput;
 }
@@ -27,11 +30,13 @@ export function attemptParts<Schema extends StandardSchemaV1>(
     shape: outputShape(schema, name, jsonSchema),
     turns: (input) => input as readonly ChatTurn[],
   };
-  const { fallbackModels = [], ...hooks } = options.policy ?? {};
+  const { fallbackModels = [], ...rules } = options.policy ?? {};
+  const thrown: Thrown = { error: undefined };
+  const hooks = rememberedHooks(rules, thrown);
   const models = [model, ...fallbackModels];
-  const machine = joinAttempt({ models, askFor: () => ask, replyForm, clock, watcher });
   return {
-    machine: withHooks(machine, hooks),
+    thrown,
+    machine: joinAttempt({ models, askFor: () => ask, replyForm, clock, watcher, hooks }),
     input: (prompt) => ({ id: newId(), task: name, input: turnsOf(prompt, system), policy }),
   };
 }

@@ -2,7 +2,9 @@ import type { Actor } from 'xstate';
 import type { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import type { AttemptExecution } from '../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { onAbort } from '../on-abort.ts';
 import { AttemptsExhausted } from './attempts-exhausted.ts';
+import type { Thrown } from './remembered-hooks.ts';
 import type { ResetUpdate } from './updates.ts';
 
 /** Who hears how attempts go: any number of resets, then exactly one `onValue` or `onError`. */
@@ -22,9 +24,10 @@ export interface AttemptRun {
 export function createAttemptRun(
   actor: Actor<typeof attemptMachine>,
   { onReset, onValue, onError }: AttemptListener,
-  signal: AbortSignal | undefined,
+  { signal, thrown }: { readonly signal: AbortSignal | undefined; readonly thrown: Thrown },
 ): AttemptRun {
   let phase: 'idle' | 'running' | 'over' = 'idle';
+  let forget = (): void => {};
   let failed: Omit<ResetUpdate, 'retryInMs'> | null = null;
 
   /** Told once it is known what comes after the failure: another attempt, or none. */
@@ -36,7 +39,7 @@ export function createAttemptRun(
   function end(tell: () => void): void {
     if (phase === 'over') return;
     phase = 'over';
-    signal?.removeEventListener('abort', onAbort);
+    forget();
     reset(null);
     tell();
   }
@@ -46,17 +49,17 @@ export function createAttemptRun(
     end(() => onError(error));
     actor.stop();
   }
-  const onAbort = (): void => cancel('its signal was aborted');
+  const abort = (): void => cancel('its signal was aborted');
 
   function settle(): void {
     const { output } = actor.getSnapshot();
     if (output === undefined) cancel('its actor was stopped');
     else if (output.ok) end(() => onValue(output.value, output.execution));
-    else end(() => onError(new AttemptsExhausted(output.failure, output.execution)));
+    else end(() => onError(new AttemptsExhausted(output.failure, output.execution, { cause: thrown.error })));
   }
 
   function run(): void {
-    signal?.addEventListener('abort', onAbort);
+    if (signal !== undefined) forget = onAbort(signal, abort);
     actor.on('attempt-end', ({ attempt, failure }) => {
       const { execution } = actor.getSnapshot().context;
       if (failure !== null) failed = { type: 'reset', attempt, failure, execution };
@@ -70,7 +73,7 @@ export function createAttemptRun(
     start() {
       if (phase !== 'idle') return;
       phase = 'running';
-      if (signal?.aborted) onAbort();
+      if (signal?.aborted) abort();
       else run();
     },
     cancel,
@@ -78,7 +81,5 @@ export function createAttemptRun(
 }
 
 function broken(cause: unknown): PostChainError {
-  return new PostChainError('internal', 'The attempts broke: a rule of the retry policy threw; see the cause.', {
-    cause,
-  });
+  return new PostChainError('internal', 'The attempts broke, a mistake in PostChain: see the cause.', { cause });
 }

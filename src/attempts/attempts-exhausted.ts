@@ -5,15 +5,16 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 
 /**
  * No value came of all attempts. It carries every one of them: what the model said, what was wrong with it path by path, what it
- * cost and how long it took; `failure` is the last, and its `stage` says where it failed [A10].
+ * cost and how long it took; `failure` is the last, and its `stage` says where it failed [A10]. Where a rule of the retry policy
+ * threw (`policy_broke`), that is the `cause`.
  */
 export class AttemptsExhausted extends PostChainError {
   override readonly name = 'AttemptsExhausted';
   readonly failure: Failure;
   readonly execution: AttemptExecution;
 
-  constructor(failure: Failure, execution: AttemptExecution) {
-    super('attempts_exhausted', messageOf(failure, execution));
+  constructor(failure: Failure, execution: AttemptExecution, options?: { cause?: unknown }) {
+    super('attempts_exhausted', messageOf(failure, execution), options);
     this.failure = failure;
     this.execution = execution;
   }

@@ -35,6 +35,7 @@ export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update
     },
     end(error) {
       end = { error: error ?? null };
+      if (error !== undefined) late.length = 0;
       for (const queue of queues) queue.wake();
     },
     get readers() {

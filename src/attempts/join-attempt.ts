@@ -1,19 +1,20 @@
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
-import { retryActions } from '../../machines/attempt/setup.ts';
-import { verdictsWith } from '../../machines/attempt/verdicts.ts';
-import { guardsOf } from '../../machines/guards.ts';
-import type { RetryHooks } from '../../machines/policies/retry-hooks.ts';
+import { recordFailureWith } from '../../machines/attempt/setup.ts';
+import { NO_HOOKS, type RetryHooks } from '../../machines/policies/retry-hooks.ts';
 import { createReadReply, type ReadReplyParts } from './read-reply.ts';
 import { createValidateReply } from './validate-reply.ts';
 
-/** The attempt machine joined to models and to what is asked of them: the same one stands alone and in the chain. */
-export function joinAttempt(parts: ReadReplyParts): typeof attemptMachine {
-  return attemptMachine.provide({
-    actors: { readReply: createReadReply(parts), validateReply: createValidateReply(parts.askFor) },
-  });
+interface JoinedParts extends ReadReplyParts {
+  readonly hooks?: RetryHooks;
+  /** Guards that are listened to, for a journal. */
+  readonly guards?: Parameters<typeof attemptMachine.provide>[0]['guards'];
 }
 
-/** The same, with rules of the user's own [A3]. */
-export function withHooks(machine: typeof attemptMachine, hooks: RetryHooks): typeof attemptMachine {
-  return machine.provide({ guards: guardsOf(verdictsWith(hooks)), actions: retryActions(hooks) });
+/** The attempt machine joined to models and to what is asked of them: the same one stands alone and in the chain. */
+export function joinAttempt({ hooks = NO_HOOKS, guards = {}, ...parts }: JoinedParts): typeof attemptMachine {
+  return attemptMachine.provide({
+    actors: { readReply: createReadReply(parts), validateReply: createValidateReply(parts.askFor) },
+    actions: { recordFailure: recordFailureWith(hooks) },
+    guards,
+  });
 }

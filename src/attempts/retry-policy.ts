@@ -32,43 +32,58 @@ export const policyNumbersSchema = attemptPolicySchema.pick({
 });
 type PolicyNumbers = Readonly<z.infer<typeof policyNumbersSchema>>;
 
+const { shape } = attemptPolicySchema;
+
 /** Further calls after a reply that does not validate; N corrections are N + 1 calls. Default 2. */
-export const maxCorrections = (count: number): RetryPolicy => checked({ maxCorrections: count });
+export function maxCorrections(count: number): RetryPolicy {
+  return { maxCorrections: checked('maxCorrections', shape.maxCorrections, count) };
+}
 
 /** Further calls after a transport failure, a budget of its own. Default 3. */
-export const maxTransportRetries = (count: number): RetryPolicy => checked({ maxTransportRetries: count });
+export function maxTransportRetries(count: number): RetryPolicy {
+  return { maxTransportRetries: checked('maxTransportRetries', shape.maxTransportRetries, count) };
+}
 
-/**
- * The wait before a transport retry: `baseMs` (default 500), doubled each time up to `maxMs` (default 30,000). `jitter`, from 0
- * (default) to 1, is the share of it that is drawn. What a server asks for in Retry-After comes before it.
- */
-export function exponentialBackoff({
-  baseMs = 500,
-  maxMs = 30_000,
-  jitter = 0,
-}: {
+/** What is left out stays as it is: by default 500 ms, 30,000 ms and no jitter. */
+interface Backoff {
   readonly baseMs?: number;
   readonly maxMs?: number;
   readonly jitter?: number;
-} = {}): RetryPolicy {
-  return checked({ backoffBaseMs: baseMs, backoffMaxMs: maxMs, backoffJitter: jitter });
+}
+
+/**
+ * The wait before a transport retry: `baseMs`, doubled each time up to `maxMs`. `jitter`, from 0 to 1, is the share of it that is
+ * drawn. What a server asks for in Retry-After comes before it.
+ */
+export function exponentialBackoff({ baseMs, maxMs, jitter }: Backoff = {}): RetryPolicy {
+  return {
+    ...(baseMs !== undefined && { backoffBaseMs: checked('baseMs', shape.backoffBaseMs, baseMs) }),
+    ...(maxMs !== undefined && { backoffMaxMs: checked('maxMs', shape.backoffMaxMs, maxMs) }),
+    ...(jitter !== undefined && { backoffJitter: checked('jitter', shape.backoffJitter, jitter) }),
+  };
 }
 
 /** How much of its last reply and of what was wrong with it the model is shown, in characters. Default 8,000; 0 shows nothing. */
-export const withErrorFeedback = ({ maxChars = 8_000 }: { readonly maxChars?: number } = {}): RetryPolicy =>
-  checked({ maxFeedbackChars: maxChars });
+export function withErrorFeedback({ maxChars = 8_000 }: { readonly maxChars?: number } = {}): RetryPolicy {
+  return { maxFeedbackChars: checked('maxChars', shape.maxFeedbackChars, maxChars) };
+}
 
 /** Ends the attempts when a correction is wrong in exactly the way that the reply before it was. */
-export const stopOnRepeatedError = (): RetryPolicy => ({ stopOnRepeatedError: true });
+export function stopOnRepeatedError(): RetryPolicy {
+  return { stopOnRepeatedError: true };
+}
 
 /**
  * Another model takes over where the one before it has no retry left or fails without hope (a refused key, say), or after as many
- * failed attempts as `after` says. It is called once at least, and has what is left of the budgets.
+ * failed attempts of that one as `after` says; of several, the last `after` counts for all. It is called once at least, and has what
+ * is left of the budgets.
  */
-export const fallbackModel = (model: ChatModel, { after }: { readonly after?: number } = {}): RetryPolicy => ({
-  ...(after !== undefined && checked({ fallbackAfter: after })),
-  fallbackModels: [model],
-});
+export function fallbackModel(model: ChatModel, { after }: { readonly after?: number } = {}): RetryPolicy {
+  return {
+    ...(after !== undefined && { fallbackAfter: checked('after', shape.fallbackAfter, after) }),
+    fallbackModels: [model],
+  };
+}
 
 /** Several policies as one: of numbers the last counts, models are lined up, and every rule is asked. */
 export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
@@ -98,8 +113,8 @@ export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
 }
 
 /** @throws PostChainError `invalid_option` for a number out of its range. */
-function checked(numbers: Partial<PolicyNumbers>): RetryPolicy {
-  const read = policyNumbersSchema.partial().safeParse(numbers);
-  if (!read.success) throw refuse('The retry policy', numbers, read.error);
-  return numbers;
+function checked(name: string, schema: z.ZodType<number>, given: number): number {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  throw refuse(name, given, read.error);
 }

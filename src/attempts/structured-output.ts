@@ -101,7 +101,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
         promised.reject(error);
       },
     },
-    signal,
+    { signal, thrown: parts.thrown },
   );
 
   let isAwaited = false;

@@ -36,7 +36,8 @@ export function joinActors(parts: ActorParts) {
     replyForm: parts.replyForm,
     clock: parts.clock,
     watcher: callWatcher(parts.watcher),
-  }).provide({ guards: listenToGuards(attemptVerdicts, verdicts) });
+    guards: listenToGuards(attemptVerdicts, verdicts),
+  });
   const action = actionMachine.provide({
     actors: { attempt, ...createActionActors(parts.capabilities, parts.decider, parts.clock) },
     guards: listenToGuards(actionVerdicts, verdicts),

@@ -9,6 +9,7 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { createVerdictLog, listenToGuards } from '../journal/guard-verdicts.ts';
 import { createJournal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
+import { onAbort } from '../on-abort.ts';
 import { spell } from '../refusal.ts';
 import { type ActorParts, joinActors } from './actors.ts';
 import { createEventStream, type RunEvent } from './event-stream.ts';
@@ -59,10 +60,11 @@ export function startRun(input: ChainInput, parts: Omit<ActorParts, 'watcher'>, 
     { input, clock, inspect: observeSystem(journal.append, verdicts) },
   );
 
+  let forget = (): void => {};
   const answer = new Promise<FinalAnswer>((resolve) => {
     let state: ChainState = actor.getSnapshot().context;
     const finish = (given: FinalAnswer, told: boolean): void => {
-      signal?.removeEventListener('abort', interrupt);
+      forget();
       resolve(given);
       if (!told) journal.append({ type: 'answer', answer: given });
       journal.append({ type: 'run-end', status: given.status, usage: given.metadata.usage });
@@ -93,7 +95,7 @@ export function startRun(input: ChainInput, parts: Omit<ActorParts, 'watcher'>, 
 
   actor.start();
   if (signal?.aborted) interrupt();
-  else signal?.addEventListener('abort', interrupt);
+  else if (signal !== undefined) forget = onAbort(signal, interrupt);
 
   const cancel = (reason?: string): void => send({ type: 'run.cancelled', ...(reason && { reason }) });
   return { runId, events: stream, answer, journal: journal.entries, send, cancel, actor };

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { differences } from './compare-schedule.ts';
+import { updateDifferences } from './compare-updates.ts';
+import { drawSchedule } from './draw-schedule.ts';
+import { type Observed, playSchedule } from './play-schedule.ts';
+import { type Expected, predict } from './reference-model.ts';
+import { inWords, type Schedule } from './schedule.ts';
+
+const SCHEDULES = 5_000;
+/** Every so many are played twice. */
+const TWICE = 20;
+const SHOWN = 3;
+
+interface Checked {
+  readonly found: readonly string[];
+  readonly expected: Expected;
+  readonly observed: Observed;
+}
+
+/** Plays a schedule, and says what is not as the rules say. */
+async function check(schedule: Schedule): Promise<Checked> {
+  const observed = await playSchedule(schedule);
+  const expected = predict(schedule, (attempt, upToMs) => observed.waits.get(attempt) ?? upToMs);
+  const found = [...differences(schedule, expected, observed), ...updateDifferences(schedule, expected, observed)];
+  return { found, expected, observed };
+}
+
+/** What must be the same when the same schedule is played again. */
+const tracks = ({ execution, waits, endedAtMs, calls, read }: Observed) =>
+  JSON.stringify([execution, [...waits], endedAtMs, calls, read.updates]);
+
+function countUp(
+  counts: Map<string, number>,
+  { hooks, stop, reader }: Schedule,
+  { expected, observed }: Checked,
+): void {
+  const count = (what: string, times = 1): void => void counts.set(what, (counts.get(what) ?? 0) + times);
+  const { attempts, budgets, end } = expected;
+  count(`end: ${end.type}`);
+  if (end.type === 'exhausted') count(hooks.hasLastWord ? 'end: last word' : `exhausted by ${end.code}`);
+  if (end.type === 'cancelled') count(stop === null ? 'cancelled by its reader' : `cancelled by ${stop.by}`);
+  for (const { failure, wait } of attempts) {
+    count(failure === null ? 'success' : failure.code);
+    if (wait !== null) count('drawn wait');
+  }
+  if (attempts.length > 1 && end.type === 'value') count('value after a failure');
+  count('correction', budgets.corrections);
+  count('transport retry', budgets.transportRetries);
+  count('fallback', budgets.fallbacks);
+  for (const { update } of observed.read.updates) count(`${reader.type} read: ${update.type}`);
+}
+
+describe('any structured output, whatever its model, its policy and its readers do', () => {
+  const counts = new Map<string, number>();
+
+  it('[A1] [A3] [A4] [A6] [A7] [A8] [A10] [A11] [A12] [A13] goes as the rules say', async () => {
+    const failures: string[] = [];
+    let ties = 0;
+    for (let seed = 1; seed <= SCHEDULES; seed += 1) {
+      const schedule = drawSchedule(seed);
+      const fail = (...found: readonly unknown[]) =>
+        failures.push(`seed ${seed}:\n  ${found.join('\n  ')}\n${inWords(schedule)}`);
+      try {
+        const checked = await check(schedule);
+        if (checked.expected.isTie) {
+          ties += 1;
+          continue;
+        }
+        if (checked.found.length > 0) fail(...checked.found);
+        countUp(counts, schedule, checked);
+        if (seed % TWICE === 0 && tracks(await playSchedule(schedule)) !== tracks(checked.observed))
+          fail('played again, it goes another way');
+      } catch (error) {
+        fail(error);
+      }
+    }
+    expect(failures.length, `${failures.length} went wrong, say\n${failures.slice(0, SHOWN).join('\n\n')}`).toBe(0);
+    expect(ties).toBeLessThan(SCHEDULES / 50);
+  }, 120_000);
+
+  it('what can happen has happened, again and again', () => {
+    const failures = ['no_json', 'truncated', 'empty_reply', 'no_tool_call', 'too_long', 'invalid_reply', 'filtered'];
+    const transport = ['server_error', 'rate_limited', 'stream_cut', 'unauthorized', 'prompt_too_long'];
+    const others = ['transformation_failed', 'no_reply', 'stalled', 'total_deadline', 'model_threw', 'success'];
+    const ends = ['end: value', 'end: exhausted', 'end: cancelled', 'end: last word'];
+    const stops = [
+      'cancelled by cancel',
+      'cancelled by signal',
+      'cancelled by its reader',
+      'exhausted by total_deadline',
+      'exhausted by policy_broke',
+    ];
+    const ways = ['value after a failure', 'correction', 'transport retry', 'fallback', 'drawn wait'];
+    const reads = ['updates', 'steps', 'slow', 'late', 'leaves'].flatMap((reader) =>
+      ['partial', 'reset', 'value'].map((type) => `${reader} read: ${type}`),
+    );
+    const elements = ['elements read: element', 'elements read: reset'];
+    const seldom = [...failures, ...transport, ...others, ...ends, ...stops, ...ways, ...reads, ...elements]
+      .map((what) => [what, counts.get(what) ?? 0] as const)
+      .filter(([, times]) => times < 40);
+    expect(seldom, JSON.stringify(Object.fromEntries(counts))).toEqual([]);
+  });
+});

@@ -25,7 +25,7 @@ function listen(signal: AbortSignal): Set<Act> {
 }
 
 function fire(this: AbortSignal): void {
-  const acts = waiting.get(this) ?? [];
+  const acts = waiting.get(this) ?? new Set<Act>();
   waiting.delete(this);
-  for (const act of [...acts]) act();
+  for (const act of acts) act();
 }

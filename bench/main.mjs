@@ -4,6 +4,7 @@ import { measureGrowth } from './growth/benchmark.mjs';
 import { measureStartup } from './startup/benchmark.mjs';
 import { measureStep } from './step/benchmark.mjs';
 import { measureStream } from './stream/benchmark.mjs';
+import { measureStructured } from './structured/benchmark.mjs';
 import { formatReport } from './table.mjs';
 import { versions } from './versions.mjs';
 
@@ -19,6 +20,7 @@ const benchmarks = /** @type {Record<string, (options: { data: string }) => Prom
   step: measureStep,
   growth: measureGrowth,
   stream: measureStream,
+  structured: measureStructured,
   start: measureStartup,
 });
 

@@ -9,6 +9,8 @@ const PACKAGES = {
   '@langchain/langgraph': 'node_modules/@langchain/langgraph/package.json',
   '@langchain/core': 'node_modules/@langchain/core/package.json',
   ai: 'node_modules/ai/package.json',
+  'zod-stream': 'node_modules/zod-stream/package.json',
+  'schema-stream': 'node_modules/schema-stream/package.json',
 };
 
 /** @returns {Record<string, string>} */

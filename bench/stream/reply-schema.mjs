@@ -1,26 +1,34 @@
 import { z } from 'zod';
 
-const unit = z.number().min(0).max(1);
-
 /** What the long reply is held against, all of it. */
-export const replySchema = z.object({
-  answer: z.string(),
-  confidence: unit,
-  taskComplete: z.boolean(),
-  informationSufficiency: unit,
-  needsTools: z.boolean(),
-  proposedPhase: z.string().nullable(),
-  rationale: z.string(),
-  usedMessageIds: z.array(z.string()),
-  sections: z.array(
-    z.object({
-      id: z.string(),
-      title: z.string(),
-      text: z.string(),
-      score: unit,
-      settled: z.boolean(),
-      next: z.string().nullable(),
-      tags: z.array(z.string()),
-    }),
-  ),
-});
+export const replySchema = replySchemaOf(z);
+
+/**
+ * The same in another major version of zod.
+ *
+ * @param {Pick<typeof z, 'array' | 'boolean' | 'number' | 'object' | 'string'>} zod
+ */
+export function replySchemaOf(zod) {
+  const unit = zod.number().min(0).max(1);
+  return zod.object({
+    answer: zod.string(),
+    confidence: unit,
+    taskComplete: zod.boolean(),
+    informationSufficiency: unit,
+    needsTools: zod.boolean(),
+    proposedPhase: zod.string().nullable(),
+    rationale: zod.string(),
+    usedMessageIds: zod.array(zod.string()),
+    sections: zod.array(
+      zod.object({
+        id: zod.string(),
+        title: zod.string(),
+        text: zod.string(),
+        score: unit,
+        settled: zod.boolean(),
+        next: zod.string().nullable(),
+        tags: zod.array(zod.string()),
+      }),
+    ),
+  });
+}

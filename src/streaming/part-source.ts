@@ -3,6 +3,7 @@ import { type Failure, failureSchema } from '../../machines/contracts/failure.ts
 import type { FinishReason, ModelPart } from '../../machines/contracts/model.ts';
 import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
 import { CharLimit } from './char-limit.ts';
+import { GrowingText } from './growing-text.ts';
 import { nextTurn } from './next-turn.ts';
 import type { DeltaPart } from './stream-driver.ts';
 
@@ -36,7 +37,7 @@ export class PartSource {
   readonly #limit: CharLimit;
   #iterator: AsyncIterator<ModelPart> | null = null;
   #receive: ((chunk: string | null) => void) | null = null;
-  #text = '';
+  readonly #text = new GrowingText();
   #end: StreamEnd = { reason: null, usage: null, failure: null };
   #isOver = false;
   #parts = 0;
@@ -52,7 +53,7 @@ export class PartSource {
   }
 
   get text(): string {
-    return this.#text;
+    return this.#text.text;
   }
 
   /** All characters that came, the reply's own or not. */
@@ -139,7 +140,7 @@ export class PartSource {
     const kept = this.#limit.take(characters, isOwn ? 'reply' : part.type);
     if (this.#limit.isPassed) this.#fail(this.#limit.failure());
     if (!isOwn) return '';
-    this.#text += kept;
+    this.#text.add(kept);
     return kept;
   }
 

@@ -1,0 +1,37 @@
+import { strict as assert } from 'node:assert';
+import { Output, streamText } from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
+import { replySchema } from '../stream/reply-schema.mjs';
+import { chunks, createReader, longReply } from '../stream/text.mjs';
+
+/** @param {string} text */
+async function* parts(text) {
+  yield { type: 'stream-start', warnings: [] };
+  yield { type: 'text-start', id: 'text' };
+  for await (const delta of chunks(text)) yield { type: 'text-delta', id: 'text', delta };
+  yield { type: 'text-end', id: 'text' };
+  yield {
+    type: 'finish',
+    finishReason: { unified: 'stop', raw: 'stop' },
+    usage: { inputTokens: {}, outputTokens: {} },
+  };
+}
+
+/**
+ * Microseconds of AI SDK's own object stream: `streamText` with `Output.object`, its partial outputs read to the end, its
+ * output awaited, which validates it.
+ *
+ * @param {{ chars: number }} options
+ */
+export async function measure({ chars }) {
+  const text = longReply(chars);
+  const reader = createReader();
+  const startedAt = performance.now();
+  const model = new MockLanguageModelV3({ doStream: async () => ({ stream: ReadableStream.from(parts(text)) }) });
+  const result = streamText({ model, output: Output.object({ schema: replySchema }), prompt: 'Report.' });
+  for await (const partial of result.partialOutputStream) reader.read(partial);
+  const value = await result.output;
+  const microseconds = (performance.now() - startedAt) * 1000;
+  assert.deepEqual(value, JSON.parse(text));
+  return { microseconds, share: reader.partials / Math.ceil(text.length / 4) };
+}

@@ -30,6 +30,7 @@ export {
   createAttempt,
 } from './attempts/create-attempt.ts';
 export type { DeepPartial } from './attempts/deep-partial.ts';
+export type { StructuredOutput } from './attempts/output-handle.ts';
 export {
   exponentialBackoff,
   fallbackModel,
@@ -40,11 +41,7 @@ export {
   stopOnRepeatedError,
   withErrorFeedback,
 } from './attempts/retry-policy.ts';
-export {
-  createStructuredOutput,
-  type StructuredOutput,
-  type StructuredOutputOptions,
-} from './attempts/structured-output.ts';
+export { createStructuredOutput, type StructuredOutputOptions } from './attempts/structured-output.ts';
 export type { ElementUpdate, ResetUpdate, StructuredUpdate } from './attempts/updates.ts';
 export { type Capability, type CapabilityContext, defineCapability } from './capabilities/capability.ts';
 export { searchDocuments } from './capabilities/search-documents.ts';

@@ -46,11 +46,17 @@ export function wantedCall(
   execution: AttemptExecution,
   failure: Failure,
 ): Asked<NextCall | null> {
-  const wanted = ask('shouldRetry', () => shouldRetry === undefined || shouldRetry(execution, failure) === true);
+  const wanted = ask('shouldRetry', () => shouldRetry === undefined || truth(shouldRetry(execution, failure)));
   if (wanted.broke !== null) return wanted;
   if (!wanted.value) return { value: null, broke: null };
   if (prepareRetry === undefined) return { value: next, broke: null };
   return ask('prepareRetry', () => nextCallSchema.parse(prepareRetry(next, execution, failure)));
+}
+
+/** A promise would be true whatever it comes to. */
+function truth(given: unknown): boolean {
+  if (typeof given === 'boolean') return given;
+  throw new TypeError(`it gave ${given instanceof Promise ? 'a promise' : typeof given}, wanted true or false`);
 }
 
 function ask<Value>(rule: string, work: () => Value): Asked<Value> {

@@ -17,18 +17,18 @@ export interface AttemptOptions<Schema extends StandardSchemaV1> {
   /** A Standard Schema that can say itself as JSON Schema: zod 4.2, arktype, valibot through `toStandardJsonSchema`. */
   readonly schema: Schema;
   /** The system turn above every prompt. */
-  readonly system?: string;
+  readonly system?: string | undefined;
   /** What the schema is called, to the model and in errors; default `output`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The schema as JSON Schema (draft 7), for one that cannot say it itself. */
-  readonly jsonSchema?: JsonSchema;
+  readonly jsonSchema?: JsonSchema | undefined;
   /** `text` (default): JSON in the reply's text. `tool-call`: the arguments of a call of one tool. */
-  readonly replyForm?: ReplyForm;
-  readonly policy?: RetryPolicy;
-  readonly limits?: AttemptLimits;
-  readonly clock?: Clock;
+  readonly replyForm?: ReplyForm | undefined;
+  readonly policy?: RetryPolicy | undefined;
+  readonly limits?: AttemptLimits | undefined;
+  readonly clock?: Clock | undefined;
   /** Makes the id of each execution; random by default. Jitter is drawn from it. */
-  readonly newId?: () => string;
+  readonly newId?: (() => string) | undefined;
 }
 
 export interface AttemptLimits {
@@ -54,7 +54,10 @@ const limitsSchema = attemptPolicySchema.pick({
 const aFunction = z.custom((value) => typeof value === 'function', 'wanted a function');
 const having = (name: string, hint: string) =>
   z.custom((value) => typeof (value as Record<string, unknown> | null)?.[name] === 'function', hint);
-const aModel = having('stream', 'wanted a model with a stream method, say openaiModel({ model })');
+const aModel = having('stream', 'wanted a model with a stream method, say openaiModel({ model })').refine(
+  (model) => ((model as ChatModel).contextWindowTokens ?? 0) > 0,
+  'wanted a model that says its contextWindowTokens',
+);
 const text = z.string().refine((given) => given.trim() !== '', 'wanted a text that is not blank');
 const promptSchema = z.union(
   [
@@ -63,11 +66,11 @@ const promptSchema = z.union(
       .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
       .min(1, 'wanted one turn at least'),
   ],
-  'wanted a text that is not blank, or a list of turns with role and content',
+  'wanted a text that is not blank, or a list of turns, each with a role (system, user, assistant) and a text as content',
 );
 const optionsSchema = z.strictObject({
   model: aModel,
-  schema: z.unknown(),
+  schema: z.unknown().optional(),
   system: text.optional(),
   name: text.default('output'),
   jsonSchema: z.record(z.string(), z.unknown()).optional(),
@@ -93,10 +96,14 @@ interface AttemptSettings {
   readonly policy: AttemptPolicy;
 }
 
-/** The options, checked and with their defaults. Throws `invalid_option` or `invalid_schema`, before anything starts. */
-export function readAttemptOptions<Schema extends StandardSchemaV1>(options: AttemptOptions<Schema>): AttemptSettings {
+/** The options, checked and with their defaults. Throws `invalid_option` or `invalid_schema`, before anything starts. `others`: told, as options that somebody else reads. */
+export function readAttemptOptions<Schema extends StandardSchemaV1>(
+  options: AttemptOptions<Schema>,
+  others: readonly string[],
+): AttemptSettings {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw refuse('The options', options, read.error);
+  const known = optionsSchema.extend(Object.fromEntries(others.map((name) => [name, z.unknown()])));
+  if (!read.success) throw refuse('The options', options, read.error, known);
   requireStandardSchema(options.schema);
   const { name, replyForm, limits, policy } = read.data;
   const { fallbackModels, shouldRetry, recordFailure, prepareRetry, finalizeOrThrow, ...numbers } = policy;

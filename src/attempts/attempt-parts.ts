@@ -4,6 +4,7 @@ import type { AttemptInput } from '../../machines/contracts/attempt.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { Ask } from '../prompts/ask.ts';
 import { outputShape } from '../schemas/output-shape.ts';
+import { type JsonSchema, jsonSchemaOf } from '../schemas/standard-schema.ts';
 import { type AttemptOptions, type AttemptPrompt, readAttemptOptions, turnsOf } from './attempt-options.ts';
 import { systemClock } from './clock.ts';
 import { joinAttempt } from './join-attempt.ts';
@@ -12,6 +13,8 @@ import { rememberedHooks, type Thrown } from './remembered-hooks.ts';
 
 interface AttemptParts {
   readonly machine: typeof attemptMachine;
+  /** As the user's schema says it, unwrapped. */
+  readonly jsonSchema: JsonSchema;
   /** What a rule of the retry policy threw, if one did. */
   readonly thrown: Thrown;
   /** What the machine is started with to get one value. */
@@ -22,12 +25,14 @@ interface AttemptParts {
 export function attemptParts<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
   watcher: CallWatcher,
+  others: readonly string[],
 ): AttemptParts {
-  const { name, replyForm, policy } = readAttemptOptions(options);
+  const { name, replyForm, policy } = readAttemptOptions(options, others);
   const { model, schema, system, jsonSchema, clock = systemClock, newId = () => crypto.randomUUID() } = options;
+  const told = jsonSchema ?? jsonSchemaOf(schema);
   const ask: Ask = {
     schemaName: toolNameOf(name),
-    shape: outputShape(schema, name, jsonSchema),
+    shape: outputShape(schema, name, told),
     turns: (input) => input as readonly ChatTurn[],
   };
   const { fallbackModels = [], ...rules } = options.policy ?? {};
@@ -35,6 +40,7 @@ export function attemptParts<Schema extends StandardSchemaV1>(
   const hooks = rememberedHooks(rules, thrown);
   const models = [model, ...fallbackModels];
   return {
+    jsonSchema: told,
     thrown,
     machine: joinAttempt({ models, askFor: () => ask, replyForm, clock, watcher, hooks }),
     input: (prompt) => ({ id: newId(), task: name, input: turnsOf(prompt, system), policy }),

@@ -45,7 +45,8 @@ export function createAttemptRun(
   }
 
   function cancel(reason = 'it was cancelled'): void {
-    const error = new PostChainError('cancelled', `There is no value: ${reason}.`, { cause: signal?.reason });
+    const because = signal?.aborted ? { cause: signal.reason } : {};
+    const error = new PostChainError('cancelled', `There is no value: ${reason}.`, because);
     end(() => onError(error));
     actor.stop();
   }
@@ -55,7 +56,7 @@ export function createAttemptRun(
     const { output } = actor.getSnapshot();
     if (output === undefined) cancel('its actor was stopped');
     else if (output.ok) end(() => onValue(output.value, output.execution));
-    else end(() => onError(new AttemptsExhausted(output.failure, output.execution, { cause: thrown.error })));
+    else end(() => onError(new AttemptsExhausted(output.failure, output.execution, causeOf(thrown))));
   }
 
   function run(): void {
@@ -78,6 +79,10 @@ export function createAttemptRun(
     },
     cancel,
   };
+}
+
+function causeOf({ error }: Thrown): { readonly cause?: unknown } {
+  return error === undefined ? {} : { cause: error };
 }
 
 function broken(cause: unknown): PostChainError {

@@ -29,11 +29,14 @@ export class AttemptsExhausted extends PostChainError {
   }
 }
 
-function messageOf({ stage, message, issues }: Failure, { attempts }: AttemptExecution): string {
+function messageOf({ stage, message, issues }: Failure, { task, attempts }: AttemptExecution): string {
   const calls = attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`;
   const [first] = issues;
-  const where = first === undefined ? '' : ` First: ${first.path || '(root)'}: ${first.message}.`;
-  return `No value after ${calls}; the last failed in ${stage}: ${message}${where} Every attempt is in error.attempts.`
-    .replaceAll(/\s+/gu, ' ')
-    .replaceAll('..', '.');
+  const where = first === undefined ? '' : ` First: ${first.path || '(root)'}: ${sentence(first.message)}`;
+  const said = `${sentence(message)}${where} Every attempt is in error.attempts.`.replaceAll(/\s+/gu, ' ');
+  return `No value for "${task}" after ${calls}; the last failed in ${stage}: ${said}`;
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/u.test(text.trim()) ? text.trim() : `${text.trim()}.`;
 }

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { attemptPolicySchema } from '../../machines/contracts/attempt-policy.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../machines/policies/retry-hooks.ts';
@@ -36,36 +36,39 @@ const { shape } = attemptPolicySchema;
 
 /** Further calls after a reply that does not validate; N corrections are N + 1 calls. Default 2. */
 export function maxCorrections(count: number): RetryPolicy {
-  return { maxCorrections: checked('maxCorrections', shape.maxCorrections, count) };
+  return { maxCorrections: read('maxCorrections', shape.maxCorrections, count) };
 }
 
 /** Further calls after a transport failure, a budget of its own. Default 3. */
 export function maxTransportRetries(count: number): RetryPolicy {
-  return { maxTransportRetries: checked('maxTransportRetries', shape.maxTransportRetries, count) };
+  return { maxTransportRetries: read('maxTransportRetries', shape.maxTransportRetries, count) };
 }
 
-/** What is left out stays as it is: by default 500 ms, 30,000 ms and no jitter. */
-interface Backoff {
-  readonly baseMs?: number;
-  readonly maxMs?: number;
-  readonly jitter?: number;
-}
+const backoffSchema = z.strictObject({
+  baseMs: shape.backoffBaseMs.unwrap().optional(),
+  maxMs: shape.backoffMaxMs.unwrap().optional(),
+  jitter: shape.backoffJitter.unwrap().optional(),
+});
 
 /**
  * The wait before a transport retry: `baseMs`, doubled each time up to `maxMs`. `jitter`, from 0 to 1, is the share of it that is
- * drawn. What a server asks for in Retry-After comes before it.
+ * drawn. What a server asks for in Retry-After comes before it. What is left out stays as it is: by default 500 ms, 30,000 ms and no
+ * jitter.
  */
-export function exponentialBackoff({ baseMs, maxMs, jitter }: Backoff = {}): RetryPolicy {
+export function exponentialBackoff(options: Readonly<z.input<typeof backoffSchema>> = {}): RetryPolicy {
+  const { baseMs, maxMs, jitter } = read('exponentialBackoff', backoffSchema, options);
   return {
-    ...(baseMs !== undefined && { backoffBaseMs: checked('baseMs', shape.backoffBaseMs, baseMs) }),
-    ...(maxMs !== undefined && { backoffMaxMs: checked('maxMs', shape.backoffMaxMs, maxMs) }),
-    ...(jitter !== undefined && { backoffJitter: checked('jitter', shape.backoffJitter, jitter) }),
+    ...(baseMs !== undefined && { backoffBaseMs: baseMs }),
+    ...(maxMs !== undefined && { backoffMaxMs: maxMs }),
+    ...(jitter !== undefined && { backoffJitter: jitter }),
   };
 }
 
+const feedbackSchema = z.strictObject({ maxChars: shape.maxFeedbackChars });
+
 /** How much of its last reply and of what was wrong with it the model is shown, in characters. Default 8,000; 0 shows nothing. */
-export function withErrorFeedback({ maxChars = 8_000 }: { readonly maxChars?: number } = {}): RetryPolicy {
-  return { maxFeedbackChars: checked('maxChars', shape.maxFeedbackChars, maxChars) };
+export function withErrorFeedback(options: Readonly<z.input<typeof feedbackSchema>> = {}): RetryPolicy {
+  return { maxFeedbackChars: read('withErrorFeedback', feedbackSchema, options).maxChars };
 }
 
 /** Ends the attempts when a correction is wrong in exactly the way that the reply before it was. */
@@ -73,16 +76,16 @@ export function stopOnRepeatedError(): RetryPolicy {
   return { stopOnRepeatedError: true };
 }
 
+const fallbackSchema = z.strictObject({ after: shape.fallbackAfter.unwrap().optional() });
+
 /**
  * Another model takes over where the one before it has no retry left or fails without hope (a refused key, say), or after as many
  * failed attempts of that one as `after` says; of several, the last `after` counts for all. It is called once at least, and has what
  * is left of the budgets.
  */
-export function fallbackModel(model: ChatModel, { after }: { readonly after?: number } = {}): RetryPolicy {
-  return {
-    ...(after !== undefined && { fallbackAfter: checked('after', shape.fallbackAfter, after) }),
-    fallbackModels: [model],
-  };
+export function fallbackModel(model: ChatModel, options: Readonly<z.input<typeof fallbackSchema>> = {}): RetryPolicy {
+  const { after } = read('fallbackModel', fallbackSchema, options);
+  return { ...(after !== undefined && { fallbackAfter: after }), fallbackModels: [model] };
 }
 
 /** Several policies as one: of numbers the last counts, models are lined up, and every rule is asked. */
@@ -112,9 +115,9 @@ export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
   } satisfies RetryPolicy;
 }
 
-/** @throws PostChainError `invalid_option` for a number out of its range. */
-function checked(name: string, schema: z.ZodType<number>, given: number): number {
-  const read = schema.safeParse(given);
-  if (read.success) return read.data;
-  throw refuse(name, given, read.error);
+/** @throws PostChainError `invalid_option` for a number out of its range, or a name that there is not. */
+function read<Schema extends z.ZodType>(what: string, schema: Schema, given: unknown): z.output<Schema> {
+  const checked = schema.safeParse(given);
+  if (checked.success) return checked.data;
+  throw refuse(what, given, checked.error, schema);
 }

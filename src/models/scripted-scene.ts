@@ -49,8 +49,16 @@ function spokenBy(directive: Exclude<Directive, { failure: unknown } | { hang: t
     const said = words === undefined ? [] : [inForm('text', words, '')];
     return { form: 'tool-call', said, text: typeof toolCall === 'string' ? toolCall : json(toolCall), name };
   }
-  const text = 'text' in directive ? directive.text : json(directive.reply);
+  const text = 'text' in directive ? directive.text : json(asAsked(directive.reply, request));
   return { form: directive.replyForm ?? request.replyForm, said: [], text };
+}
+
+/** A text, a number, a truth or null is asked for in an object, so it is given in one. */
+function asAsked(reply: unknown, { outputSchema }: ModelRequest): unknown {
+  const { properties = {} } = outputSchema as { properties?: object };
+  const [only, ...others] = Object.keys(properties);
+  const isScalar = typeof reply !== 'object' || reply === null;
+  return isScalar && only !== undefined && others.length === 0 ? { [only]: reply } : reply;
 }
 
 function json(value: unknown): string {

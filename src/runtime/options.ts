@@ -63,7 +63,7 @@ function isPrompt(value: unknown): boolean {
 /** Limits and thresholds with their defaults. Throws `invalid_option`, which names the first option that makes no sense. */
 export function readOptions(options: PostChainOptions): { readonly limits: Limits; readonly thresholds: Thresholds } {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw refuse('The options', options, read.error);
+  if (!read.success) throw refuse('The options', options, read.error, optionsSchema);
   for (const [task, prompt] of Object.entries(options.prompts ?? {}))
     if (prompt?.name !== task)
       throw new PostChainError(

@@ -37,8 +37,13 @@ export function rootObject(jsonSchema: JsonSchema): RootObject {
       if (typeof first === 'number') return second === undefined ? first : null;
       return first === MEMBER && typeof second === 'number' && deeper.length === 0 ? second : null;
     },
-    unwrapPartial: (given) => (Array.isArray(given) ? given : isWrapper(given) ? given[MEMBER] : undefined),
+    unwrapPartial: (given) => (isWrapper(given) ? given[MEMBER] : isEmptyObject(given) ? undefined : given),
   };
+}
+
+/** It may become anything yet. */
+function isEmptyObject(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && !Array.isArray(given) && Object.keys(given).length === 0;
 }
 
 function isWrapper(given: unknown): given is { readonly [MEMBER]: unknown } {

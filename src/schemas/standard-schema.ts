@@ -12,6 +12,11 @@ function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   return typeof standard?.validate === 'function';
 }
 
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  valibot: 'wrap it in toStandardJsonSchema of @valibot/to-json-schema, or ',
+  zod: 'for zod/mini jsonSchema is z.toJSONSchema(schema), for zod before 4.2 update it; ',
+};
+
 /**
  * What the schema takes in, as JSON Schema: told by the schema itself (Standard JSON Schema: zod 4.2, arktype 2.1.28 and newer;
  * valibot through `toStandardJsonSchema`).
@@ -21,10 +26,9 @@ function isStandardSchema(value: unknown): value is StandardSchemaV1 {
 export function jsonSchemaOf(schema: StandardSchemaV1): JsonSchema {
   const { vendor, jsonSchema } = (schema as StandardSchemaV1 & Partial<StandardJSONSchemaV1>)['~standard'];
   if (typeof jsonSchema?.input !== 'function') {
-    const how = vendor === 'valibot' ? 'wrap it in toStandardJsonSchema of @valibot/to-json-schema, or' : 'please';
     throw new PostChainError(
       'invalid_schema',
-      `schema: got a schema of ${vendor} that has no JSON Schema form; ${how} give one as jsonSchema.`,
+      `schema: got a schema of ${vendor} that has no JSON Schema form; ${WAYS_OUT[vendor] ?? ''}give one as jsonSchema.`,
     );
   }
   try {
@@ -43,10 +47,37 @@ export function jsonSchemaOf(schema: StandardSchemaV1): JsonSchema {
   }
 }
 
-/** The schema of a list's items, where the list tells it: `listOf` and zod's `z.array` do. */
-export function itemSchemaOf(schema: StandardSchemaV1): StandardSchemaV1 | null {
+/**
+ * The schema of a list's items; null where the schema is no list. `listOf` and zod's `z.array` tell it; of other lists it is the list's
+ * own, asked of a list with the one item in it.
+ */
+export function itemSchemaOf(schema: StandardSchemaV1, jsonSchema: JsonSchema): StandardSchemaV1 | null {
   const { element } = schema as { element?: unknown };
-  return isStandardSchema(element) ? element : null;
+  if (isStandardSchema(element)) return element;
+  const { type, items } = jsonSchema;
+  return type === 'array' && typeof items === 'object' && !Array.isArray(items) ? oneItemOf(schema) : null;
+}
+
+function itemOf(list: unknown): StandardSchemaV1.Result<unknown> {
+  return Array.isArray(list) && list.length === 1
+    ? { value: list[0] }
+    : { issues: [{ message: 'the schema makes no list of its items' }] };
+}
+
+function oneItemOf(list: StandardSchemaV1): StandardSchemaV1 {
+  const { version, vendor, validate } = list['~standard'];
+  const only = ({ issues, ...checked }: StandardSchemaV1.Result<unknown>): StandardSchemaV1.Result<unknown> =>
+    issues !== undefined ? { issues } : itemOf((checked as { value: unknown }).value);
+  return {
+    '~standard': {
+      version,
+      vendor,
+      validate: (item) => {
+        const checked = validate([item]);
+        return checked instanceof Promise ? checked.then(only) : only(checked);
+      },
+    },
+  };
 }
 
 /** @throws PostChainError `invalid_schema` for what is no Standard Schema. */

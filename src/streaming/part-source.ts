@@ -89,7 +89,7 @@ export class PartSource {
       return;
     }
     try {
-      this.#iterator ??= this.#open()[Symbol.asyncIterator]();
+      this.#iterator ??= iteratorOf(this.#open());
       Promise.resolve(this.#iterator.next()).then(this.#came, this.#broke);
     } catch (error) {
       this.#broke(error);
@@ -148,6 +148,12 @@ export class PartSource {
     this.#end = { reason: null, usage, failure };
     this.#isOver = true;
   }
+}
+
+/** Adapters are the user's code: an async function in place of an async generator is a common mistake. */
+function iteratorOf(parts: AsyncIterable<ModelPart>): AsyncIterator<ModelPart> {
+  if (typeof parts?.[Symbol.asyncIterator] === 'function') return parts[Symbol.asyncIterator]();
+  throw new TypeError('its stream method gave no async iterable; make it an async generator (async *stream)');
 }
 
 /** The characters of a delta; null where it is none. */

@@ -42,11 +42,9 @@ export interface OpenAISettings {
 
 /** @throws PostChainError `invalid_key` or `invalid_option`, before anything is sent. */
 export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
+  requireKnown(options);
   if (typeof options.model !== 'string' || options.model.trim() === '') {
-    throw new PostChainError(
-      'invalid_option',
-      "model: got a blank name; give the server's name of one, say 'gpt-4o-mini'",
-    );
+    throw new PostChainError('invalid_option', "model: got no name; give the server's name of one, say 'gpt-4.1-mini'");
   }
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
@@ -64,6 +62,31 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     now: options.now ?? Date.now,
     secrets: [...(key.secret ? [key.text] : []), ...headerSecrets.filter((word) => word.length >= 16)],
   };
+}
+
+const NAMES: Readonly<Record<keyof OpenAIModelOptions, true>> = {
+  model: true,
+  apiKey: true,
+  baseURL: true,
+  contextWindowTokens: true,
+  headers: true,
+  temperature: true,
+  maxOutputTokens: true,
+  fetch: true,
+  now: true,
+};
+
+/** A misspelt `baseURL` would send everything to OpenAI. */
+function requireKnown(options: unknown): void {
+  const known = Object.keys(NAMES).join(', ');
+  if (typeof options !== 'object' || options === null)
+    throw new PostChainError('invalid_option', `openaiModel: got ${typeof options}; give options: ${known}`);
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(NAMES, name));
+  if (unknown === undefined) return;
+  throw new PostChainError(
+    'invalid_option',
+    `${unknown}: there is no such option of openaiModel; give one of ${known}`,
+  );
 }
 
 function wholeTokens(name: string, value: number | undefined): number | null {

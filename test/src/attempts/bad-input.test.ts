@@ -53,7 +53,24 @@ describe('options that make no sense', () => {
     ['a policy of misspelt numbers', { ...good, policy: { maxCorections: 1 } }, 'invalid_option', /maxCorections/],
     ['no time', { ...good, limits: { totalMs: 0 } }, 'invalid_option', /totalMs: got 0/],
     ['an endless time', { ...good, limits: { chunkMs: Number.POSITIVE_INFINITY } }, 'invalid_option', /chunkMs/],
-    ['a misspelt option', { ...good, shema: Answer }, 'invalid_option', /shema/],
+    [
+      'a misspelt option',
+      { ...good, shema: Answer },
+      'invalid_option',
+      /^shema: there is no such option; wanted one of model, schema, .*prompt, signal\.$/,
+    ],
+    [
+      'a policy’s option as a limit',
+      { ...good, limits: { maxCorrections: 1 } },
+      'invalid_option',
+      /^limits.maxCorrections: there is no such option; wanted one of .*totalMs/,
+    ],
+    [
+      'a model that does not say how much it takes',
+      { ...good, model: { stream() {} } },
+      'invalid_option',
+      /contextWindowTokens/,
+    ],
     ['a signal that is none', { ...good, signal: {} }, 'invalid_option', /signal/],
   ])('%s: refused in one line before anything is called', (_, options, code, message) => {
     let error: unknown;

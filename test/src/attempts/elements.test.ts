@@ -339,12 +339,12 @@ describe('readers', () => {
   });
 });
 
-describe('a schema that does not tell its items', () => {
+describe('a schema that is no list', () => {
   it('has no elements: invalid_option, and nothing is called', () => {
-    for (const schema of [City, z.tuple([z.string()]), z.array(City).transform((list) => list.length)]) {
+    for (const schema of [City, z.tuple([z.string()])]) {
       const { model, output } = listFrom<typeof schema>(schema);
       expect(() => output.elements).toThrow(
-        expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('listOf') }),
+        expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('await the value') }),
       );
       expect(model.calls()).toBe(0);
     }

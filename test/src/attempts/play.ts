@@ -1,5 +1,5 @@
 import type { AttemptsExhausted } from '../../../src/attempts/attempts-exhausted.ts';
-import type { StructuredOutput } from '../../../src/attempts/structured-output.ts';
+import type { StructuredOutput } from '../../../src/attempts/output-handle.ts';
 import type { StructuredUpdate } from '../../../src/attempts/updates.ts';
 import { settle } from '../../../src/testing/settle.ts';
 import type { CountingClock } from './counting-clock.ts';

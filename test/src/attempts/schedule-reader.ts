@@ -1,4 +1,4 @@
-import type { StructuredOutput } from '../../../src/attempts/structured-output.ts';
+import type { StructuredOutput } from '../../../src/attempts/output-handle.ts';
 import type { ElementUpdate, StructuredUpdate } from '../../../src/attempts/updates.ts';
 import type { World } from './counting-clock.ts';
 import type { ReaderPlan } from './schedule.ts';

@@ -25,6 +25,14 @@ function errorOf(options: Partial<OpenAIModelOptions>): { code: string; message:
 }
 
 describe('the options of the openai model', () => {
+  test('a misspelt one is refused, so that nothing goes to another server than was meant', () => {
+    const { code, message } = errorOf({ baseUrl: LOCAL, apiKey: KEY } as never);
+    expect(code).toBe('invalid_option');
+    expect(message).toMatch(/^baseUrl: there is no such option .*baseURL/);
+    for (const given of ['gpt-4', undefined, null])
+      expect(() => openaiModel(given as never)).toThrow(/openaiModel: got \w+; give options: model,/);
+  });
+
   test('the key and the base URL come from the environment, read when the model is made', () => {
     vi.stubEnv('OPENAI_API_KEY', ` ${KEY}\n`);
     vi.stubEnv('OPENAI_BASE_URL', 'https://llm.example.org/v1');

@@ -6,6 +6,12 @@ import { createFeed, type Feed } from './feed.ts';
 import type { ItemWatcher } from './read-reply.ts';
 import type { ElementUpdate, ResetUpdate } from './updates.ts';
 
+interface ElementSource {
+  /** The item in what a model gave for it. */
+  readonly itemIn: (given: unknown) => unknown;
+  readonly executionNow: () => AttemptExecution;
+}
+
 const NO_LIST = failureOf('extraction', 'no_json', 'What looked like the list in the reply was none; another began.');
 
 /** The items of a list as they are complete. */
@@ -27,7 +33,7 @@ export interface ElementFeed extends ItemWatcher {
 export function createElementFeed(
   schema: StandardSchemaV1,
   name: string,
-  executionNow: () => AttemptExecution,
+  { itemIn, executionNow }: ElementSource,
 ): ElementFeed {
   const feed = createFeed<ElementUpdate>(
     (waiting, update) => {
@@ -61,7 +67,7 @@ export function createElementFeed(
   }
 
   function check(attempt: number, index: number, item: unknown): void {
-    const checked = validate(schema, name, item);
+    const checked = validate(schema, name, itemIn(item));
     if (before === null && !(checked instanceof Promise)) {
       give(attempt, index, checked);
       return;

@@ -3,6 +3,7 @@ import { createActor } from 'xstate';
 import type { AttemptExecution } from '../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { spell } from '../refusal.ts';
+import { withoutNulls } from '../schemas/null-members.ts';
 import { itemSchemaOf } from '../schemas/standard-schema.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
 import { attemptParts } from './attempt-parts.ts';
@@ -51,8 +52,12 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   };
   const parts = attemptParts(options, watcher, ['prompt', 'signal']);
   const input = parts.input(prompt);
+  const itemIn = (given: unknown): unknown => withoutNulls(parts.jsonSchema['items'], given);
   const itemSchema = itemSchemaOf(options.schema, parts.jsonSchema);
-  const items = itemSchema === null ? null : createElementFeed(itemSchema, input.task, () => executionNow());
+  const items =
+    itemSchema === null
+      ? null
+      : createElementFeed(itemSchema, input.task, { itemIn, executionNow: () => executionNow() });
   const actor = createActor(parts.machine, { input, clock: options.clock ?? systemClock });
   const executionNow = (): AttemptExecution => actor.getSnapshot().context.execution;
   const promised = withResolvers<Output>();

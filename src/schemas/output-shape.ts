@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Validation } from '../../machines/contracts/attempt.ts';
 import { cannotTransform, misfit } from './misfit.ts';
+import { withoutNulls } from './null-members.ts';
 import { type RootObject, rootObject } from './root-object.ts';
 import { type JsonSchema, jsonSchemaOf } from './standard-schema.ts';
 
@@ -16,8 +17,11 @@ export interface OutputShape extends RootObject {
  * @throws PostChainError `invalid_schema` where the schema has no JSON form and none is given.
  */
 export function outputShape(schema: StandardSchemaV1, name: string, jsonSchema?: JsonSchema): OutputShape {
+  const told = jsonSchema ?? jsonSchemaOf(schema);
+  const root = rootObject(told);
   return {
-    ...rootObject(jsonSchema ?? jsonSchemaOf(schema)),
+    ...root,
+    unwrap: (given) => withoutNulls(told, root.unwrap(given)),
     validate: (value) => validate(schema, name, value),
   };
 }

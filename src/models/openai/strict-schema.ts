@@ -1,3 +1,5 @@
+import { admitsNull, onlyAlternative } from '../../schemas/null-members.ts';
+
 type Node = Readonly<Record<string, unknown>>;
 
 /** Kept as they are: OpenAI's strict mode knows them. */
@@ -12,56 +14,74 @@ const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default',
 /**
  * The schema as OpenAI's strict mode takes it, or null when it cannot: every object must be closed (`additionalProperties: false`)
  * with every property required, the root must be an object, and no keyword may be outside the supported ones
- * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas). An object with properties that says nothing of
- * more is closed, as that only narrows; one without any would take nothing more at all, so it stays open.
+ * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+ *
+ * 1. An object with properties that says nothing of more is closed, as that only narrows; one without any would take nothing more at
+ * all, so it stays open. 2. A property that may be left out is asked for as one that may be null, which `withoutNulls` takes back
+ * when the reply is read; not within a choice or a definition, where that does not look. 3. `oneOf` becomes `anyOf`: every reply is
+ * validated anyway.
  */
 export function strictSchema(schema: Node): Node | null {
-  return schema['type'] === 'object' ? strictNode(schema) : null;
+  return schema['type'] === 'object' ? strictNode(schema, true) : null;
 }
 
-function strictNode(node: unknown): Node | null {
-  if (!isNode(node) || !isTyped(node) || !isClosable(node)) return null;
+function strictNode(node: unknown, mayBeNull: boolean): Node | null {
+  if (!isNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;
+  const inside = mayBeNull && onlyAlternative(node) !== null;
   const strict: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(node)) {
     if (LEFT_OUT.has(keyword)) continue;
-    const kept = PLAIN.has(keyword) ? value : strictChild(keyword, value);
+    const kept = PLAIN.has(keyword) ? value : strictChild(node, keyword, inside);
     if (kept === null) return null;
-    strict[keyword] = kept;
+    strict[keyword === 'oneOf' ? 'anyOf' : keyword] = kept;
   }
-  return isObject(node) ? { ...strict, additionalProperties: false } : strict;
+  if (!isObject(node)) return strict;
+  return { ...strict, required: namesIn(node), additionalProperties: false };
 }
 
-function strictChild(keyword: string, value: unknown): unknown {
-  if (keyword === 'items') return strictNode(value);
-  if (keyword === 'anyOf') return Array.isArray(value) ? allOrNull(value.map(strictNode)) : null;
-  if (keyword === 'properties') return strictMembers(value, strictNode);
+function strictChild(node: Node, keyword: string, mayBeNull: boolean): unknown {
+  const value = node[keyword];
+  if (keyword === 'items') return strictNode(value, mayBeNull);
+  if (keyword === 'anyOf' || keyword === 'oneOf')
+    return Array.isArray(value) ? allOrNull(value.map((one) => strictNode(one, mayBeNull))) : null;
+  if (keyword === 'properties') return strictMembers(value, (one, name) => strictProperty(node, name, one, mayBeNull));
   return keyword === '$defs' ? strictMembers(value, strictDefinition) : null;
 }
 
-function strictMembers(value: unknown, strictOne: (node: unknown) => Node | null): Node | null {
+function strictProperty({ required }: Node, name: string, property: unknown, mayBeNull: boolean): Node | null {
+  const strict = strictNode(property, mayBeNull);
+  const isRequired = Array.isArray(required) && required.includes(name);
+  return strict === null || isRequired || admitsNull(property) ? strict : { anyOf: [strict, { type: 'null' }] };
+}
+
+function strictMembers(value: unknown, strictOne: (node: unknown, name: string) => Node | null): Node | null {
   if (!isNode(value)) return null;
   const names = Object.keys(value);
-  const nodes = allOrNull(names.map((name) => strictOne(value[name])));
+  const nodes = allOrNull(names.map((name) => strictOne(value[name], name)));
   return nodes === null ? null : Object.fromEntries(names.map((name, index) => [name, nodes[index]]));
 }
 
 /** A schema, or a group of more definitions. */
 function strictDefinition(node: unknown): Node | null {
-  if (!isNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node);
+  if (!isNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node, false);
   const definitions = strictMembers(node['$defs'], strictDefinition);
   return definitions === null ? null : { $defs: definitions };
 }
 
 function isTyped(node: Node): boolean {
-  return ['type', 'enum', 'const', 'anyOf', '$ref'].some((keyword) => keyword in node);
+  return ['type', 'enum', 'const', 'anyOf', 'oneOf', '$ref'].some((keyword) => keyword in node);
 }
 
 /** Whether an object takes no more than its properties, or can be made so. */
-function isClosable(node: Node): boolean {
+function isClosable(node: Node, mayBeNull: boolean): boolean {
   if (!isObject(node)) return true;
-  const { properties, required, additionalProperties = properties === undefined } = node;
-  const names = isNode(properties) ? Object.keys(properties) : [];
-  return additionalProperties === false && Array.isArray(required) && names.every((name) => required.includes(name));
+  const { required = [], additionalProperties = namesIn(node).length === 0 } = node;
+  if (additionalProperties !== false || !Array.isArray(required)) return false;
+  return mayBeNull || namesIn(node).every((name) => required.includes(name));
+}
+
+function namesIn({ properties }: Node): readonly string[] {
+  return isNode(properties) ? Object.keys(properties) : [];
 }
 
 function isObject({ type, properties }: Node): boolean {

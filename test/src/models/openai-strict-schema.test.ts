@@ -43,6 +43,28 @@ describe('a schema for strict mode', () => {
     expect(strictSchema(z.toJSONSchema(input, { io: 'input' }))).toEqual(strictSchema(z.toJSONSchema(input)));
   });
 
+  test('asks for a property that may be left out as one that may be null', () => {
+    const input = z.object({
+      a: z.string().optional(),
+      b: z.int().default(1),
+      c: z.string().nullish(),
+      d: z.array(z.object({ e: z.boolean().optional() })),
+      f: z.object({ g: z.enum(['x']).optional() }).nullable(),
+      h: z.discriminatedUnion('is', [z.object({ is: z.literal('i') }), z.object({ is: z.literal('j') })]),
+    });
+    const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+    expect(strictSchema(z.toJSONSchema(input, { io: 'input' }))).toMatchObject(
+      closed({
+        a: orNull({ type: 'string' }),
+        b: orNull({ type: 'integer' }),
+        c: { type: ['string', 'null'] },
+        d: { type: 'array', items: closed({ e: orNull({ type: 'boolean' }) }) },
+        f: orNull(closed({ g: orNull({ type: 'string', enum: ['x'] }) })),
+        h: { anyOf: [closed({ is: { const: 'i' } }), closed({ is: { const: 'j' } })] },
+      }),
+    );
+  });
+
   test('takes definitions within definitions', () => {
     const $defs = { group: { $defs: { e: closed({ f: { type: 'string', minLength: 1 } }) } }, g: { enum: ['x'] } };
     const strict = strictSchema({ ...closed({ a: { $ref: '#/$defs/group/$defs/e' } }), $defs });
@@ -57,12 +79,18 @@ describe('a schema for strict mode', () => {
   test.each([
     ['an open object', { ...closed({}), additionalProperties: true }],
     ['an object of any properties', closed({ a: { type: 'object' } })],
-    ['an optional property', { ...closed({ a: { type: 'string' } }), required: [] }],
+    [
+      'an optional property in a choice',
+      closed({ a: { anyOf: [{ ...closed({ b: { type: 'string' } }), required: [] }, { type: 'string' }] } }),
+    ],
+    [
+      'an optional property in a definition',
+      { ...closed({}), $defs: { e: { ...closed({ b: { type: 'string' } }), required: [] } } },
+    ],
     ['an open object inside', closed({ a: { type: 'array', items: { type: 'object', properties: {} } } })],
     ['a property of any type', closed({ a: {} })],
     ['a property that is true', closed({ a: true })],
     ['a record', closed({ a: { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} } })],
-    ['a oneOf', closed({ a: { oneOf: [{ type: 'string' }] } })],
     ['an open choice', closed({ a: { anyOf: [{ type: 'object' }] } })],
     ['an unknown keyword', closed({ a: { type: 'string', contentEncoding: 'base64' } })],
     ['an array at the root', { type: 'array', items: { type: 'string' } }],

@@ -5,6 +5,7 @@ import { validate } from '../schemas/output-shape.ts';
 import { createFeed, type Feed } from './feed.ts';
 import type { ItemWatcher } from './read-reply.ts';
 import type { ElementUpdate, ResetUpdate } from './updates.ts';
+import type { Waiting } from './waiting.ts';
 
 interface ElementSource {
   /** The item in what a model gave for it. */
@@ -38,11 +39,11 @@ export function createElementFeed(
   const feed = createFeed<ElementUpdate>(
     (waiting, update) => {
       if (update.type === 'reset') dropElements(waiting);
-      waiting.push(update);
+      waiting.add(update);
     },
     (late, update) => {
-      if (update.type === 'reset') late.length = 0;
-      else late.push(update);
+      if (update.type === 'reset') late.clear();
+      else late.add(update);
     },
   );
   /** How many items have been held against their schema, and how many were given. */
@@ -122,6 +123,6 @@ export function createElementFeed(
 }
 
 /** What nobody has read yet of an attempt that failed is void before it was seen. */
-function dropElements(waiting: ElementUpdate[]): void {
-  while (waiting.at(-1)?.type === 'element') waiting.pop();
+function dropElements(waiting: Waiting<ElementUpdate>): void {
+  while (waiting.last?.type === 'element') waiting.dropLast();
 }

@@ -1,5 +1,7 @@
-/** How an update joins those that wait to be read: it may push out what it makes stale. Changes the list. */
-export type Merge<Update> = (waiting: Update[], update: Update) => void;
+import { Waiting } from './waiting.ts';
+
+/** How an update joins those that wait to be read: it may push out what it makes stale. */
+export type Merge<Update> = (waiting: Waiting<Update>, update: Update) => void;
 
 export interface Feed<Update> {
   push(update: Update): void;
@@ -23,7 +25,7 @@ export interface Reader<Update> {
  */
 export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update>): Feed<Update> {
   const queues = new Set<Queue<Update>>();
-  const late: Update[] = [];
+  const late = new Waiting<Update>();
   let end: { readonly error: Error | null } | null = null;
   return {
     push(update) {
@@ -35,7 +37,7 @@ export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update
     },
     end(error) {
       end = { error: error ?? null };
-      if (error !== undefined) late.length = 0;
+      if (error !== undefined) late.clear();
       for (const queue of queues) queue.wake();
     },
     get readers() {
@@ -53,12 +55,12 @@ export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update
       return {
         close,
         async hasNext() {
-          while (queue.waiting.length === 0 && end === null && !told) await queue.arrival();
-          return queue.waiting.length > 0 || (!told && end?.error != null);
+          while (queue.waiting.isEmpty && end === null && !told) await queue.arrival();
+          return !queue.waiting.isEmpty || (!told && end?.error != null);
         },
         async next() {
           for (;;) {
-            const update = queue.shift();
+            const update = queue.waiting.take();
             if (update !== undefined) return { done: false, value: update };
             if (told || end !== null) break;
             await queue.arrival();
@@ -74,18 +76,15 @@ export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update
 }
 
 interface Queue<Update> {
-  readonly waiting: Update[];
-  shift(): Update | undefined;
+  readonly waiting: Waiting<Update>;
   arrival(): Promise<void>;
   wake(): void;
 }
 
-function createQueue<Update>(first: readonly Update[]): Queue<Update> {
-  const waiting = [...first];
+function createQueue<Update>(first: Iterable<Update>): Queue<Update> {
   let sleepers: (() => void)[] = [];
   return {
-    waiting,
-    shift: () => waiting.shift(),
+    waiting: new Waiting(first),
     arrival: () =>
       new Promise((resolve) => {
         sleepers.push(resolve);
@@ -102,14 +101,18 @@ function createQueue<Update>(first: readonly Update[]): Queue<Update> {
 export function iterableOf<Update>(feed: Feed<Update>, start: () => void, left: () => void): AsyncIterable<Update> {
   return {
     [Symbol.asyncIterator]() {
-      const reader = feed.open();
+      let reader: Reader<Update> | null = null;
+      let isOver = false;
       return {
-        next() {
+        async next() {
+          if (isOver) return { done: true, value: undefined };
+          reader ??= feed.open();
           start();
           return reader.next();
         },
         async return() {
-          reader.close();
+          isOver = true;
+          reader?.close();
           left();
           return { done: true, value: undefined };
         },

@@ -72,7 +72,7 @@ export function createReadReply(parts: ReadReplyParts) {
         (await readStream(() => model.stream(request, { signal: controller.signal }), {
           form: request.replyForm,
           toolName: request.schemaName,
-          acceptsList: ask.shape.isWrapped,
+          acceptsList: ask.shape.mayBeList,
           maxChars: call.policy.maxReplyChars,
           promptChars,
           onStoppable: (given) => {

@@ -8,12 +8,12 @@ import type { StructuredUpdate } from './updates.ts';
 export function createValueFeed(): Feed<StructuredUpdate> {
   return createFeed(
     (waiting, update) => {
-      if (update.type !== 'value' && waiting.at(-1)?.type === 'partial') waiting.pop();
-      waiting.push(update);
+      if (update.type !== 'value' && waiting.last?.type === 'partial') waiting.dropLast();
+      waiting.add(update);
     },
     (late, update) => {
-      late.length = 0;
-      if (update.type !== 'reset') late.push(update);
+      late.clear();
+      if (update.type !== 'reset') late.add(update);
     },
   );
 }

@@ -1,4 +1,5 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import { afterwards } from './afterwards.ts';
 import { movedTo } from './moved.ts';
 import { jsonSchemaOf, requireStandardSchema } from './standard-schema.ts';
 import { marksOf } from './vendors.ts';
@@ -40,7 +41,6 @@ function validateItems<Item extends StandardSchemaV1>(
   value: unknown,
 ): Result<Item> | Promise<Result<Item>> {
   if (!Array.isArray(value)) return { issues: [{ message: `expected a list, got ${typeof value}` }] };
-  const checks = value.map((one) => item['~standard'].validate(one));
   const joined = (results: readonly StandardSchemaV1.Result<unknown>[]): Result<Item> => {
     const issues = results.flatMap(({ issues: found = [] }, index) =>
       found.map((issue) => ({ ...marksOf(issue), message: issue.message, path: [index, ...(issue.path ?? [])] })),
@@ -48,7 +48,19 @@ function validateItems<Item extends StandardSchemaV1>(
     if (issues.length > 0) return { issues };
     return { value: results.map((result) => (result as StandardSchemaV1.SuccessResult<never>).value) };
   };
-  return checks.some((check) => check instanceof Promise)
-    ? Promise.all(checks).then(joined)
-    : joined(checks as StandardSchemaV1.Result<unknown>[]);
+  const results: StandardSchemaV1.Result<unknown>[] = [];
+  const pending: Promise<void>[] = [];
+  const rejected = (error: unknown): void => void pending.push(Promise.reject(error));
+  for (const [index, one] of value.entries()) {
+    try {
+      const kept = afterwards(item['~standard'].validate(one), (result) => {
+        results[index] = result;
+      });
+      if (kept instanceof Promise) pending.push(kept);
+    } catch (error) {
+      rejected(error);
+    }
+  }
+  // All of them are waited for by one promise, so that none is rejected without anybody hearing of it.
+  return pending.length === 0 ? joined(results) : Promise.all(pending).then(() => joined(results));
 }

@@ -10,7 +10,7 @@ export function misfit(what: string, vendor: string, issues: readonly StandardSc
   const places = issues.length === 1 ? 'one place' : `${issues.length} places`;
   const message = `The reply does not fit the schema of "${what}" in ${places}.`;
   return failureOf(stageOf(kinds), 'invalid_reply', message, {
-    issues: issues.map(({ path = [], message: says }) => ({ path: path.map(nameOf).join('.'), message: says })),
+    issues: issues.map(({ path = [], message: says }) => ({ path: path.map(nameOf).join('.'), message: String(says) })),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Validation } from '../../machines/contracts/attempt.ts';
+import { afterwards } from './afterwards.ts';
 import { cannotTransform, misfit } from './misfit.ts';
 import { withoutNulls } from './null-members.ts';
 import { type RootObject, rootObject } from './root-object.ts';
@@ -26,17 +27,18 @@ export function outputShape(schema: StandardSchemaV1, name: string, jsonSchema?:
   };
 }
 
-/** Holds a value against a Standard Schema. */
+/** Holds a value against a Standard Schema; what is no verdict is none in its favour. It never throws or rejects. */
 export function validate(schema: StandardSchemaV1, name: string, value: unknown): Validation | Promise<Validation> {
   const { vendor } = schema['~standard'];
-  const verdictOn = (checked: StandardSchemaV1.Result<unknown>): Validation =>
-    checked.issues === undefined
-      ? { ok: true, value: checked.value }
-      : { ok: false, failure: misfit(name, vendor, checked.issues) };
+  const verdictOn = (checked: StandardSchemaV1.Result<unknown>): Validation => {
+    if (checked.issues) return { ok: false, failure: misfit(name, vendor, checked.issues) };
+    if ('value' in checked) return { ok: true, value: checked.value };
+    throw new TypeError('the schema gave neither a value nor issues');
+  };
   const broken = (error: unknown): Validation => ({ ok: false, failure: cannotTransform(error) });
   try {
-    const checked = schema['~standard'].validate(value);
-    return checked instanceof Promise ? checked.then(verdictOn).catch(broken) : verdictOn(checked);
+    const verdict = afterwards(schema['~standard'].validate(value), verdictOn);
+    return verdict instanceof Promise ? verdict.catch(broken) : verdict;
   } catch (error) {
     return broken(error);
   }

@@ -11,6 +11,8 @@ const MEMBER = 'value';
 export interface RootObject {
   readonly jsonSchema: JsonSchema;
   readonly isWrapped: boolean;
+  /** Whether the value may be a list, which a model then may give without the object. */
+  readonly mayBeList: boolean;
   /** The value in what a model gave. A model that left the object out is understood too. */
   readonly unwrap: (given: unknown) => unknown;
   /** The same for a partial value; undefined while nothing of the value is there. */
@@ -22,7 +24,7 @@ export interface RootObject {
 export function rootObject(jsonSchema: JsonSchema): RootObject {
   if (jsonSchema['type'] === 'object') {
     const same = (given: unknown): unknown => given;
-    return { jsonSchema, isWrapped: false, unwrap: same, unwrapPartial: same, itemAt: () => null };
+    return { jsonSchema, isWrapped: false, mayBeList: false, unwrap: same, unwrapPartial: same, itemAt: () => null };
   }
   return {
     jsonSchema: {
@@ -32,12 +34,13 @@ export function rootObject(jsonSchema: JsonSchema): RootObject {
       additionalProperties: false,
     },
     isWrapped: true,
-    unwrap: (given) => (isWrapper(given) ? given[MEMBER] : given),
+    mayBeList: mayBe('array', jsonSchema),
+    unwrap: (given) => (isWrapper(given, !mayBe('object', jsonSchema)) ? given[MEMBER] : given),
     itemAt: ([first, second, ...deeper]) => {
       if (typeof first === 'number') return second === undefined ? first : null;
       return first === MEMBER && typeof second === 'number' && deeper.length === 0 ? second : null;
     },
-    unwrapPartial: (given) => (isWrapper(given) ? given[MEMBER] : isEmptyObject(given) ? undefined : given),
+    unwrapPartial: (given) => (isWrapper(given, false) ? given[MEMBER] : isEmptyObject(given) ? undefined : given),
   };
 }
 
@@ -46,8 +49,15 @@ function isEmptyObject(given: unknown): boolean {
   return typeof given === 'object' && given !== null && !Array.isArray(given) && Object.keys(given).length === 0;
 }
 
-function isWrapper(given: unknown): given is { readonly [MEMBER]: unknown } {
+/** Whether it is the object around the value; `isSure` where the value itself can be none, so that other members change nothing. */
+function isWrapper(given: unknown, isSure: boolean): given is { readonly [MEMBER]: unknown } {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
-  const [only, ...others] = Object.keys(given);
-  return only === MEMBER && others.length === 0;
+  const names = Object.keys(given);
+  return names.includes(MEMBER) && (isSure || names.length === 1);
+}
+
+/** Whether a schema may take values of a type, as far as its root says. */
+function mayBe(wanted: 'array' | 'object', { type }: JsonSchema): boolean {
+  if (type === undefined) return true;
+  return Array.isArray(type) ? type.includes(wanted) : type === wanted;
 }

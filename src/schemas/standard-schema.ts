@@ -1,6 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { spell } from '../refusal.ts';
+import { afterwards } from './afterwards.ts';
 import { vendorOf } from './vendors.ts';
 
 /** JSON Schema, draft 7. */
@@ -72,10 +73,7 @@ function oneItemOf(list: StandardSchemaV1): StandardSchemaV1 {
     '~standard': {
       version,
       vendor,
-      validate: (item) => {
-        const checked = validate([item]);
-        return checked instanceof Promise ? checked.then(only) : only(checked);
-      },
+      validate: (item) => afterwards(validate([item]), only),
     },
   };
 }

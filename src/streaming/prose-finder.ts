@@ -1,5 +1,5 @@
 import { BracketBalance } from './bracket-balance.ts';
-import { CLOSE, isSpace, OPEN, OPEN_LIST, QUOTE } from './characters.ts';
+import { CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from './characters.ts';
 import { JsonCandidate } from './json-candidate.ts';
 import type { JsonFinder, Miss, Span } from './stream-driver.ts';
 
@@ -14,8 +14,8 @@ const LIST_BEGINNINGS = new Set([...'{["]-0123456789tfn'].map((character) => cha
  * 2. A list that breaks before any object in it has a member is prose, a half-open interval say: the search goes on at that place.
  * 3. A whole list is no object: what stands in it is not taken, and an object behind it wins (`as in [1]: {"a":1}`). So it is with
  * `{}`. Where neither an object nor the beginning of one follows, the value is the last `{}`, or else the last list.
- * 4. With `acceptsList` the first whole candidate wins, be it a list: of `[1]: {"a":1}` the value is `[1]`, since its partials have
- * been shown. 5. Each character is looked at once or twice.
+ * 4. With `acceptsList` a list is shown while it comes, and the value is the last list that is not empty, if no object follows it:
+ * models think aloud before they answer, and put `[ ]` and `[1]` into their prose. 5. Each character is looked at once or twice.
  */
 export class ProseFinder implements JsonFinder {
   readonly #acceptsList: boolean;
@@ -24,14 +24,17 @@ export class ProseFinder implements JsonFinder {
   #candidate = 0;
   #found: Span | null = null;
   #emptyObject: Span | null = null;
+  #emptyList: Span | null = null;
   #list: Span | null = null;
+  /** The end of an accepted list, for its parser. */
+  #rest = '';
   #sawTooDeep = false;
   /** The characters before the chunk under way. */
   #before = 0;
   /** The bracket that the candidate began with; or else the last one, where nothing but white space has followed. */
   #bracket = 0;
   #bracketAt = 0;
-  #isEmptyObject = false;
+  #isEmpty = false;
 
   constructor({ acceptsList }: { readonly acceptsList: boolean }) {
     this.#acceptsList = acceptsList;
@@ -46,7 +49,17 @@ export class ProseFinder implements JsonFinder {
   }
 
   get fallback(): Span | null {
-    return this.#isSearching ? (this.#emptyObject ?? this.#list) : null;
+    if (!this.#isSearching) return null;
+    if (this.#acceptsList) return this.#list ?? this.#emptyList ?? this.#emptyObject;
+    return this.#emptyObject ?? this.#list ?? this.#emptyList;
+  }
+
+  get fallbackIfCut(): Span | null {
+    return this.#acceptsList && this.#isSearching ? this.#list : null;
+  }
+
+  get showsFallback(): boolean {
+    return this.#acceptsList;
   }
 
   get miss(): Miss {
@@ -66,7 +79,8 @@ export class ProseFinder implements JsonFinder {
       else at = this.#search(chunk, at);
     }
     this.#before += chunk.length;
-    const view = this.#json?.takeView() ?? '';
+    const view = this.#rest + (this.#json?.takeView() ?? '');
+    this.#rest = '';
     return this.#bracket === OPEN || this.#acceptsList ? view : '';
   }
 
@@ -77,7 +91,8 @@ export class ProseFinder implements JsonFinder {
     for (let at = from; at < chunk.length; at += 1) {
       const code = chunk.charCodeAt(at);
       if (this.#bracket === OPEN ? beginsObject(code) : this.#bracket === OPEN_LIST && LIST_BEGINNINGS.has(code)) {
-        this.#isEmptyObject = code === CLOSE;
+        this.#isEmpty = code === CLOSE || code === CLOSE_LIST;
+        this.#rest = '';
         this.#json = new JsonCandidate({ endsAtBracket: true });
         this.#json.read(String.fromCharCode(this.#bracket), 0);
         this.#candidate += 1;
@@ -94,8 +109,10 @@ export class ProseFinder implements JsonFinder {
   #read(chunk: string, from: number, json: JsonCandidate): number {
     const at = json.read(chunk, from);
     if (json.state === 'open') return at;
-    if (json.state === 'whole') this.#take({ from: this.#bracketAt, to: this.#before + at });
-    else this.#leave(json.grammar);
+    if (json.state === 'whole') {
+      this.#take({ from: this.#bracketAt, to: this.#before + at });
+      this.#rest = json.takeView();
+    } else this.#leave(json.grammar);
     if (this.#found === null) {
       this.#json = null;
       this.#bracket = 0;
@@ -104,8 +121,9 @@ export class ProseFinder implements JsonFinder {
   }
 
   #take(span: Span): void {
-    if (this.#isEmptyObject) this.#emptyObject = span;
-    else if (this.#bracket === OPEN || this.#acceptsList) this.#found = span;
+    if (this.#bracket === OPEN && !this.#isEmpty) this.#found = span;
+    else if (this.#bracket === OPEN) this.#emptyObject = span;
+    else if (this.#isEmpty) this.#emptyList = span;
     else this.#list = span;
   }
 
@@ -114,6 +132,7 @@ export class ProseFinder implements JsonFinder {
     if (this.#bracket === OPEN_LIST && !broken.sawMember && !broken.isTooDeep) return;
     this.#emptyObject = null;
     this.#list = null;
+    this.#emptyList = null;
     this.#skipped = new BracketBalance(broken);
   }
 

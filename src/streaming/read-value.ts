@@ -50,11 +50,12 @@ export async function readValue(
   await readAll(source, take);
   if (source.end.failure !== null) return null;
   finder.end();
-  const span = finder.found ?? (source.end.reason === 'length' ? null : finder.fallback);
+  const span = finder.found ?? (source.end.reason === 'length' ? finder.fallbackIfCut : finder.fallback);
   if (span === null) return null;
   const json = source.text.slice(span.from, span.to);
   const found = parsed(json);
-  const isShown = finder.found === null ? Array.isArray(found?.value) : await view?.finish();
+  const isUnwanted = finder.found === null && Array.isArray(found?.value) && !finder.showsFallback;
+  const isShown = isUnwanted || (finder.found !== null && (await view?.finish()));
   if (found !== null && !isShown) onPartial(JSON.parse(json));
   return found;
 }

@@ -23,8 +23,11 @@ export interface JsonFinder {
   readonly candidate: number;
   /** The value, as soon as that is certain. */
   readonly found: Span | null;
-  /** What the value is where nothing better was found, and the text was not cut off. */
+  /** What the value is where nothing better was found; and the same where the text was cut off, so that better may be missing. */
   readonly fallback: Span | null;
+  readonly fallbackIfCut: Span | null;
+  /** Whether a fallback may have been shown as it came. */
+  readonly showsFallback: boolean;
   /** What was amiss where nothing was found. */
   readonly miss: Miss;
 }

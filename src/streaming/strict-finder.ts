@@ -10,6 +10,8 @@ export class StrictFinder implements JsonFinder {
   #chars = 0;
   readonly candidate = 1;
   readonly fallback = null;
+  readonly fallbackIfCut = null;
+  readonly showsFallback = false;
 
   get found(): Span | null {
     return this.#json.state === 'whole' ? { from: 0, to: this.#chars } : null;

@@ -74,7 +74,8 @@ export function wholeReply(draw: Draws, kind: ListOrObject, fault: keyof typeof 
   const wrong = fault === null ? null : WRONGS[fault];
   if (wrong !== null) items[at] = { ...(items[at] as RawItem), ...wrong.change };
   const json = kind === 'object' ? items[0] : items;
-  const isBare = kind === 'object' || draw.chance(0.3);
+  // Whether an empty list without its object is the value depends on how the reply ends: see lists-and-roots.test.ts.
+  const isBare = kind === 'object' || (items.length > 0 && draw.chance(0.3));
   const text = JSON.stringify(isBare ? json : { value: json });
   return {
     name: fault ?? 'right',

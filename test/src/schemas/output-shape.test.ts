@@ -31,7 +31,11 @@ describe('the shape of a value that is no object', () => {
   it('is found in that object, and without it where a model left it out', () => {
     expect(list.unwrap({ value: [1, 2] })).toEqual([1, 2]);
     expect(list.unwrap([1, 2])).toEqual([1, 2]);
-    expect(list.unwrap({ value: [1], more: 2 })).toEqual({ value: [1], more: 2 });
+    expect(list.unwrap({ note: 'ok', value: [1] }), 'a list can be no object').toEqual([1]);
+    const either = outputShape(z.union([z.object({ value: z.int(), more: z.int() }), z.string()]), 'either');
+    expect(either.unwrap({ value: 1, more: 2 })).toEqual({ value: 1, more: 2 });
+    expect(either.mayBeList).toBe(true);
+    expect(outputShape(z.int(), 'number').mayBeList).toBe(false);
   });
 
   it('is nothing while nothing of it has arrived', () => {

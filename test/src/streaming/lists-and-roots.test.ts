@@ -74,15 +74,34 @@ describe('a list where an object is wanted', () => {
 
 describe('a list where one is accepted', () => {
   test('[A12] JSON in text: it is the value at once, with partials, as an object is', async () => {
-    const read = await readListed('Here: [', '{"n":1}', ',', '{"n":', '2}', '] {"a":1}');
+    const read = await readListed('Here: [', '{"n":1}', ',', '{"n":', '2}', '] as asked');
     expect(read).toMatchObject({ value: [{ n: 1 }, { n: 2 }], failure: null });
     expect(read.partials).toContainEqual([{ n: 1 }]);
     expect(read.partials.at(-1)).toEqual(read.value);
   });
 
-  test('[A12] JSON in text: the first whole value wins, object or list', async () => {
+  test('[A12] JSON in text: an object behind it wins, and else the last list that is not empty', async () => {
     expect((await readListed('{"a":[1]} [2]')).value).toEqual({ a: [1] });
-    expect((await readListed('[2] {"a":[1]}')).value).toEqual([2]);
+    for (const text of ['[2] {"a":[1]}', '- [ ] think\n{"a":[1]}', 'As in [1]:\n```json\n{"a":[1]}\n```'])
+      for (const pieces of [[text], [...text]]) {
+        const { value, partials } = await readListed(...pieces);
+        expect(value, text).toEqual({ a: [1] });
+        expect(partials.at(-1)).toEqual({ a: [1] });
+      }
+    for (const text of ['[]. Final: ["a"]', '["draft"] but ["a"]', '["a"] [ ]', '- [ ] x\n["a"]'])
+      for (const pieces of [[text], [...text]]) {
+        const { value, partials } = await readListed(...pieces);
+        expect(value, text).toEqual(['a']);
+        expect(partials.at(-1)).toEqual(['a']);
+      }
+    expect((await readListed('None: []')).value).toEqual([]);
+  });
+
+  test('[A12] JSON in text: of a reply that was cut off it is the value where it is whole and not empty', async () => {
+    const cut = (text: string) => readAll(stream([text, finish('length')]), { acceptsList: true });
+    expect(await cut('["a"] and')).toMatchObject({ value: ['a'], failure: null });
+    expect(await cut('- [ ] think')).toMatchObject({ value: null, failure: { code: 'truncated' } });
+    expect(await cut('["a"')).toMatchObject({ value: null, failure: { code: 'truncated' } });
     expect((await readListed('[note] [0, 1) {"a":[1]}')).value).toEqual({ a: [1] });
   });
 

@@ -61,6 +61,11 @@ export function progressOf({ openedAtMs, atMs, chars }: CallProgress): CallProgr
   return { openedAtMs, atMs, chars };
 }
 
+/** What it all took, with the attempt that has just been recorded. */
+export function elapsed({ elapsedMs, execution }: Pick<AttemptContext, 'elapsedMs' | 'execution'>): number {
+  return elapsedMs + (execution.attempts.at(-1)?.durationMs ?? 0);
+}
+
 /** The attempt under way as a record: one that ran into a time-out ends when its timer fired. */
 export function attemptRecord(context: AttemptContext): AttemptRecord {
   const { execution, reply, failure, progress } = context;

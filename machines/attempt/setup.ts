@@ -6,7 +6,7 @@ import { failureOf, NO_FAILURE, unexpectedFailure } from '../policies/failures.t
 import { planNextCall } from '../policies/next-call.ts';
 import { countFallback, countRetry, recordAttempt } from '../policies/retry.ts';
 import { keptRecord, NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
-import { type AttemptContext, attemptRecord, callUsage, NOTHING_YET, stallMs } from './context.ts';
+import { type AttemptContext, attemptRecord, callUsage, elapsed, NOTHING_YET, stallMs } from './context.ts';
 import { attemptPorts, type CallProgress, type ReadReplyEvent } from './ports.ts';
 import { attemptVerdicts } from './verdicts.ts';
 
@@ -27,15 +27,17 @@ export function recordFailureWith(hooks: RetryHooks) {
     const kept = keptRecord(hooks, record, context.execution);
     const execution = recordAttempt(context.execution, kept.value ?? record);
     const failure = kept.broke ?? context.failure ?? NO_FAILURE;
-    return { execution, ...planNextCall(execution, failure, context.reply?.text ?? '', context.policy, hooks) };
+    const elapsedMs = elapsed({ ...context, execution });
+    const text = context.reply?.text ?? '';
+    return { execution, ...planNextCall(execution, failure, text, context.policy, { hooks, elapsedMs }) };
   });
 }
 
 /** What the call to come waits for and is told. */
-function underWay({ next, feedback, elapsedMs, execution }: AttemptContext) {
+function underWay(context: AttemptContext) {
+  const { next, feedback } = context;
   const retryInMs = next?.waitMs ?? 0;
-  const tookMs = execution.attempts.at(-1)?.durationMs ?? 0;
-  return { retryInMs, feedback: next?.feedback ?? feedback, elapsedMs: elapsedMs + tookMs + retryInMs };
+  return { retryInMs, feedback: next?.feedback ?? feedback, elapsedMs: elapsed(context) + retryInMs };
 }
 
 export const attemptSetup = setup({

@@ -2,7 +2,7 @@ import type { Reply } from '../contracts/attempt.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
 import { fallbackDue, hopeless, retryAllowed } from '../policies/retry.ts';
-import type { AttemptContext } from './context.ts';
+import { type AttemptContext, elapsed } from './context.ts';
 
 interface Args {
   readonly context: AttemptContext;
@@ -20,11 +20,14 @@ export const attemptVerdicts = {
   }),
   failureIsHopeless: ({ context }: Args): Verdict => hopeless(context.failure ?? NO_FAILURE),
   /** Where the budgets allow it, a rule of the user's own may have declined. */
-  retryIsAllowed: ({ context: { execution, failure, policy, next } }: Args): Verdict => {
-    const { holds, inputs } = retryAllowed(execution, failure ?? NO_FAILURE, policy);
+  retryIsAllowed: ({ context }: Args): Verdict => {
+    const { execution, failure, policy, next } = context;
+    const { holds, inputs } = retryAllowed(execution, failure ?? NO_FAILURE, policy, elapsed(context));
     return { holds: holds && next !== null, inputs: { ...inputs, declined: holds && next === null } };
   },
-  fallbackIsDue: ({ context: { execution, failure, policy } }: Args): Verdict =>
-    fallbackDue(execution, failure ?? NO_FAILURE, policy),
+  fallbackIsDue: ({ context }: Args): Verdict => {
+    const { execution, failure, policy } = context;
+    return fallbackDue(execution, failure ?? NO_FAILURE, policy, elapsed(context));
+  },
   waitIsOver: ({ context: { retryInMs } }: Args): Verdict => ({ holds: retryInMs <= 0, inputs: { retryInMs } }),
 };

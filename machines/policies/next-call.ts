@@ -19,11 +19,12 @@ export function planNextCall(
   failure: Failure,
   text: string,
   policy: AttemptPolicy,
-  hooks: RetryHooks,
+  { hooks, elapsedMs }: { readonly hooks: RetryHooks; readonly elapsedMs: number },
 ): Planned {
   const feedback = feedbackFor(text, failure, policy.maxFeedbackChars);
-  if (fallbackDue(execution, failure, policy).holds) return { next: { waitMs: 0, feedback }, failure };
-  if (hopeless(failure).holds || !retryAllowed(execution, failure, policy).holds) return { next: null, failure };
+  if (fallbackDue(execution, failure, policy, elapsedMs).holds) return { next: { waitMs: 0, feedback }, failure };
+  if (hopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds)
+    return { next: null, failure };
   const next = { waitMs: backoffMs(execution, failure, policy), feedback };
   const { value, broke } = wantedCall(hooks, next, execution, failure);
   return { next: value, failure: broke ?? failure };

@@ -56,6 +56,7 @@ export function wantedCall(
 /** A promise would be true whatever it comes to. */
 function truth(given: unknown): boolean {
   if (typeof given === 'boolean') return given;
+  if (given instanceof Promise) given.catch(() => {});
   throw new TypeError(`it gave ${given instanceof Promise ? 'a promise' : typeof given}, wanted true or false`);
 }
 

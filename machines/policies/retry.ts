@@ -2,6 +2,7 @@ import type { AttemptExecution, AttemptInput, AttemptRecord } from '../contracts
 import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { Verdict } from '../contracts/verdict.ts';
+import { backoffMs } from './backoff.ts';
 import { POLICY_BROKE } from './retry-hooks.ts';
 import { addCall, NO_USAGE } from './usage.ts';
 
@@ -23,21 +24,33 @@ export function hopeless(failure: Failure): Verdict {
   return { holds: !failure.retryable, inputs: { stage: failure.stage, code: failure.code, status: failure.status } };
 }
 
-/** Whether the budget for this kind of failure has a call left. */
-export function retryAllowed(execution: AttemptExecution, failure: Failure, policy: AttemptPolicy): Verdict {
+/**
+ * Whether the budget for this kind of failure has a call left, and the time does: a server that asks for an hour is not waited for in
+ * vain. `elapsedMs` is what the attempts and waits so far took.
+ */
+export function retryAllowed(
+  execution: AttemptExecution,
+  failure: Failure,
+  policy: AttemptPolicy,
+  elapsedMs: number,
+): Verdict {
   const transport = isTransport(failure);
   const used = transport ? execution.transportRetries : execution.corrections;
   const allowed = transport ? policy.maxTransportRetries : policy.maxCorrections;
   const calls = execution.usage.modelCalls;
   const repeated = policy.stopOnRepeatedError && repeatsError(execution);
+  const waitMs = backoffMs(execution, failure, policy);
+  const leftMs = policy.totalMs - elapsedMs;
   return {
-    holds: used < allowed && calls < policy.maxCalls && !repeated,
+    holds: used < allowed && calls < policy.maxCalls && !repeated && waitMs < leftMs,
     inputs: {
       kind: transport ? 'transport' : 'correction',
       used,
       allowed,
       calls,
       maxCalls: policy.maxCalls,
+      waitMs,
+      leftMs,
       ...(policy.stopOnRepeatedError && { repeated }),
     },
   };
@@ -48,10 +61,15 @@ export function retryAllowed(execution: AttemptExecution, failure: Failure, poli
  * `fallbackAfter` says. That call is charged to neither budget, so a fallback is always called once. Time that has run out is no
  * model's fault, and neither is a rule that broke.
  */
-export function fallbackDue(execution: AttemptExecution, failure: Failure, policy: AttemptPolicy): Verdict {
+export function fallbackDue(
+  execution: AttemptExecution,
+  failure: Failure,
+  policy: AttemptPolicy,
+  elapsedMs: number,
+): Verdict {
   const { fallbacks, attempts, usage } = execution;
   const left = policy.maxFallbacks - fallbacks;
-  const stuck = hopeless(failure).holds || !retryAllowed(execution, failure, policy).holds;
+  const stuck = hopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds;
   const failed = attempts.filter(({ model }) => model === fallbacks).length;
   return {
     holds:

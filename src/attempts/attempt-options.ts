@@ -118,7 +118,7 @@ export function readAttemptOptions<Schema extends StandardSchemaV1>(
 export function turnsOf(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
   const read = promptSchema.safeParse(prompt);
   if (!read.success) throw refuse('prompt', prompt, read.error);
-  const turns: readonly ChatTurn[] = typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
+  const turns: readonly ChatTurn[] = typeof read.data === 'string' ? [{ role: 'user', content: read.data }] : read.data;
   if (system === undefined) return turns;
   if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];
   throw new PostChainError(

@@ -24,7 +24,7 @@ export function requestOf(ask: Ask, { task, input, feedback }: Asked, replyForm:
   const { schemaName, shape } = ask;
   return {
     task,
-    turns: [...withRule(ask.turns(input), ruleFor(ask, replyForm)), ...correction(feedback)],
+    turns: [...withRule(ask.turns(input), ruleFor(ask, replyForm)), ...correction(feedback, shape)],
     schemaName,
     outputSchema: shape.jsonSchema,
     replyForm,
@@ -62,10 +62,14 @@ function withRule(turns: readonly ChatTurn[], rule: string): readonly ChatTurn[]
   return [{ role: 'system', content: `${first.content}\n\n${rule}` }, ...others];
 }
 
-function correction(feedback: Feedback | null): readonly ChatTurn[] {
+/** Places are told as in the user's schema: where that is wrapped, from its one member on. */
+function correction(feedback: Feedback | null, { isWrapped }: OutputShape): readonly ChatTurn[] {
   if (feedback === null) return [];
   return [
     { role: 'assistant', content: feedback.previousReply || '(nothing)' },
-    { role: 'user', content: `That reply cannot be used:\n${feedback.problem}\nReply again, corrected.` },
+    {
+      role: 'user',
+      content: `That reply cannot be used:\n${feedback.problem}\n${isWrapped ? 'These places are within "value", the one member of the object to reply with. ' : ''}Reply again, corrected.`,
+    },
   ];
 }

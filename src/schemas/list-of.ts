@@ -22,7 +22,10 @@ export interface ListSchema<Item extends StandardSchemaV1>
  */
 export function listOf<Item extends StandardSchemaV1>(item: Item): ListSchema<Item> {
   requireStandardSchema(item);
-  const jsonSchema = (): Record<string, unknown> => ({ type: 'array', items: movedTo('/items', jsonSchemaOf(item)) });
+  const jsonSchema = (): Record<string, unknown> => {
+    const { schema, definitions } = movedTo('/items', jsonSchemaOf(item));
+    return { type: 'array', items: schema, ...definitions };
+  };
   return {
     element: item,
     '~standard': {

@@ -26,12 +26,14 @@ export function rootObject(jsonSchema: JsonSchema): RootObject {
     const same = (given: unknown): unknown => given;
     return { jsonSchema, isWrapped: false, mayBeList: false, unwrap: same, unwrapPartial: same, itemAt: () => null };
   }
+  const { schema, definitions } = movedTo(`/properties/${MEMBER}`, jsonSchema);
   return {
     jsonSchema: {
       type: 'object',
-      properties: { [MEMBER]: movedTo(`/properties/${MEMBER}`, jsonSchema) },
+      properties: { [MEMBER]: schema },
       required: [MEMBER],
       additionalProperties: false,
+      ...definitions,
     },
     isWrapped: true,
     mayBeList: mayBe('array', jsonSchema),

@@ -4,7 +4,15 @@ import { humblerTool } from './humbler-tool.ts';
 
 const ABOUT_FORMAT = /response_?\s?format|json[_ ](schema|object|mode)|structured output|guided|grammar/iu;
 const ABOUT_SCHEMA = /invalid schema|strict|not permitted/iu;
+/** What a server says of a schema that it would have taken the way of asking for. */
+const ABOUT_THIS_SCHEMA =
+  /invalid schema|invalid_function_parameters|grammar|reference can only|schema missing items/iu;
 const ABOUT_USAGE = /stream_options|include_usage/iu;
+
+/** Whether a refusal is about the one schema, so that others may be asked for as before. */
+export function isAboutSchema(text: string): boolean {
+  return ABOUT_THIS_SCHEMA.test(text);
+}
 
 /**
  * The next humbler dialect to ask in, or null when the refusal is about something else or nothing is left to give up. Every step

@@ -2,7 +2,7 @@ import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { isOpenAI } from './base-url.ts';
 import { type Dialect, REFUSING } from './dialect.ts';
-import { humblerDialect } from './humbler-dialect.ts';
+import { humblerDialect, isAboutSchema } from './humbler-dialect.ts';
 import type { OpenAISettings } from './options.ts';
 import { isPromptTooLong } from './prompt-too-long.ts';
 import { requestBody } from './request-body.ts';
@@ -15,7 +15,7 @@ type Send = (request: ModelRequest, signal: AbortSignal) => Promise<AsyncIterabl
 /**
  * Finds the richest dialect that the server takes. A refusal is answered by asking again in a humbler one, within the same
  * attempt; once the server has taken one, it is remembered, so a refusal is paid once in the life of a model. Requests for text
- * and for tool calls are remembered apart, as what one of them gave up may have been no fault of the other.
+ * and for tool calls are remembered apart, and so is what a server said about one schema, as that is no fault of another.
  *
  * @throws what the openai client throws; the first refusal when no dialect is taken.
  */
@@ -23,20 +23,25 @@ export function negotiation(settings: OpenAISettings, client: () => Promise<Open
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
   const best: Dialect = { format: 'strict_schema', toolChoice: 'named', strictTool: true, usage: true, tokenLimit };
   const taken = new Map<ReplyForm, Dialect>();
+  const takenFor = new WeakMap<object, Map<ReplyForm, Dialect>>();
 
   return async (request, signal) => {
     const form = request.replyForm;
-    let dialect = taken.get(form) ?? best;
+    const ofSchema = takenFor.get(request.outputSchema);
+    let dialect = ofSchema?.get(form) ?? taken.get(form) ?? best;
     let refusal: unknown = null;
+    let isSchemasFault = false;
     for (;;) {
       try {
         const chunks = await send(await client(), requestBody(request, settings, dialect), signal);
-        if (refusal !== null) taken.set(form, dialect);
+        if (isSchemasFault) takenFor.set(request.outputSchema, new Map([...(ofSchema ?? []), [form, dialect]]));
+        else if (refusal !== null) taken.set(form, dialect);
         return chunks;
       } catch (thrown) {
         const said = serverError(thrown);
         const next = said === null || isPromptTooLong(said) ? null : humblerDialect(dialect, said, form);
         refusal ??= thrown;
+        isSchemasFault ||= said !== null && isAboutSchema(said.text);
         if (next === null) throw isMoreOfTheSame(said) ? refusal : thrown;
         dialect = next;
       }

@@ -5,11 +5,11 @@ import type { OpenAISettings } from './options.ts';
 import { strictSchema } from './strict-schema.ts';
 import { toolParameters } from './tool-parameters.ts';
 import { wireName } from './wire-name.ts';
-import { withWords } from './with-words.ts';
+import { isTold, withWords } from './with-words.ts';
 
 type Body = ChatCompletionCreateParamsStreaming;
 
-/** The JSON body of one call. A server that takes no schema as a parameter gets it in words, so it is never lost. */
+/** The JSON body of one call. A server that takes no schema as a parameter gets it in words, if the turns do not say it already. */
 export function requestBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): Body {
   return {
     model: settings.model,
@@ -22,15 +22,17 @@ export function requestBody(request: ModelRequest, settings: OpenAISettings, dia
 }
 
 function textParameters(request: ModelRequest, { format }: Dialect): Pick<Body, 'messages' | 'response_format'> {
-  const words = `Reply with one JSON object and nothing else. It must fit this JSON Schema:\n${JSON.stringify(request.outputSchema)}`;
+  const schema = JSON.stringify(request.outputSchema);
+  const words = `Reply with one JSON object and nothing else. It must fit this JSON Schema:\n${schema}`;
+  const told = isTold(request.turns, schema) ? [...request.turns] : withWords(request.turns, words);
   switch (format) {
     case 'strict_schema':
     case 'json_schema':
       return { messages: [...request.turns], response_format: jsonSchema(request, format === 'strict_schema') };
     case 'json_object':
-      return { messages: withWords(request.turns, words), response_format: { type: 'json_object' } };
+      return { messages: told, response_format: { type: 'json_object' } };
     case 'text':
-      return { messages: withWords(request.turns, words) };
+      return { messages: told };
     default: {
       const never: never = format;
       return never;

@@ -7,6 +7,9 @@ const KEPT = ['type', 'title', 'description', 'enum', 'const', '$ref', 'multiple
 const ALSO_KEPT = ['exclusiveMinimum', 'exclusiveMaximum', 'minItems', 'maxItems', 'required', 'additionalProperties'];
 const PLAIN = new Set([...KEPT, ...ALSO_KEPT]);
 
+/** Strict mode knows one word where JSON Schema has several. */
+const RENAMED: Readonly<Record<string, string>> = { oneOf: 'anyOf', definitions: '$defs' };
+
 /** Left out: they only narrow or describe, strict mode refuses some of them, and every reply is validated anyway [promise 4]. */
 const NARROWING = ['minLength', 'maxLength', 'pattern', 'format', 'uniqueItems'];
 const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default', 'examples', 'deprecated', 'readOnly']);
@@ -22,18 +25,19 @@ const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default',
  * validated anyway.
  */
 export function strictSchema(schema: Node): Node | null {
-  return schema['type'] === 'object' ? strictNode(schema, true) : null;
+  return schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, true) : null;
 }
 
 function strictNode(node: unknown, mayBeNull: boolean): Node | null {
   if (!isNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;
+  if (node['$ref'] !== undefined) return strictReference(node);
   const inside = mayBeNull && onlyAlternative(node) !== null;
   const strict: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(node)) {
     if (LEFT_OUT.has(keyword)) continue;
     const kept = PLAIN.has(keyword) ? value : strictChild(node, keyword, inside);
     if (kept === null) return null;
-    strict[keyword === 'oneOf' ? 'anyOf' : keyword] = kept;
+    strict[RENAMED[keyword] ?? keyword] = kept;
   }
   if (!isObject(node)) return strict;
   return { ...strict, required: namesIn(node), additionalProperties: false };
@@ -45,7 +49,14 @@ function strictChild(node: Node, keyword: string, mayBeNull: boolean): unknown {
   if (keyword === 'anyOf' || keyword === 'oneOf')
     return Array.isArray(value) ? allOrNull(value.map((one) => strictNode(one, mayBeNull))) : null;
   if (keyword === 'properties') return strictMembers(value, (one, name) => strictProperty(node, name, one, mayBeNull));
-  return keyword === '$defs' ? strictMembers(value, strictDefinition) : null;
+  return keyword === '$defs' || keyword === 'definitions' ? strictMembers(value, strictDefinition) : null;
+}
+
+/** References reach the root and its definitions, and have nothing beside them. */
+function strictReference({ $ref }: Node): Node | null {
+  const [, name] = /^#(?:\/(?:\$defs|definitions)\/([^/]+))?$/u.exec(String($ref)) ?? [];
+  if (name !== undefined) return { $ref: `#/$defs/${name}` };
+  return $ref === '#' ? { $ref } : null;
 }
 
 function strictProperty({ required }: Node, name: string, property: unknown, mayBeNull: boolean): Node | null {
@@ -69,6 +80,7 @@ function strictDefinition(node: unknown): Node | null {
 }
 
 function isTyped(node: Node): boolean {
+  if (typesOf(node).includes('array') && !isNode(node['items'])) return false;
   return ['type', 'enum', 'const', 'anyOf', 'oneOf', '$ref'].some((keyword) => keyword in node);
 }
 
@@ -77,15 +89,26 @@ function isClosable(node: Node, mayBeNull: boolean): boolean {
   if (!isObject(node)) return true;
   const { required = [], additionalProperties = namesIn(node).length === 0 } = node;
   if (additionalProperties !== false || !Array.isArray(required)) return false;
-  return mayBeNull || namesIn(node).every((name) => required.includes(name));
+  const names = namesIn(node);
+  return (
+    required.every((name) => names.includes(name)) && (mayBeNull || names.every((name) => required.includes(name)))
+  );
 }
 
 function namesIn({ properties }: Node): readonly string[] {
   return isNode(properties) ? Object.keys(properties) : [];
 }
 
-function isObject({ type, properties }: Node): boolean {
-  return type === 'object' || properties !== undefined;
+function isObject(node: Node): boolean {
+  return typesOf(node).includes('object') || node['properties'] !== undefined;
+}
+
+function typesOf({ type }: Node): readonly unknown[] {
+  return Array.isArray(type) ? type : [type];
+}
+
+function choicesOf({ anyOf, oneOf }: Node): readonly unknown[] {
+  return [anyOf, oneOf].filter((choice) => choice !== undefined);
 }
 
 function allOrNull(nodes: readonly (Node | null)[]): readonly Node[] | null {

@@ -5,6 +5,9 @@ import { wireName } from './wire-name.ts';
 
 type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;
 
+/** No reply is made of more; each delta looks through all that there are. */
+const MAX_CALLS = 1_000;
+
 /** One entry of `tool_calls`, with its arguments as text, as a few servers send them parsed. */
 interface Entry {
   readonly at: number | null;
@@ -47,6 +50,7 @@ export class ToolCalls {
   }
 
   #readOne(entry: Entry): ToolCallDelta[] {
+    if (this.#calls.length > MAX_CALLS) return [];
     const known = this.#find(entry);
     const isKnown = known !== undefined && continues(known, entry);
     if (!isKnown && entry.id + entry.name + entry.text === '') return [];

@@ -26,7 +26,7 @@ function callsFor(failures: readonly Failure[], given: AttemptPolicy): { calls: 
   for (let call = 1; call <= 1_000; call += 1) {
     const failure = failures[Math.min(call, failures.length) - 1] ?? wrong;
     execution = recordAttempt(deepFreeze(execution), anAttempt({ attempt: call, failure }));
-    if (hopeless(failure).holds || !retryAllowed(execution, failure, given).holds) return { calls: call, execution };
+    if (hopeless(failure).holds || !retryAllowed(execution, failure, given, 0).holds) return { calls: call, execution };
     execution = countRetry(deepFreeze(execution), failure);
   }
   throw new Error('no end');
@@ -91,12 +91,14 @@ describe('retries', () => {
   });
 
   it('[A4] a verdict on a retry shows what it compared', () => {
-    expect(retryAllowed(fresh, lost, policy()).inputs).toEqual({
+    expect(retryAllowed(fresh, lost, policy(), 0).inputs).toEqual({
       kind: 'transport',
       used: 0,
       allowed: 3,
       calls: 0,
       maxCalls: 100,
+      waitMs: policy().backoffBaseMs,
+      leftMs: policy().totalMs,
     });
   });
 

@@ -55,6 +55,8 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
   const wrongs: string[] = [];
   const stopAtMs = stop?.atMs ?? Number.POSITIVE_INFINITY;
   let [nowMs, failedHere, isTie] = [0, 0, false];
+  /** What the attempts and the waits took: all but validation. */
+  let tookMs = 0;
   let isCorrected = false;
   const result = (end: ExpectedEnd, endedAtMs: number): Expected => ({
     attempts,
@@ -117,7 +119,15 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
     const isRepeated =
       policy.stopOnRepeatedError && !isTransport && wrongs.length > 1 && wrongs.at(-1) === wrongs.at(-2);
     const mayCall = at < limits.maxCalls;
-    const mayRetry = !wrong.isHopeless && used < budget && !isRepeated && mayCall;
+    const upToMs = Math.min(policy.maxMs, policy.baseMs * 2 ** spent.transportRetries);
+    tookMs += call.endsAfterMs;
+    const leftMs = limits.totalMs - tookMs;
+    const mostMs = isTransport ? (wrong.retryAfterMs ?? upToMs) : 0;
+    const leastMs = isTransport ? (wrong.retryAfterMs ?? upToMs * (1 - policy.jitter)) : 0;
+    const isInTime = mostMs < leftMs;
+    const mayRetry = !wrong.isHopeless && used < budget && !isRepeated && mayCall && isInTime;
+    isTie ||= !isInTime && leastMs < leftMs;
+    isTie ||= near(mostMs, leftMs);
     const isDue = !mayRetry || failedHere >= (policy.after ?? Number.POSITIVE_INFINITY);
     const isOfReply = !isTransport && wrong.stage !== 'unexpected' && !wrong.isHopeless;
     if (policy.feedbackChars > 0 && isOfReply) isCorrected = true;
@@ -135,7 +145,6 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
         add({ ...ended, failure, waitMs: null });
         return exhausted(BROKE, nowMs);
       }
-      const upToMs = Math.min(policy.maxMs, policy.baseMs * 2 ** spent.transportRetries);
       const isDrawn = isTransport && wrong.retryAfterMs === null && policy.jitter > 0;
       const plainMs = !isTransport
         ? 0
@@ -147,6 +156,7 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
       if (cutWaiting === 'stopped') return result({ type: 'cancelled' }, stopAtMs);
       if (cutWaiting === 'deadline') return exhausted(deadline.code, limits.totalMs);
       nowMs += waitMs;
+      tookMs += waitMs;
     }
     // Whether one can leave before a call that is never made has failed is nobody's rule.
     isTie ||= reader.type === 'leaves' && schedule.narrow[spent.fallbacks] === true;

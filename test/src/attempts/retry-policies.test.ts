@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { NextCall } from '../../../machines/contracts/attempt.ts';
 import {
   exponentialBackoff,
   fallbackModel,
@@ -309,12 +310,24 @@ describe('time-outs', () => {
   });
 
   it('[A13] totalMs ends a wait: the attempts stay as they were', async () => {
-    const { endedAtMs, error, attempts, told, clock } = await tried([down({ retryAfterMs: 60_000 })], {}, { limits });
+    const policy = { prepareRetry: (next: NextCall) => ({ ...next, waitMs: 60_000 }) };
+    const { endedAtMs, error, attempts, told, clock } = await tried([down()], policy, { limits });
     expect(endedAtMs).toBe(1_000);
     expect(error?.failure).toMatchObject({ stage: 'deadline', code: 'total_deadline' });
     expect(attempts).toMatchObject([{ failure: { code: 'server_error' } }]);
     expect(waitsOf({ told })).toEqual([60_000]);
     expect(clock.open).toBe(0);
+  });
+
+  it('[A13] a Retry-After beyond totalMs is not waited for in vain: the attempts end at once, or the next model is called', async () => {
+    const asked = down({ retryAfterMs: 60_000 });
+    const { endedAtMs, error, clock } = await tried([asked], {}, { limits });
+    expect(endedAtMs).toBe(0);
+    expect(error?.failure).toMatchObject({ code: 'server_error', retryAfterMs: 60_000 });
+    expect(clock.open).toBe(0);
+    const second = named('b', right);
+    const { value, endedAtMs: fellBackAtMs } = await tried([asked], fallbackModel(second), { limits });
+    expect([value, fellBackAtMs]).toEqual([{ yes: true }, 0]);
   });
 
   it('[A13] each call has a first chunk of its own to wait for', async () => {

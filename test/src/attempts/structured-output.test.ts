@@ -350,6 +350,7 @@ describe('stopping', () => {
   });
 
   it('a stopped actor is a cancelled value', async () => {
+
     const { output } = recipeFrom([[silence]]);
     const value = output.value;
     output.actor.stop();

@@ -67,7 +67,9 @@ describe('a schema for strict mode', () => {
 
   test('takes definitions within definitions', () => {
     const $defs = { group: { $defs: { e: closed({ f: { type: 'string', minLength: 1 } }) } }, g: { enum: ['x'] } };
-    const strict = strictSchema({ ...closed({ a: { $ref: '#/$defs/group/$defs/e' } }), $defs });
+    expect(strictSchema({ ...closed({ a: { $ref: '#/$defs/group/$defs/e' } }), $defs }), 'too deep').toBeNull();
+    const strict = strictSchema({ ...closed({ a: { $ref: '#/$defs/g', description: 'b' } }), $defs });
+    expect(strict?.['properties']).toEqual({ a: { $ref: '#/$defs/g' } });
     expect(strict?.['$defs']).toEqual({
       group: { $defs: { e: closed({ f: { type: 'string' } }) } },
       g: { enum: ['x'] },
@@ -92,6 +94,12 @@ describe('a schema for strict mode', () => {
     ['a property that is true', closed({ a: true })],
     ['a record', closed({ a: { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} } })],
     ['an open choice', closed({ a: { anyOf: [{ type: 'object' }] } })],
+    ['a list of anything', closed({ a: { type: 'array' } })],
+    ['a reference to somewhere else', closed({ a: { $ref: 'https://example.org/x' } })],
+    ['a reference into the schema', closed({ a: { $ref: '#/properties/b' }, b: { type: 'string' } })],
+    ['an object or null that is open', closed({ a: { type: ['object', 'null'], additionalProperties: true } })],
+    ['a choice at the root', { ...closed({ a: { type: 'string' } }), anyOf: [{ type: 'object' }] }],
+    ['a member that is wanted and not described', { ...closed({ a: { type: 'string' } }), required: ['a', 'b'] }],
     ['an unknown keyword', closed({ a: { type: 'string', contentEncoding: 'base64' } })],
     ['an array at the root', { type: 'array', items: { type: 'string' } }],
   ])('is none for %s', (_, schema) => {

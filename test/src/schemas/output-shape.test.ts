@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { strictSchema } from '../../../src/models/openai/strict-schema.ts';
 import { listOf } from '../../../src/schemas/list-of.ts';
 import { outputShape } from '../../../src/schemas/output-shape.ts';
 
@@ -44,7 +45,7 @@ describe('the shape of a value that is no object', () => {
     expect(list.unwrapPartial([1])).toEqual([1]);
   });
 
-  it('keeps its references to itself, which now point below', () => {
+  it('keeps its references: its definitions stand at the root, as strict mode wants them', () => {
     type Tree = { readonly children: readonly Tree[] };
     const tree: z.ZodType<Tree> = z.object({
       get children() {
@@ -52,6 +53,7 @@ describe('the shape of a value that is no object', () => {
       },
     });
     const { jsonSchema } = outputShape(z.array(tree), 'trees');
+    expect(strictSchema(jsonSchema), 'strict mode takes it').not.toBeNull();
     const pointers = [...JSON.stringify(jsonSchema).matchAll(/"\$ref":"#([^"]*)"/g)].map(
       ([, pointer]) => pointer ?? '',
     );
@@ -62,8 +64,25 @@ describe('the shape of a value that is no object', () => {
         .slice(1)
         .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], jsonSchema);
       expect(target, pointer).toBeTypeOf('object');
-      expect(pointer).toMatch(/^\/properties\/value\//);
+      expect(pointer).toMatch(/^\/(definitions|\$defs)\//);
     }
+  });
+
+  it('takes nothing for a reference that is none', () => {
+    const odd = {
+      type: 'array',
+      items: { properties: { $ref: { const: { $ref: '#/x' } }, default: { $ref: '#' } }, default: { $ref: '#/y' } },
+    };
+    expect(outputShape(z.array(z.unknown()), 'odd', odd).jsonSchema).toMatchObject({
+      properties: {
+        value: {
+          items: {
+            properties: { $ref: { const: { $ref: '#/x' } }, default: { $ref: '#/properties/value' } },
+            default: { $ref: '#/y' },
+          },
+        },
+      },
+    });
   });
 
   it('keeps them in a list made of an item that has some', () => {

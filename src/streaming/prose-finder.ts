@@ -1,6 +1,7 @@
 import { BracketBalance } from './bracket-balance.ts';
 import { CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from './characters.ts';
 import { JsonCandidate } from './json-candidate.ts';
+import { LeadingThought } from './leading-thought.ts';
 import type { JsonFinder, Miss, Span } from './stream-driver.ts';
 
 /** What makes a bracket, with white space between, the beginning of JSON; other brackets are prose. */
@@ -15,10 +16,12 @@ const LIST_BEGINNINGS = new Set([...'{["]-0123456789tfn'].map((character) => cha
  * 3. A whole list is no object: what stands in it is not taken, and an object behind it wins (`as in [1]: {"a":1}`). So it is with
  * `{}`. Where neither an object nor the beginning of one follows, the value is the last `{}`, or else the last list.
  * 4. With `acceptsList` a list is shown while it comes, and the value is the last list that is not empty, if no object follows it:
- * models think aloud before they answer, and put `[ ]` and `[1]` into their prose. 5. Each character is looked at once or twice.
+ * models think aloud before they answer, and put `[ ]` and `[1]` into their prose. 5. What stands in a leading `<think>` is left out.
+ * 6. Each character is looked at once or twice.
  */
 export class ProseFinder implements JsonFinder {
   readonly #acceptsList: boolean;
+  readonly #thought = new LeadingThought();
   #json: JsonCandidate | null = null;
   #skipped: BracketBalance | null = null;
   #candidate = 0;
@@ -72,7 +75,7 @@ export class ProseFinder implements JsonFinder {
   }
 
   push(chunk: string): string {
-    let at = 0;
+    let at = this.#thought.endIn(chunk);
     while (at < chunk.length && this.#found === null) {
       if (this.#json !== null) at = this.#read(chunk, at, this.#json);
       else if (this.#skipped !== null) at = this.#skip(chunk, at, this.#skipped);

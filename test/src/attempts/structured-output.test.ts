@@ -173,6 +173,24 @@ describe('updates', () => {
   });
 });
 
+describe('a request', () => {
+  it('names the schema as tools take names, and counts the schema where it goes beside the turns', async () => {
+    const model = partModel(said(pancakes));
+    const name = `my recipe: ${'x'.repeat(80)}`;
+    for (const replyForm of ['text', 'tool-call'] as const)
+      await createStructuredOutput({ model, schema: Recipe, prompt: 'How?', name, replyForm }).value.catch(() => {});
+    for (const { schemaName } of model.calls) expect(schemaName).toMatch(/^my_recipe__x{53}$/);
+    const tiny = { ...partModel(said(pancakes)), contextWindowTokens: 60 };
+    const { failure } = (await createStructuredOutput({
+      model: tiny,
+      schema: Recipe,
+      prompt: 'How?',
+      replyForm: 'tool-call',
+    }).value.catch((met: unknown) => met)) as AttemptsExhausted;
+    expect(failure.code).toBe('prompt_too_long');
+  });
+});
+
 describe('what the user holds', () => {
   it('may be spread, logged and serialised: that calls no model', async () => {
     const { model, output } = recipeFrom([said(pancakes)]);
@@ -272,6 +290,14 @@ describe('the end without a value', () => {
     expect(message).not.toContain('\n');
   });
 
+  it('is told so by finalizeOrThrow only with an error', async () => {
+    const finalizeOrThrow = (): never => {
+      throw 'no error';
+    };
+    const { output } = recipeFrom([said(wrong, 50)], { policy: { maxCorrections: 0, finalizeOrThrow } });
+    await expect(output.value).rejects.toBeInstanceOf(AttemptsExhausted);
+  });
+
   it('is the same error for each who reads, after the last reset', async () => {
     const { output } = recipeFrom([said(wrong, 50)]);
     const seen: string[] = [];
@@ -318,6 +344,14 @@ describe('stopping', () => {
     expect(model.open()).toBe(0);
   });
 
+  it('one who comes after that gets the error, and nothing that had arrived', async () => {
+    const { output } = recipeFrom([[text('{"title":"Pan'), silence]]);
+    void output.value;
+    await settle();
+    output.cancel();
+    await expect(output[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
   it('an aborted signal does the same, before the start without any call', async () => {
     const controller = new AbortController();
     const { model, output } = recipeFrom([[silence]], { signal: controller.signal });
@@ -350,7 +384,6 @@ describe('stopping', () => {
   });
 
   it('a stopped actor is a cancelled value', async () => {
-
     const { output } = recipeFrom([[silence]]);
     const value = output.value;
     output.actor.stop();

@@ -70,6 +70,28 @@ describe('the openai model, asking for JSON', () => {
     expect(alone?.map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
+  test('what a server says of one schema is remembered for that one, and others are asked for as before', async () => {
+    const { model, formats } = await pickyServer(({ response_format: format }) =>
+      format?.json_schema?.strict && format.json_schema.name === 'odd_reply'
+        ? [400, said('Invalid schema for response_format: reference can only point to definitions')]
+        : null,
+    );
+    const odd = modelRequest({ schemaName: 'odd_reply', outputSchema: { ...modelRequest().outputSchema } });
+    const good = modelRequest();
+    for (const request of [good, odd, good, odd]) await partsOf(model, request);
+    expect(formats()).toEqual(['strict', 'strict', 'json_schema', 'strict', 'json_schema']);
+  });
+
+  test('a schema that the turns say already is not told twice', async () => {
+    const { model, bodies } = await pickyServer(({ response_format: format }) =>
+      format?.type === 'json_schema' ? [400, said('json_schema?')] : null,
+    );
+    const { outputSchema } = modelRequest();
+    const turns = [{ role: 'system' as const, content: `It must fit ${JSON.stringify(outputSchema)}` }];
+    await partsOf(model, modelRequest({ turns }));
+    expect(bodies().at(-1)?.messages).toEqual(turns);
+  });
+
   test('a schema that strict mode refuses is sent again as a wish', async () => {
     const { model, formats } = await pickyServer(({ response_format: format }) =>
       format?.json_schema?.strict

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cutAt } from './json-text.ts';
+import { finish, readAll, readText, stream } from './model-stream.ts';
+
+const thought = '<think>Maybe {"a":1}? Or [2], or </thin>king on.</think>';
+
+describe('what a model thinks aloud in its text', () => {
+  test('[A12] JSON in text: is not searched for the value, wherever it is cut', async () => {
+    for (const text of [`${thought}{"a":2}`, `\n ${thought}\n\nSo: {"a":2}`, '<think></think>{"a":2}']) {
+      for (let at = 0; at <= text.length; at += 1) {
+        const { value, partials } = await readText(text.slice(0, at), text.slice(at));
+        expect(value, `cut at ${at}`).toEqual({ a: 2 });
+        expect(partials).not.toContainEqual({ a: 1 });
+      }
+      expect((await readText(...text)).value).toEqual({ a: 2 });
+    }
+  });
+
+  test('[A12] is only that at the beginning, and only as a whole tag', async () => {
+    for (const text of [
+      '{"a":2} <think>{"a":1}</think>',
+      'x <think>{"a":2}',
+      '<thin>{"a":2}',
+      '<{"a":2}',
+      '< think>{"a":2}',
+    ])
+      for (const pieces of [[text], [...text]]) expect((await readText(...pieces)).value, text).toEqual({ a: 2 });
+  });
+
+  test('[A10] without an end leaves no value', async () => {
+    expect(await readText('<think>{"a":1}')).toMatchObject({ value: null, failure: { code: 'no_json' } });
+    expect(await readAll(stream(['<think>{"a":1}', finish('length')]))).toMatchObject({
+      failure: { code: 'truncated' },
+    });
+  });
+
+  test('whatever is in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.array(fc.nat(99)), async (inner, cuts) => {
+        fc.pre(!inner.includes('</think>'));
+        const { value, text } = await readText(...cutAt(`<think>${inner}</think> {"a":2}`, cuts));
+        expect(value).toEqual({ a: 2 });
+        expect(text).toBe(`<think>${inner}</think> {"a":2}`);
+      }),
+    );
+  });
+});

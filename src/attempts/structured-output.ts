@@ -3,7 +3,7 @@ import { createActor } from 'xstate';
 import type { AttemptExecution } from '../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { spell } from '../refusal.ts';
-import { withoutNulls } from '../schemas/null-members.ts';
+import { nullRemover } from '../schemas/null-members.ts';
 import { itemSchemaOf } from '../schemas/standard-schema.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
 import { attemptParts } from './attempt-parts.ts';
@@ -52,7 +52,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   };
   const parts = attemptParts(options, watcher, ['prompt', 'signal']);
   const input = parts.input(prompt);
-  const itemIn = (given: unknown): unknown => withoutNulls(parts.jsonSchema['items'], given);
+  const itemIn = nullRemover(parts.jsonSchema['items']) ?? ((given) => given);
   const itemSchema = itemSchemaOf(options.schema, parts.jsonSchema);
   const items =
     itemSchema === null

@@ -21,24 +21,49 @@ export function onlyAlternative(schema: Node): unknown {
   return others.length === 1 ? others[0] : null;
 }
 
+/** Gives a value without the nulls that stand for what was left out; the value given is not changed. */
+type Remover = (value: unknown) => unknown;
+
 /**
- * The value without the members that are null and may only be left out: many models say null for what they leave out, and OpenAI's
- * strict mode knows no other way. Members of choices and of what is referred to stay as they are. The value given is not changed.
+ * What takes out of a value the members that are null and may only be left out: many models say null for what they leave out, and
+ * OpenAI's strict mode knows no other way. Members of choices and of what is referred to stay as they are. The schema is looked
+ * through once; null where it has no such member, so that most values are not looked at.
  */
-export function withoutNulls(schema: unknown, value: unknown): unknown {
-  if (!isNode(schema)) return value;
-  const node = onlyAlternative(schema);
-  if (!isNode(node)) return value;
-  if (Array.isArray(value))
-    return isNode(node['items']) ? value.map((item) => withoutNulls(node['items'], item)) : value;
-  const { properties, required } = node;
-  if (!isNode(value) || !isNode(properties)) return value;
+export function nullRemover(schema: unknown): Remover | null {
+  const node = isNode(schema) ? onlyAlternative(schema) : null;
+  if (!isNode(node)) return null;
+  const ofItems = nullRemover(node['items']);
+  const ofMembers = memberRemovers(node);
+  if (ofItems === null && ofMembers.size === 0) return null;
+  return (value) => {
+    if (Array.isArray(value)) return ofItems === null ? value : value.map(ofItems);
+    return isNode(value) && ofMembers.size > 0 ? withoutMembers(value, ofMembers) : value;
+  };
+}
+
+/** A member that may have to go, or that something may have to go from. */
+interface MemberRemover {
+  readonly mayGo: boolean;
+  readonly inside: Remover | null;
+}
+
+function memberRemovers({ properties, required }: Node): ReadonlyMap<string, MemberRemover> {
   const wanted = Array.isArray(required) ? required : [];
+  const removers = new Map<string, MemberRemover>();
+  for (const [name, member] of Object.entries(isNode(properties) ? properties : {})) {
+    const mayGo = !wanted.includes(name) && !admitsNull(member);
+    const inside = nullRemover(member);
+    if (mayGo || inside !== null) removers.set(name, { mayGo, inside });
+  }
+  return removers;
+}
+
+function withoutMembers(value: Node, removers: ReadonlyMap<string, MemberRemover>): Node {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {
-      const one = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (member === null && one !== undefined && !wanted.includes(name) && !admitsNull(one)) return [];
-      return [[name, withoutNulls(one, member)]];
+      const remover = removers.get(name);
+      if (member === null && remover?.mayGo) return [];
+      return [[name, remover?.inside ? remover.inside(member) : member]];
     }),
   );
 }

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Validation } from '../../machines/contracts/attempt.ts';
 import { afterwards } from './afterwards.ts';
 import { cannotTransform, misfit } from './misfit.ts';
-import { withoutNulls } from './null-members.ts';
+import { nullRemover } from './null-members.ts';
 import { type RootObject, rootObject } from './root-object.ts';
 import { type JsonSchema, jsonSchemaOf } from './standard-schema.ts';
 
@@ -20,9 +20,10 @@ export interface OutputShape extends RootObject {
 export function outputShape(schema: StandardSchemaV1, name: string, jsonSchema?: JsonSchema): OutputShape {
   const told = jsonSchema ?? jsonSchemaOf(schema);
   const root = rootObject(told);
+  const remove = nullRemover(told);
   return {
     ...root,
-    unwrap: (given) => withoutNulls(told, root.unwrap(given)),
+    unwrap: remove === null ? root.unwrap : (given) => remove(root.unwrap(given)),
     validate: (value) => validate(schema, name, value),
   };
 }

@@ -20,7 +20,7 @@ const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default',
  * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
  *
  * 1. An object with properties that says nothing of more is closed, as that only narrows; one without any would take nothing more at
- * all, so it stays open. 2. A property that may be left out is asked for as one that may be null, which `withoutNulls` takes back
+ * all, so it stays open. 2. A property that may be left out is asked for as one that may be null, which `nullRemover` takes back
  * when the reply is read; not within a choice or a definition, where that does not look. 3. `oneOf` becomes `anyOf`: every reply is
  * validated anyway.
  */

@@ -49,7 +49,7 @@ describe('the documentation', () => {
 describe('the examples', () => {
   it.each(examples)('$name runs and prints something', async ({ name }) => {
     const print = vi.spyOn(console, 'log').mockImplementation(() => {});
-    await import(`../examples/${name}`);
+    await import(`../examples/${name.slice(0, -'.ts'.length)}.ts`);
     const printed = print.mock.calls.length;
     print.mockRestore();
     expect(printed).toBeGreaterThan(0);

@@ -25,7 +25,6 @@ export interface AttemptContext extends AttemptInput {
   readonly failure: Failure | null;
   /** The call to come, once the policy has decided that there is one. */
   readonly next: NextCall | null;
-  readonly retryInMs: number;
   /** What the attempts so far and the waits between them took. */
   readonly elapsedMs: number;
 }
@@ -37,7 +36,6 @@ export const NOTHING_YET = {
   value: null,
   failure: null,
   next: null,
-  retryInMs: 0,
 } as const;
 
 export function startAttempts(input: AttemptInput): AttemptContext {
@@ -59,6 +57,11 @@ export function stallMs({ chunkMs }: AttemptPolicy): number {
 /** Where the call stands, out of what its reader told. */
 export function progressOf({ openedAtMs, atMs, chars }: CallProgress): CallProgress {
   return { openedAtMs, atMs, chars };
+}
+
+/** The wait before the call to come. */
+export function waitMs({ next }: Pick<AttemptContext, 'next'>): number {
+  return next?.waitMs ?? 0;
 }
 
 /** What it all took, with the attempt that has just been recorded. */

@@ -6,7 +6,7 @@ import { failureOf, NO_FAILURE, unexpectedFailure } from '../policies/failures.t
 import { planNextCall } from '../policies/next-call.ts';
 import { countFallback, countRetry, recordAttempt } from '../policies/retry.ts';
 import { keptRecord, NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
-import { type AttemptContext, attemptRecord, callUsage, elapsed, NOTHING_YET, stallMs } from './context.ts';
+import { type AttemptContext, attemptRecord, callUsage, elapsed, NOTHING_YET, stallMs, waitMs } from './context.ts';
 import { attemptPorts, type CallProgress, type ReadReplyEvent } from './ports.ts';
 import { attemptVerdicts } from './verdicts.ts';
 
@@ -33,11 +33,10 @@ export function recordFailureWith(hooks: RetryHooks) {
   });
 }
 
-/** What the call to come waits for and is told. */
+/** What the call to come is told, and what its wait adds. */
 function underWay(context: AttemptContext) {
   const { next, feedback } = context;
-  const retryInMs = next?.waitMs ?? 0;
-  return { retryInMs, feedback: next?.feedback ?? feedback, elapsedMs: elapsed(context) + retryInMs };
+  return { feedback: next?.feedback ?? feedback, elapsedMs: elapsed(context) + waitMs(context) };
 }
 
 export const attemptSetup = setup({
@@ -51,7 +50,7 @@ export const attemptSetup = setup({
     firstChunkDeadline: ({ context }) => context.policy.firstChunkMs,
     stallDeadline: ({ context }) => stallMs(context.policy),
     totalDeadline: ({ context }) => context.policy.totalMs,
-    backoff: ({ context }) => context.retryInMs,
+    backoff: ({ context }) => waitMs(context),
   },
   actions: {
     recordFailure: recordFailureWith(NO_HOOKS),
@@ -103,7 +102,7 @@ export const attemptSetup = setup({
       attemptId: context.id,
       attempt: context.execution.attempts.length + 1,
       model: context.execution.fallbacks,
-      inMs: context.retryInMs,
+      inMs: waitMs(context),
     })),
   },
 });

@@ -2,7 +2,7 @@ import type { Reply } from '../contracts/attempt.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
 import { fallbackDue, hopeless, retryAllowed } from '../policies/retry.ts';
-import { type AttemptContext, elapsed } from './context.ts';
+import { type AttemptContext, elapsed, waitMs } from './context.ts';
 
 interface Args {
   readonly context: AttemptContext;
@@ -29,5 +29,5 @@ export const attemptVerdicts = {
     const { execution, failure, policy } = context;
     return fallbackDue(execution, failure ?? NO_FAILURE, policy, elapsed(context));
   },
-  waitIsOver: ({ context: { retryInMs } }: Args): Verdict => ({ holds: retryInMs <= 0, inputs: { retryInMs } }),
+  waitIsOver: ({ context }: Args): Verdict => ({ holds: waitMs(context) <= 0, inputs: { waitMs: waitMs(context) } }),
 };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AttemptPolicy, attemptPolicySchema } from '../../machines/contracts/attempt-policy.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../machines/contracts/model.ts';
+import { aClock, aFunction, aModel } from '../option-schemas.ts';
 import { refuse } from '../refusal.ts';
 import { type JsonSchema, requireStandardSchema } from '../schemas/standard-schema.ts';
 import type { Clock } from './clock.ts';
@@ -51,13 +52,6 @@ const limitsSchema = attemptPolicySchema.pick({
   maxReplyChars: true,
   maxCalls: true,
 });
-const aFunction = z.custom((value) => typeof value === 'function', 'wanted a function');
-const having = (name: string, hint: string) =>
-  z.custom((value) => typeof (value as Record<string, unknown> | null)?.[name] === 'function', hint);
-const aModel = having('stream', 'wanted a model with a stream method, say openaiModel({ model })').refine(
-  (model) => ((model as ChatModel).contextWindowTokens ?? 0) > 0,
-  'wanted a model that says its contextWindowTokens',
-);
 const text = z.string().refine((given) => given.trim() !== '', 'wanted a text that is not blank');
 const promptSchema = z.union(
   [
@@ -86,7 +80,7 @@ const optionsSchema = z.strictObject({
     })
     .prefault({}),
   limits: limitsSchema.prefault({}),
-  clock: having('now', 'wanted a clock with now, setTimeout and clearTimeout').optional(),
+  clock: aClock.optional(),
   newId: aFunction.optional(),
 });
 
@@ -96,14 +90,17 @@ interface AttemptSettings {
   readonly policy: AttemptPolicy;
 }
 
-/** The options, checked and with their defaults. Throws `invalid_option` or `invalid_schema`, before anything starts. `others`: told, as options that somebody else reads. */
+/**
+ * The options, checked and with their defaults. `others` are options that somebody else reads, and that a misspelt one may have meant.
+ *
+ * @throws PostChainError `invalid_option` or `invalid_schema`, before anything starts.
+ */
 export function readAttemptOptions<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
   others: readonly string[],
 ): AttemptSettings {
   const read = optionsSchema.safeParse(options);
-  const known = optionsSchema.extend(Object.fromEntries(others.map((name) => [name, z.unknown()])));
-  if (!read.success) throw refuse('The options', options, read.error, known);
+  if (!read.success) throw refuse('The options', options, read.error, knownWith(others));
   requireStandardSchema(options.schema);
   const { name, replyForm, limits, policy } = read.data;
   const { fallbackModels, shouldRetry, recordFailure, prepareRetry, finalizeOrThrow, ...numbers } = policy;
@@ -112,6 +109,10 @@ export function readAttemptOptions<Schema extends StandardSchemaV1>(
     replyForm,
     policy: attemptPolicySchema.parse({ ...numbers, ...limits, maxFallbacks: fallbackModels.length }),
   };
+}
+
+function knownWith(others: readonly string[]): z.ZodType {
+  return optionsSchema.extend(Object.fromEntries(others.map((name) => [name, z.unknown()])));
 }
 
 /** @throws PostChainError `invalid_option` for a prompt that is none, or that has a system turn beside `system`. */

@@ -5,6 +5,7 @@ import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { Ask } from '../prompts/ask.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type JsonSchema, jsonSchemaOf } from '../schemas/standard-schema.ts';
+import { wireName } from '../schemas/wire-name.ts';
 import { type AttemptOptions, type AttemptPrompt, readAttemptOptions, turnsOf } from './attempt-options.ts';
 import { systemClock } from './clock.ts';
 import { joinAttempt } from './join-attempt.ts';
@@ -31,7 +32,7 @@ export function attemptParts<Schema extends StandardSchemaV1>(
   const { model, schema, system, jsonSchema, clock = systemClock, newId = () => crypto.randomUUID() } = options;
   const told = jsonSchema ?? jsonSchemaOf(schema);
   const ask: Ask = {
-    schemaName: toolNameOf(name),
+    schemaName: wireName(name),
     shape: outputShape(schema, name, told),
     turns: (input) => input as readonly ChatTurn[],
   };
@@ -45,9 +46,4 @@ export function attemptParts<Schema extends StandardSchemaV1>(
     machine: joinAttempt({ models, askFor: () => ask, replyForm, clock, watcher, hooks }),
     input: (prompt) => ({ id: newId(), task: name, input: turnsOf(prompt, system), policy }),
   };
-}
-
-/** As function calling takes it: letters, digits, `_` and `-`, 64 of them at most. */
-function toolNameOf(name: string): string {
-  return name.replaceAll(/[^a-zA-Z0-9_-]/gu, '_').slice(0, 64);
 }

@@ -98,7 +98,9 @@ export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
     ...Object.assign({}, ...policies),
     fallbackModels: all('fallbackModels').flat(),
     ...(should.length > 0 && {
-      shouldRetry: (execution, failure) => should.every((rule) => rule(execution, failure) === true),
+      // The first answer that is no yes, whatever it is: what is no answer at all is told as such.
+      shouldRetry: (execution, failure) =>
+        should.reduce((wanted, rule) => (wanted === true ? rule(execution, failure) : wanted), true),
     }),
     ...(record.length > 0 && {
       recordFailure: (given, execution) => record.reduce((kept, rule) => rule(kept, execution), given),

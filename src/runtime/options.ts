@@ -7,6 +7,7 @@ import { TASKS, type Task } from '../../machines/contracts/phase.ts';
 import { type Thresholds, thresholdsSchema } from '../../machines/contracts/thresholds.ts';
 import type { Clock } from '../attempts/clock.ts';
 import type { Capability } from '../capabilities/capability.ts';
+import { aClock, aFunction, aModel, having } from '../option-schemas.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { refuse } from '../refusal.ts';
 import type { Decider } from './action-actors.ts';
@@ -31,13 +32,11 @@ export interface PostChainOptions {
   readonly newId?: () => string;
 }
 
-const having = (name: string, hint: string) =>
-  z.custom((value) => typeof (value as Record<string, unknown> | null)?.[name] === 'function', hint);
 const text = z.string().trim().min(1);
 
 /** Unknown keys are refused: a misspelt option would silently do nothing. */
 const optionsSchema = z.strictObject({
-  model: having('stream', 'wanted a model with a stream method, say openaiModel({ model })').optional(),
+  model: aModel.optional(),
   documents: having('search', 'wanted something to search, say createPassageIndex(documents)').optional(),
   capabilities: z
     .array(z.looseObject({ name: text, description: text, arguments: z.custom(isSchema, 'wanted a zod schema') }))
@@ -47,8 +46,8 @@ const optionsSchema = z.strictObject({
   thresholds: thresholdsSchema.prefault({}),
   replyForm: z.enum(REPLY_FORMS).optional(),
   prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'wanted a prompt of definePrompt')).optional(),
-  clock: having('now', 'wanted a clock with now, setTimeout and clearTimeout').optional(),
-  newId: z.custom((value) => typeof value === 'function', 'wanted a function').optional(),
+  clock: aClock.optional(),
+  newId: aFunction.optional(),
 });
 
 function isSchema(value: unknown): boolean {

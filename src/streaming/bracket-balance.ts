@@ -1,18 +1,32 @@
 import { BACKSLASH, CLOSE, CLOSE_LIST, OPEN, OPEN_LIST, QUOTE } from './characters.ts';
 
+/** Where a text stands: how many brackets are open, and whether it is within a string. */
+interface Begun {
+  readonly depth: number;
+  readonly isInString: boolean;
+  readonly isEscaped: boolean;
+}
+
+const NOTHING: Begun = { depth: 0, isInString: false, isEscaped: false };
+
 /**
- * Finds the end of what looked like JSON and is none: where as many brackets have closed as were open, whichever they are, those in
- * strings left out.
+ * Counts the brackets of what may be JSON, whichever they are, those in strings left out: where it ends, and whether it has. It looks
+ * at each character once and checks nothing else.
  */
 export class BracketBalance {
   #depth: number;
   #isInString: boolean;
   #isEscaped: boolean;
 
-  constructor(begun: { readonly depth: number; readonly isInString: boolean; readonly isEscaped: boolean }) {
-    this.#depth = begun.depth;
-    this.#isInString = begun.isInString;
-    this.#isEscaped = begun.isEscaped;
+  constructor({ depth, isInString, isEscaped }: Begun = NOTHING) {
+    this.#depth = depth;
+    this.#isInString = isInString;
+    this.#isEscaped = isEscaped;
+  }
+
+  /** Whether a string, an object or a list is not closed yet. */
+  get isOpen(): boolean {
+    return this.#depth > 0 || this.#isInString;
   }
 
   /** The place behind the last bracket; -1 where the chunk ends before it. */
@@ -22,6 +36,10 @@ export class BracketBalance {
       if (this.#depth === 0) return at + 1;
     }
     return -1;
+  }
+
+  add(text: string): void {
+    for (let at = 0; at < text.length; at += 1) this.#take(text.charCodeAt(at));
   }
 
   #take(code: number): void {

@@ -12,6 +12,8 @@ import { watchedFetch } from '../support/watched-bytes.ts';
 /** Recorded replies of OpenAI-shaped servers, one chunk a line: measuring data, beside the project and no part of it. */
 const FOLDER = new URL('../../../shared/data/provider-streams/', import.meta.url);
 const names = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.endsWith('.chunks.txt')) : [];
+if (names.length === 0)
+  process.stderr.write(`Streams of providers are not measured: there are none in ${FOLDER.pathname}\n`);
 const linesOf = (name: string) =>
   readFileSync(new URL(name, FOLDER), 'utf8')
     .split('\n')

@@ -1,44 +1,40 @@
+import { createParser } from 'eventsource-parser';
+
 /**
- * Reads server-sent events from bytes that may be cut anywhere, each byte once. An event is given as its data lines and a blank
- * one; its other lines, comments and events without data are left out. Any line end counts, a BOM at the start does not.
+ * Reads server-sent events from bytes that may be cut anywhere. An event is given as its data lines and a blank one; all else of it,
+ * comments, and events without data are left out.
  */
 export class EventReader {
   readonly #decoder = new TextDecoder();
-  #line = '';
+  readonly #parser = createParser({
+    onEvent: ({ data }) => {
+      if (data.trim() !== '') this.#data.push(data);
+    },
+  });
   #data: string[] = [];
-  #isAfterReturn = false;
 
   /** The events that these bytes complete. */
   read(bytes: Uint8Array): string[] {
-    return this.#take(this.#decoder.decode(bytes, { stream: true }));
+    this.#parser.feed(this.#decoder.decode(bytes, { stream: true }));
+    return this.#taken().map(eventOf);
   }
 
   /** A last event that no blank line ended, when its JSON is whole. */
   end(): string[] {
-    const events = this.#take(`${this.#decoder.decode()}\n`);
-    return isJson(this.#data.join('\n')) ? [...events, ...this.#take('\n')] : events;
+    this.#parser.feed(`${this.#decoder.decode()}\n\n`);
+    return this.#taken().filter(isJson).map(eventOf);
   }
 
-  #take(text: string): string[] {
-    if (text === '') return [];
-    const fresh = this.#isAfterReturn && text.startsWith('\n') ? text.slice(1) : text;
-    this.#isAfterReturn = text.endsWith('\r');
-    const lines = fresh.split(/\r\n|\n|\r/u);
-    const rest = lines.pop() ?? '';
-    const events = lines.flatMap((line) => this.#endLine(line));
-    this.#line += rest;
-    return events;
-  }
-
-  #endLine(end: string): string[] {
-    const line = this.#line + end;
-    this.#line = '';
-    if (line.startsWith('data:')) this.#data.push(line.slice('data:'.length));
-    if (line !== '') return [];
-    const data = this.#data;
+  #taken(): readonly string[] {
+    const taken = this.#data;
     this.#data = [];
-    return data.every((text) => text.trim() === '') ? [] : [`${data.map((text) => `data:${text}\n`).join('')}\n`];
+    return taken;
   }
+}
+
+function eventOf(data: string): string {
+  const lines = data.split('\n').map((line) => `data: ${line}\n`);
+  return `${lines.join('')}\n`;
 }
 
 function isJson(text: string): boolean {

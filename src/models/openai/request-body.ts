@@ -1,10 +1,10 @@
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
+import { wireName } from '../../schemas/wire-name.ts';
 import type { Dialect } from './dialect.ts';
 import type { OpenAISettings } from './options.ts';
 import { strictSchema } from './strict-schema.ts';
 import { toolParameters } from './tool-parameters.ts';
-import { wireName } from './wire-name.ts';
 import { isTold, withWords } from './with-words.ts';
 
 type Body = ChatCompletionCreateParamsStreaming;

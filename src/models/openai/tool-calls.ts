@@ -1,7 +1,7 @@
 import type { ModelPart } from '../../../machines/contracts/model.ts';
+import { wireName } from '../../schemas/wire-name.ts';
 import type { ToolCallEntry } from './chunk.ts';
 import { JsonExtent } from './json-extent.ts';
-import { wireName } from './wire-name.ts';
 
 type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;
 

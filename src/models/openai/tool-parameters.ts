@@ -1,8 +1,8 @@
 import type { ChatCompletionCreateParamsStreaming, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
+import { wireName } from '../../schemas/wire-name.ts';
 import type { Dialect } from './dialect.ts';
 import { strictSchema } from './strict-schema.ts';
-import { wireName } from './wire-name.ts';
 import { withWords } from './with-words.ts';
 
 type Parameters = Pick<ChatCompletionCreateParamsStreaming, 'messages' | 'tools' | 'tool_choice'>;

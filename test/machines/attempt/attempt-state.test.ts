@@ -33,9 +33,9 @@ describe('the state of an attempt', () => {
     await rig.end(brokenReply());
     rig.clock.increment(100);
     expect(rig.state()).toEqual({ calling: 'opening' });
-    expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, retryInMs: 0 });
+    expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, next: null });
     await rig.end(badReply());
-    expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, retryInMs: 0 });
+    expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, next: null });
   });
 
   it('[A5] the times of an attempt are not taken over by the next', async () => {

@@ -55,10 +55,21 @@ describe('a call that broke on its way', () => {
     },
   );
 
-  it('[A13] a Retry-After beyond what a timer can hold is a long wait and no wait of a millisecond', async () => {
-    const rig = attemptRig();
-    await rig.end(brokenReply({ code: 'rate_limited', status: 429, retryAfterMs: 30 * 86_400_000 }));
-    expect(rig.actor.getSnapshot().context.retryInMs).toBeLessThanOrEqual(MAX_TIMER_MS);
+  it('[A13] a Retry-After of nearly what a timer can hold is waited for, and one beyond it ends the attempts: neither is no wait', async () => {
+    const asked = (retryAfterMs: number) => brokenReply({ code: 'rate_limited', status: 429, retryAfterMs });
+    const policy = { totalMs: MAX_TIMER_MS };
+    const patient = attemptRig({ policy });
+    await patient.end(asked(MAX_TIMER_MS - 10_000));
+    expect(patient.actor.getSnapshot().context.next?.waitMs).toBe(MAX_TIMER_MS - 10_000);
+    patient.clock.increment(MAX_TIMER_MS - 10_001);
+    expect(patient.calls).toHaveLength(1);
+    patient.clock.increment(1);
+    expect(patient.calls).toHaveLength(2);
+
+    const asking = attemptRig({ policy });
+    await asking.end(asked(30 * 86_400_000));
+    expect(asking.calls).toHaveLength(1);
+    expect(asking.outcome()).toMatchObject({ ok: false, failure: { code: 'rate_limited' } });
   });
 
   test.each([

@@ -204,6 +204,18 @@ describe('a rule that throws', () => {
   });
 });
 
+describe('a rule that gives no answer', () => {
+  it.for([
+    ['alone', (rule: RetryPolicy) => rule],
+    ['put together', (rule: RetryPolicy) => retryPolicy(maxCorrections(1), rule, { shouldRetry: () => true })],
+  ] as const)('[A3] a promise say, is a mistake and no "no": %s', async ([, made]) => {
+    const rule = { shouldRetry: async () => true } as unknown as RetryPolicy;
+    const { error, model } = await tried([wrong, right], made(rule));
+    expect(error).toMatchObject({ failure: { code: 'policy_broke', message: expect.stringContaining('a promise') } });
+    expect(model.calls).toHaveLength(1);
+  });
+});
+
 describe('several policies as one', () => {
   it('of numbers the last counts, the others stay', async () => {
     const policy = retryPolicy(maxCorrections(4), maxTransportRetries(1), maxCorrections(1));

@@ -1,36 +1,11 @@
-import { inspect } from 'node:util';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { SimulatedClock } from 'xstate';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { attemptExecutionSchema } from '../../../machines/contracts/attempt.ts';
 import { AttemptsExhausted } from '../../../src/attempts/attempts-exhausted.ts';
-import type { DeepPartial } from '../../../src/attempts/deep-partial.ts';
-import { createStructuredOutput, type StructuredOutputOptions } from '../../../src/attempts/structured-output.ts';
 import type { StructuredUpdate } from '../../../src/attempts/updates.ts';
-import { scriptedModel } from '../../../src/models/scripted.ts';
 import { settle } from '../../../src/testing/settle.ts';
-import { type CallScript, partModel, said, silence, text } from '../../support/part-model.ts';
-
-const Recipe = z.object({ title: z.string(), minutes: z.int(), steps: z.array(z.string()) });
-const pancakes = { title: 'Pancakes', minutes: 25, steps: ['Mix', 'Wait', 'Fry'] };
-const wrong = { ...pancakes, minutes: 'soon' };
-
-type More = Partial<StructuredOutputOptions<typeof Recipe>>;
-
-/** A recipe from a model that plays these scripts, on a clock that stands still. */
-function recipeFrom(scripts: readonly CallScript[], more: More = {}) {
-  const model = partModel(...scripts);
-  const clock = new SimulatedClock();
-  const output = createStructuredOutput({ model, schema: Recipe, prompt: 'How?', clock, newId: () => 'o1', ...more });
-  return { model, clock, output };
-}
-
-/** Everything that one reader sees: partial values as they were when they came. */
-async function read(updates: AsyncIterable<StructuredUpdate>): Promise<StructuredUpdate[]> {
-  const seen: StructuredUpdate[] = [];
-  for await (const update of updates) seen.push(structuredClone(update));
-  return seen;
-}
+import { type CallScript, said, silence, text } from '../../support/part-model.ts';
+import { pancakes, type Recipe, read, recipeFrom, wrong } from './recipe-rig.ts';
 
 describe('a value', () => {
   it('[A6] is the same awaited, iterated, stepped, and in one chunk, and so is its execution', async () => {
@@ -170,92 +145,6 @@ describe('updates', () => {
       expect(output.execution.attempts).toHaveLength(1);
       if (harm === freeze) expect(lastPartial).toEqual(pancakes);
     }
-  });
-});
-
-describe('a request', () => {
-  it('names the schema as tools take names, and counts the schema where it goes beside the turns', async () => {
-    const model = partModel(said(pancakes));
-    const name = `my recipe: ${'x'.repeat(80)}`;
-    for (const replyForm of ['text', 'tool-call'] as const)
-      await createStructuredOutput({ model, schema: Recipe, prompt: 'How?', name, replyForm }).value.catch(() => {});
-    for (const { schemaName } of model.calls) expect(schemaName).toMatch(/^my_recipe__x{53}$/);
-    const tiny = { ...partModel(said(pancakes)), contextWindowTokens: 60 };
-    const { failure } = (await createStructuredOutput({
-      model: tiny,
-      schema: Recipe,
-      prompt: 'How?',
-      replyForm: 'tool-call',
-    }).value.catch((met: unknown) => met)) as AttemptsExhausted;
-    expect(failure.code).toBe('prompt_too_long');
-  });
-});
-
-describe('what the user holds', () => {
-  it('may be spread, logged and serialised: that calls no model', async () => {
-    const { model, output } = recipeFrom([said(pancakes)]);
-    expect({ ...output }).not.toHaveProperty('value');
-    expect(JSON.parse(JSON.stringify(output))).toEqual({ execution: output.execution });
-    inspect(output, { showHidden: true, getters: false });
-    await settle(3);
-    expect(model.calls).toHaveLength(0);
-    const { cancel } = output;
-    cancel();
-    await expect(output.value).rejects.toMatchObject({ code: 'cancelled' });
-  });
-
-  it('has texts of an enum typed as the texts that they are while they come', () => {
-    type Mood = DeepPartial<{ mood: 'cheerful' | 'gloomy'; scores: number[]; of: { yes: boolean } | null }>;
-    expectTypeOf<Mood>().toEqualTypeOf<{
-      readonly mood?: string;
-      readonly scores?: readonly number[];
-      readonly of?: { readonly yes?: boolean } | null;
-    }>();
-  });
-
-  it('fails with the stack of its caller, and no cause where there is none', async () => {
-    const { output } = recipeFrom([said(wrong, 50)]);
-    const error = await output.value.catch((met: unknown) => met as Error);
-    expect((error as Error).stack).toMatch(
-      /^AttemptsExhausted: No value for "output"[^\n]*\n\s+at recipeFrom .*structured-output\.test\.ts/,
-    );
-    expect(error).not.toHaveProperty('cause');
-  });
-
-  it('gives partials of a union that a model did not wrap', async () => {
-    const schema = z.discriminatedUnion('is', [
-      z.object({ is: z.literal('a'), a: z.string() }),
-      z.object({ is: z.literal('b'), b: z.int() }),
-    ]);
-    for (const reply of [{ is: 'a', a: 'long enough' }, { value: { is: 'a', a: 'long enough' } }]) {
-      const output = createStructuredOutput({ model: partModel(said(reply)), schema, prompt: 'Which?' });
-      const updates = await read(output);
-      expect(updates.length).toBeGreaterThan(3);
-      expect(updates.at(-2)).toMatchObject({ type: 'partial', value: { is: 'a', a: 'long enough' } });
-      expect(updates.at(-1)).toMatchObject({ type: 'value', value: { is: 'a', a: 'long enough' } });
-    }
-  });
-
-  it('gives values that are no objects: a text, a number, a truth, null', async () => {
-    for (const [schema, value] of [
-      [z.string(), 'hi'],
-      [z.int(), 7],
-      [z.boolean(), false],
-      [z.null(), null],
-      [z.enum(['a', 'b']), 'b'],
-    ] as const)
-      for (const replyForm of ['text', 'tool-call'] as const) {
-        const model = scriptedModel({ output: [{ reply: value }] });
-        expect(await createStructuredOutput({ model, schema, prompt: 'What?', replyForm }).value).toBe(value);
-      }
-  });
-
-  it('tells a model whose stream is none what is wrong', async () => {
-    const model = { id: 'mine', contextWindowTokens: 1_000, stream: async () => 'x' } as never;
-    const { failure } = (await createStructuredOutput({ model, schema: Recipe, prompt: 'How?' }).value.catch(
-      (met: unknown) => met,
-    )) as AttemptsExhausted;
-    expect(failure).toMatchObject({ code: 'model_threw', message: expect.stringContaining('async *stream') });
   });
 });
 

@@ -1,4 +1,4 @@
-import { wordSet } from './words.ts';
+import { wordSet } from '../text/words.ts';
 
 /**
  * How much an answer changed: 0 for the same words, 1 for no word in common. One minus the Jaccard index of the two word sets

@@ -1,8 +1,8 @@
 import type { Message } from '../contracts/message.ts';
 import type { UnderstandingReply } from '../contracts/phases/understanding.ts';
 import type { Thresholds } from '../contracts/thresholds.ts';
+import { topicWords, wordKey } from '../text/words.ts';
 import { referencedIds, relevanceOf } from './relevance.ts';
-import { topicWords, wordKey } from './words.ts';
 
 /** A message with what is known of its worth. */
 export interface Rated {

@@ -1,5 +1,5 @@
 import type { Message } from '../contracts/message.ts';
-import { topicWords } from './words.ts';
+import { topicWords } from '../text/words.ts';
 
 /** What each factor counts, out of 1 [U1]. */
 export const RELEVANCE_WEIGHTS = { match: 0.35, recency: 0.25, reference: 0.2, importance: 0.15, links: 0.05 } as const;

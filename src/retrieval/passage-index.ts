@@ -1,10 +1,10 @@
 import type MiniSearch from 'minisearch';
 import type { SearchResult } from 'minisearch';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
+import { type TermWeight, termWeights } from '../../machines/text/term-weights.ts';
+import { requestTerms, stemsOf } from '../../machines/text/terms.ts';
 import type { Document } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
-import { type TermWeight, termWeights } from './term-weights.ts';
-import { requestTerms, stemsOf } from './terms.ts';
 
 const HEADING_BOOST = 2;
 /** A term met by a like-spelled word only counts this much in the relevance of a wider search. */

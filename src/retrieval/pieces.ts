@@ -1,6 +1,6 @@
+import { sentencesOf } from '../../machines/text/sentences.ts';
 import type { Block } from './document.ts';
 import { LIST_ITEM, type LogicalLine, logicalLines } from './logical-line.ts';
-import { sentencesOf } from './sentences.ts';
 import { cellsOf, isDelimiterRow } from './table.ts';
 
 /** A block, or a part of one that was too long, as it is shown. */

@@ -1,4 +1,4 @@
-import { stemsOf } from '../../retrieval/terms.ts';
+import { stemsOf } from '../../../machines/text/terms.ts';
 
 /** Whether a text holds the kind of thing that a question asks for. */
 export type AnswerCue = (text: string) => boolean;

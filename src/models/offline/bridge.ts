@@ -1,4 +1,4 @@
-import { stemsOf } from '../../retrieval/terms.ts';
+import { stemsOf } from '../../../machines/text/terms.ts';
 import type { AnswerCue } from './answer-cue.ts';
 import { type CandidateSpan, MAX_ANSWER_CHARS } from './candidate-spans.ts';
 import type { Evidence } from './evidence.ts';

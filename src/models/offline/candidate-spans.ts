@@ -1,5 +1,5 @@
+import { stemsOf } from '../../../machines/text/terms.ts';
 import { LIST_ITEM } from '../../retrieval/logical-line.ts';
-import { stemsOf } from '../../retrieval/terms.ts';
 import { clipped } from './clipped.ts';
 import type { Evidence } from './evidence.ts';
 import { type UnitGroup, unitGroups } from './passage-units.ts';

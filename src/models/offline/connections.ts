@@ -1,7 +1,7 @@
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { ObservationReply } from '../../../machines/contracts/phases/observation.ts';
-import { termWeights } from '../../retrieval/term-weights.ts';
-import { termsOf } from '../../retrieval/terms.ts';
+import { termWeights } from '../../../machines/text/term-weights.ts';
+import { termsOf } from '../../../machines/text/terms.ts';
 import { quoted } from './wording.ts';
 
 /** A word in more messages than this, or than half of a few, connects nothing: it keeps the work linear, as pairs are only made within it. */

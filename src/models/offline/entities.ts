@@ -1,6 +1,6 @@
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { ObservationReply } from '../../../machines/contracts/phases/observation.ts';
-import { stemsOf } from '../../retrieval/terms.ts';
+import { stemsOf } from '../../../machines/text/terms.ts';
 import { namesIn } from './names.ts';
 
 const MAX_ENTITIES = 12;

@@ -1,5 +1,5 @@
-import { sentencesOf } from '../../retrieval/sentences.ts';
-import { stemsOf } from '../../retrieval/terms.ts';
+import { sentencesOf } from '../../../machines/text/sentences.ts';
+import { stemsOf } from '../../../machines/text/terms.ts';
 
 const MAX_FACETS = 5;
 const MAX_REQUEST_CHARS = 20_000;

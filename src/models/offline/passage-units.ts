@@ -1,5 +1,5 @@
+import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { LIST_ITEM } from '../../retrieval/logical-line.ts';
-import { sentencesOf } from '../../retrieval/sentences.ts';
 import { isDelimiterRow } from '../../retrieval/table.ts';
 
 /** Lines of a passage that belong together: a paragraph's sentences, a list's items, a table's rows, or lines of code. */

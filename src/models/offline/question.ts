@@ -1,5 +1,5 @@
-import { isGeneral, type TermWeight, termWeights } from '../../retrieval/term-weights.ts';
-import { requestTerms, stemsOf, type Term } from '../../retrieval/terms.ts';
+import { isGeneral, type TermWeight, termWeights } from '../../../machines/text/term-weights.ts';
+import { requestTerms, stemsOf, type Term } from '../../../machines/text/terms.ts';
 import type { Evidence } from './evidence.ts';
 
 /** A set of a question's terms, one bit each. */

@@ -1,7 +1,7 @@
 import type { PhaseInput } from '../../../machines/contracts/phases/input.ts';
 import type { IntentionReply } from '../../../machines/contracts/phases/intention.ts';
-import { sentencesOf } from '../../retrieval/sentences.ts';
-import { requestTerms } from '../../retrieval/terms.ts';
+import { sentencesOf } from '../../../machines/text/sentences.ts';
+import { requestTerms } from '../../../machines/text/terms.ts';
 import { clipped } from './clipped.ts';
 import { facetsOf } from './facets.ts';
 import { messageRelevance } from './message-relevance.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sentencesOf } from '../../../src/retrieval/sentences.ts';
+import { sentencesOf } from '../../../machines/text/sentences.ts';
 
 const texts = (text: string) => sentencesOf(text).map((sentence) => sentence.text);
 

@@ -18,6 +18,7 @@ export { type ContextOperation, contextOperationSchema } from './contracts/conte
 export { type Decision, decisionSchema } from './contracts/decision.ts';
 export { type Envelope, envelopeSchema } from './contracts/envelope.ts';
 export { type Failure, failureSchema } from './contracts/failure.ts';
+export type { GatheredText } from './contracts/gathered-text.ts';
 export { type JournalEntry, journalEntrySchema } from './contracts/journal-entry.ts';
 export { type Message, messageSchema } from './contracts/message.ts';
 export { type PhaseInput, phaseInputSchema } from './contracts/phases/input.ts';
@@ -30,3 +31,9 @@ export {
   synthesisInputSchema,
 } from './contracts/synthesis.ts';
 export { type Thresholds, thresholdsSchema } from './contracts/thresholds.ts';
+export { type ClaimInputs, type ClaimVerdict, claimedCompletion } from './policies/claimed-completion.ts';
+export { type Grounding, groundingOf } from './policies/grounding.ts';
+export { type Relevance, type RelevanceInputs, relevanceOf } from './policies/relevance/relevance.ts';
+export { planRetention, type RetentionInputs, type RetentionPlan } from './policies/retention/retention.ts';
+export { type DialogueTurn, type Satisfaction, userSatisfaction } from './policies/satisfaction.ts';
+export { type Sufficiency, sufficiencyOf } from './policies/sufficiency.ts';

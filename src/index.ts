@@ -2,10 +2,14 @@ export type { AttemptExecution, AttemptOutcome, AttemptRecord, NextCall } from '
 export type { Limits, TokenUsage } from '../machines/contracts/budget.ts';
 export type { ChainEvent } from '../machines/contracts/chain-event.ts';
 export type { ConsentRequest } from '../machines/contracts/consent.ts';
+export type { ContextDocument } from '../machines/contracts/context-document.ts';
+export type { ContextOperation } from '../machines/contracts/context-operation.ts';
 export type { Decision } from '../machines/contracts/decision.ts';
+export type { EmbeddingModel } from '../machines/contracts/embedding.ts';
 export { type ErrorCode, PostChainError } from '../machines/contracts/error.ts';
 export type { Failure } from '../machines/contracts/failure.ts';
 export type { JournalEntry } from '../machines/contracts/journal-entry.ts';
+export type { Message } from '../machines/contracts/message.ts';
 export type {
   ChatModel,
   ChatTurn,
@@ -17,8 +21,10 @@ export type {
 export type { Passage, PassageSource, Retrieval, SearchOptions } from '../machines/contracts/passage.ts';
 export { PHASES, type Phase, type Task } from '../machines/contracts/phase.ts';
 export type { Replies } from '../machines/contracts/phases/reply.ts';
+export type { ContextStatistics, Pruning } from '../machines/contracts/phases/understanding.ts';
 export type { Citation, FinalAnswer } from '../machines/contracts/synthesis.ts';
 export type { Thresholds } from '../machines/contracts/thresholds.ts';
+export { contextOf, redo, undo } from '../machines/policies/context-document.ts';
 export { failureOf } from '../machines/policies/failures.ts';
 export type { AttemptLimits, AttemptOptions, AttemptPrompt } from './attempts/attempt-options.ts';
 export { AttemptsExhausted } from './attempts/attempts-exhausted.ts';
@@ -45,7 +51,11 @@ export { createStructuredOutput, type StructuredOutputOptions } from './attempts
 export type { ElementUpdate, ResetUpdate, StructuredUpdate } from './attempts/updates.ts';
 export { type Capability, type CapabilityContext, defineCapability } from './capabilities/capability.ts';
 export { searchDocuments } from './capabilities/search-documents.ts';
+export { contextHistory } from './journal/context-history.ts';
+export { readJournal } from './journal/read-journal.ts';
 export { offlineModel } from './models/offline/offline-model.ts';
+export { openaiEmbeddings } from './models/openai/embeddings.ts';
+export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings-options.ts';
 export { type OpenAIModel, openaiModel } from './models/openai/openai-model.ts';
 export type { OpenAIModelOptions } from './models/openai/options.ts';
 export { definePrompt, type Prompt } from './prompts/prompt.ts';

@@ -120,10 +120,30 @@ export const chainMachine = chainSetup.createMachine({
               description: 'The answer as it stands, and how good it is.',
               invoke: {
                 ...think('yield'),
-                onDone: settle('yield', 'deciding', 'takeAssessment'),
+                onDone: settle('yield', 'assessed', 'takeAssessment'),
                 onError: onBroken('yield'),
               },
               after: onDeadline('yield'),
+            },
+            assessed: {
+              description: 'Can the answer be compared with the one before by its embedding?',
+              always: [{ guard: 'comparisonWanted', target: 'comparing' }, { target: 'deciding' }],
+            },
+            comparing: {
+              description: 'How much the answer changed, by embeddings.',
+              invoke: {
+                src: 'compareAnswers',
+                input: ({ context: { assessment } }) => ({
+                  previous: assessment?.previousAnswer ?? '',
+                  current: assessment?.answer ?? '',
+                }),
+                onDone: {
+                  target: 'deciding',
+                  actions: { type: 'takeChange', params: ({ event }) => ({ change: event.output }) },
+                },
+                onError: 'deciding',
+              },
+              after: { phaseDeadline: 'deciding' },
             },
             deciding: {
               description: 'The rules, in their order: the first that holds decides.',

@@ -3,6 +3,7 @@ import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Phase } from '../contracts/phase.ts';
 import { NO_DECISION } from '../policies/decisions.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
+import { NO_STATISTICS } from '../policies/retention/statistics.ts';
 import { preview } from '../policies/summary.ts';
 import { composeAnswer } from '../policies/synthesis.ts';
 
@@ -33,6 +34,13 @@ export const chainFacts = {
     phase: direction,
     how,
     failure: failure?.failure ?? NO_FAILURE,
+  }),
+  contextEvaluated: ({ results: { understanding } }: ChainState): ChainFact => ({
+    type: 'context-evaluated',
+    step: understanding?.step ?? 0,
+    statistics: understanding?.statistics ?? NO_STATISTICS,
+    pruningLog: [...(understanding?.pruningLog ?? [])],
+    problem: understanding?.problem ?? null,
   }),
   consentResolved: ({ evaluation }: ChainState, by: 'user' | 'time-out'): ChainFact => {
     const said = (evaluation?.operations ?? []).map(({ metadata }) => metadata['consent']);

@@ -3,6 +3,7 @@ import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainEvent } from '../contracts/chain-event.ts';
 import type { ChainInput, ChainState, Interruption } from '../contracts/chain-state.ts';
 import type { ConsentChoice } from '../contracts/consent.ts';
+import type { ContextMeasures } from '../contracts/context-measures.ts';
 import type { DecisionRule } from '../contracts/decision.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Retrieval } from '../contracts/passage.ts';
@@ -10,12 +11,15 @@ import type { Phase } from '../contracts/phase.ts';
 import type { FinalAnswer } from '../contracts/synthesis.ts';
 import { guardsOf } from '../guards.ts';
 import { consentRequest, readChoice, resolveConsent } from '../policies/consent.ts';
+import { withComparison } from '../policies/convergence.ts';
 import { type CompletingRule, decideAsDirected, decideToComplete, decideToContinue } from '../policies/decisions.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import * as outcomes from '../policies/outcomes.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
+import { takeMeasures } from '../policies/phases/understanding.ts';
 import * as progress from '../policies/progress.ts';
 import { deadlines } from '../policies/recovery.ts';
+import { takeSummaries } from '../policies/summaries.ts';
 import { composeAnswer } from '../policies/synthesis.ts';
 import { addUsage } from '../policies/usage.ts';
 import { chainFacts } from './facts.ts';
@@ -54,6 +58,13 @@ export const chainSetup = setup({
       retrieval: { found: { query, passages: [], widened: false }, failure: unexpectedFailure(error).message },
     })),
     takePhase: assign(({ context }, { phase, outcome }: Settled) => outcomes.settlePhase(context, phase, outcome)),
+    takeMeasures: assign(({ context }, measures: ContextMeasures) =>
+      takeMeasures(progress.visibleMessages(context), measures),
+    ),
+    takeSummaries: assign(({ context }, outcome: AttemptOutcome) => takeSummaries(context, outcome)),
+    takeChange: assign(({ context }, { change }: { change: number | null }) => ({
+      assessment: withComparison(context.assessment, change),
+    })),
     takeEvaluation: assign(({ context }, { outcome }: Settled) => outcomes.settleEvaluation(context, outcome)),
     takeAssessment: assign(({ context }, { outcome }: Settled) => outcomes.settleAssessment(context, outcome)),
     takeConsent: assign(({ context }, { choice, items }: Consent) => ({
@@ -97,6 +108,7 @@ export const chainSetup = setup({
     announceRecovery: emit(({ context }, { how }: { how: 'again' | 'skip' | 'finish' }) =>
       chainFacts.recovery(context, how),
     ),
+    announceEvaluation: emit(({ context }) => chainFacts.contextEvaluated(context)),
     askConsent: emit(({ context }) => ({
       type: 'consent-asked' as const,
       request: consentRequest(context.evaluation?.operations ?? [], progress.visibleMessages(context)) ?? { items: [] },

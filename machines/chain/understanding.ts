@@ -1,21 +1,57 @@
+import { attemptPolicy, executionId } from '../policies/phase-input.ts';
+import { visibleMessages } from '../policies/progress.ts';
+import { summaryInput } from '../policies/summaries.ts';
 import { begin, end, onBroken, onDeadline, settle, think } from './edges.ts';
 import { chainSetup } from './setup.ts';
 
-/** Understanding: evaluate, ask where it is the user’s content, apply [U7, U8]. */
+/** Understanding: measure, evaluate, summarise, ask where it is the user’s content, apply [U5, U7, U8, U10]. */
 export const understanding = chainSetup.createStateConfig({
   id: 'understanding',
   description: 'Letting go: what stays in the context, and what may leave it.',
   entry: begin('understanding'),
-  initial: 'evaluating',
+  initial: 'beginning',
   states: {
+    beginning: {
+      description: 'Could the context be over its limit, or be compared by embeddings?',
+      always: [{ guard: 'measuringPays', target: 'measuring' }, { target: 'evaluating' }],
+    },
+    measuring: {
+      description: 'Counts tokens with the model’s tokenizer, and compares messages with the request.',
+      invoke: {
+        src: 'measureContext',
+        input: ({ context }) => ({ request: context.request, messages: visibleMessages(context) }),
+        onDone: { target: 'evaluating', actions: { type: 'takeMeasures', params: ({ event }) => event.output } },
+        onError: 'evaluating',
+      },
+      after: { phaseDeadline: 'evaluating' },
+    },
     evaluating: {
       description: 'Rates every message and plans the operations.',
       invoke: {
         ...think('understanding'),
-        onDone: settle('understanding', 'consulting', 'takeEvaluation'),
+        onDone: settle('understanding', 'planned', 'takeEvaluation'),
         onError: onBroken('understanding'),
       },
       after: onDeadline('understanding'),
+    },
+    planned: {
+      description: 'Is there anything to summarise?',
+      always: [{ guard: 'summariesWanted', target: 'summarising' }, { target: 'consulting' }],
+    },
+    summarising: {
+      description: 'The model writes the summaries; where it does not, extracts stay.',
+      invoke: {
+        src: 'attempt',
+        input: ({ context }) => ({
+          id: executionId(context, 'summary'),
+          task: 'summary',
+          input: summaryInput(context),
+          policy: attemptPolicy(context),
+        }),
+        onDone: { target: 'consulting', actions: { type: 'takeSummaries', params: ({ event }) => event.output } },
+        onError: 'consulting',
+      },
+      after: { phaseDeadline: { target: 'consulting', actions: 'chargeBrokenOff' } },
     },
     consulting: {
       description: 'Does the plan touch anything of the user’s?',
@@ -48,7 +84,7 @@ export const understanding = chainSetup.createStateConfig({
     },
     applying: {
       description: 'The operations agreed on are appended.',
-      always: { target: '#yield', actions: ['applyEvaluation', ...end('understanding')] },
+      always: { target: '#yield', actions: ['applyEvaluation', 'announceEvaluation', ...end('understanding')] },
     },
   },
 });

@@ -9,10 +9,13 @@ import {
   taskComplete,
 } from '../policies/completion.ts';
 import { consentRequest } from '../policies/consent.ts';
+import { comparisonWanted } from '../policies/convergence.ts';
 import { loopDetected } from '../policies/decisions.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
+import { measuringPays } from '../policies/phases/understanding.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { modelUnavailable, phaseMayBeSkipped, phaseMayRepeat } from '../policies/recovery.ts';
+import { summariesWanted } from '../policies/summaries.ts';
 import { modelMayWrite } from '../policies/synthesis.ts';
 
 type Args = { readonly context: ChainState };
@@ -47,6 +50,9 @@ export const chainVerdicts = {
     const request = consentRequest(context.evaluation?.operations ?? [], visibleMessages(context));
     return { holds: request !== null, inputs: { messages: request?.items.length ?? 0 } };
   },
+  measuringPays: ({ context }: Args): Verdict => measuringPays(context, visibleMessages(context)),
+  summariesWanted: ({ context }: Args): Verdict => summariesWanted(context),
+  comparisonWanted: ({ context }: Args): Verdict => comparisonWanted(context),
   modelUnavailable: ({ context }: Args): Verdict => modelUnavailable(context),
   phaseMayRepeat: ({ context }: Args): Verdict => phaseMayRepeat(context),
   phaseMayBeSkipped: ({ context }: Args): Verdict => phaseMayBeSkipped(context),

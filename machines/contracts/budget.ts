@@ -54,6 +54,8 @@ export const limitsSchema = z.strictObject({
   maxContinuations: z.int().min(1).default(5),
   /** Messages in the context; beyond it the least relevant give way. */
   maxMessages: z.int().min(1).default(200),
+  /** Messages that the model summarises in one evaluation of the context; the rest, or all at 0, get extracts [U5]. */
+  maxSummaries: z.int().min(0).default(20),
   /** Characters of one reply; more is cut off and counts as a failure. */
   maxReplyChars: z.int().min(1).default(2_000_000),
 });

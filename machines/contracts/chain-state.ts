@@ -1,5 +1,6 @@
 import type { Limits, Usage } from './budget.ts';
 import type { CapabilityDescriptor } from './capability.ts';
+import type { ContextMeasures } from './context-measures.ts';
 import type { ContextOperation } from './context-operation.ts';
 import type { Assessment, Decision } from './decision.ts';
 import type { Envelope } from './envelope.ts';
@@ -26,6 +27,10 @@ export interface ChainInput {
   readonly contextWindowTokens: number;
   readonly capabilities: readonly CapabilityDescriptor[];
   readonly hasDecider: boolean;
+  /** Whether there is anything to search: an answer is then held against what was found. */
+  readonly hasDocuments: boolean;
+  /** Whether messages and answers can be compared by their embeddings. */
+  readonly hasEmbeddings: boolean;
   /** Earlier turns that the request builds on; ids must differ from each other. */
   readonly messages: readonly Message[];
 }
@@ -34,6 +39,14 @@ export interface ChainInput {
 export type Interruption =
   | { readonly kind: 'cancelled' | 'interrupted'; readonly reason: string }
   | { readonly kind: 'finished_by_user' | 'deadline' | 'budget' | 'phase_failed' | 'model_unavailable' };
+
+/** What Understanding would do. `tokensOver` and `messagesOver`: what is too much even then. */
+export interface Evaluation {
+  readonly reply: UnderstandingReply;
+  readonly measures: ContextMeasures;
+  readonly operations: readonly ContextOperation[];
+  readonly excess: { readonly tokens: number; readonly messages: number };
+}
 
 /**
  * The whole state of a run: JSON, all of it. It stays bounded however long a run lasts: `messages` by the limits, `decisions`
@@ -47,8 +60,12 @@ export interface ChainState extends ChainInput {
   readonly applied: readonly ContextOperation[];
   /** Experience between its two halves. */
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
+  /** Understanding before its model call. */
+  readonly measures: ContextMeasures | null;
+  /** Tokens a character, as last measured: what grows between two measurements is estimated by it. */
+  readonly tokensPerChar: number;
   /** Understanding between its model call and the user's consent. */
-  readonly evaluation: { readonly reply: UnderstandingReply; readonly operations: readonly ContextOperation[] } | null;
+  readonly evaluation: Evaluation | null;
   readonly assessment: Assessment | null;
   readonly decision: Decision | null;
   readonly decisions: readonly Decision[];

@@ -28,15 +28,32 @@ export const decisionSchema = z.object({
 export type Decision = Readonly<z.infer<typeof decisionSchema>>;
 
 /**
+ * What the model said, and what speaks for it, each 0..1 [Y1]: how far the answer stands in what was gathered, how far that is enough,
+ * how far the answer bears out that the task is done, and how satisfied the user sounds. Null where there is nothing to hold it against.
+ */
+const evidenceSchema = z.object({
+  modelConfidence: z.number(),
+  grounding: z.number().nullable(),
+  modelSufficiency: z.number(),
+  sufficiency: z.number().nullable(),
+  claimsCompletion: z.boolean(),
+  claim: z.number().nullable(),
+  satisfaction: z.number(),
+});
+
+/**
  * What Yield's rules look at, computed once a cycle. `change` is null in the first cycle; `proposal` is what the phase
  * selection or the model wants next, not yet checked to be a phase.
  */
 export const assessmentSchema = z.object({
   answer: z.string(),
+  previousAnswer: z.string().nullable(),
   confidence: z.number(),
   change: z.number().nullable(),
+  changeBy: z.enum(['words', 'embeddings']),
   taskComplete: z.boolean(),
   informationSufficiency: z.number(),
+  evidence: evidenceSchema,
   fingerprint: z.string(),
   repeats: z.int(),
   proposal: z.string(),

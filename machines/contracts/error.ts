@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'invalid_path'
   | 'invalid_key'
   | 'invalid_schema'
+  | 'invalid_journal'
   | 'port_missing'
   | 'unscripted_call'
   | 'duplicate_capability'

@@ -6,7 +6,9 @@ import { consentRequestSchema } from './consent.ts';
 import { contextOperationSchema } from './context-operation.ts';
 import { decisionSchema } from './decision.ts';
 import { failureSchema } from './failure.ts';
+import { messageSchema } from './message.ts';
 import { phaseSchema } from './phase.ts';
+import { contextStatisticsSchema, pruningSchema } from './phases/understanding.ts';
 import { finalAnswerSchema } from './synthesis.ts';
 import { verdictInputsSchema } from './verdict.ts';
 
@@ -42,6 +44,13 @@ export const chainFactSchema = z.discriminatedUnion('type', [
     phase: phaseSchema,
     how: z.enum(['again', 'skip', 'finish']),
     failure: failureSchema,
+  }),
+  z.object({
+    type: z.literal('context-evaluated'),
+    step: z.int(),
+    statistics: contextStatisticsSchema,
+    pruningLog: z.array(pruningSchema),
+    problem: z.string().nullable(),
   }),
   z.object({ type: z.literal('consent-asked'), request: consentRequestSchema }),
   z.object({
@@ -95,6 +104,7 @@ const runtimeFactSchema = z.discriminatedUnion('type', [
     version: z.literal(JOURNAL_VERSION),
     runId: z.string(),
     request: z.string(),
+    messages: z.array(messageSchema),
     mode: z.enum(['automatic', 'manual']),
     modelId: z.string(),
     startedAt: z.iso.datetime(),

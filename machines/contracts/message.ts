@@ -9,6 +9,8 @@ export const sourceSchema = z.object({
   endLine: z.int().min(1),
 });
 
+export const roleSchema = z.enum(['user', 'assistant', 'search']);
+
 export const linkSchema = z.object({ to: z.string(), relation: z.string(), strength: unitSchema });
 
 /**
@@ -18,7 +20,7 @@ export const linkSchema = z.object({ to: z.string(), relation: z.string(), stren
  */
 export const messageSchema = z.object({
   id: z.string().min(1),
-  role: z.enum(['user', 'assistant', 'search']),
+  role: roleSchema,
   phase: phaseSchema.nullable(),
   content: z.string(),
   createdAtMs: z.number(),

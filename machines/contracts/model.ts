@@ -51,4 +51,9 @@ export interface ChatModel {
   /** How many tokens prompt and reply may have together. */
   readonly contextWindowTokens: number;
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>;
+  /**
+   * The tokens of each text by the model's own tokenizer, in order; what a chat template adds is not in them [U10]. May reject: the
+   * engine then estimates, as it does for a model without this, at four characters a token.
+   */
+  countTokens?(texts: readonly string[]): Promise<readonly number[]>;
 }

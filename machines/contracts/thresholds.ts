@@ -6,6 +6,9 @@ export const thresholdsSchema = z
   .strictObject({
     /** Above it the answer is confident enough [Y2]. */
     confidence: unitSchema.default(0.9),
+    /** With less of an answer than this in what was gathered, it is not grounded, and its confidence counts as at most the second [Y1]. */
+    grounding: unitSchema.default(0.5),
+    ungroundedConfidence: unitSchema.default(0.5),
     /** Below it two successive answers count as the same [Y2]. */
     change: unitSchema.default(0.1),
     /** Below it more information is needed [Y3]. */

@@ -3,23 +3,25 @@ import type { Assessment } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phases/yield.ts';
 import { changeBetween } from './convergence.ts';
+import { holdAgainstEvidence } from './evidence.ts';
 import { fingerprint } from './fingerprint.ts';
 import { countRepeats } from './loop-detection.ts';
 import { isPhase, selectNextPhase } from './phase-selection.ts';
-import { tokensAllowed } from './phases/understanding.ts';
-import { tokensOf } from './retention-limits.ts';
+import { isUnclear } from './phases/intention.ts';
+import { contextTokens, tokensAllowed } from './phases/understanding.ts';
 
 /** Everything that the guards of `deciding` look at, computed once [Y8]. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
   const previous = state.assessment?.answer ?? null;
+  const held = holdAgainstEvidence(state, messages, reply);
   const selection = selectNextPhase(
     {
-      informationSufficiency: reply.informationSufficiency,
-      unclearIntent: state.results.intention?.reply.unclearIntent ?? false,
+      informationSufficiency: held.informationSufficiency,
+      unclearIntent: isUnclear(state.results),
       needsTools: reply.needsTools,
       undigestedInsights: state.results.observation?.reply.undigested ?? false,
       messages,
-      tokens: tokensOf(messages),
+      tokens: contextTokens(state, messages),
       tokensAllowed: tokensAllowed(state),
       modelProposal: reply.proposedPhase,
     },
@@ -29,10 +31,10 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
   const target = isPhase(selection.proposal) ? selection.proposal : 'action';
   return {
     answer: reply.answer,
-    confidence: reply.confidence,
+    previousAnswer: previous,
     change: previous === null ? null : changeBetween(previous, reply.answer),
-    taskComplete: reply.taskComplete,
-    informationSufficiency: reply.informationSufficiency,
+    changeBy: 'words',
+    ...held,
     fingerprint: print,
     repeats: countRepeats(state.recursion.history, { target, fingerprint: print }),
     proposal: selection.proposal,

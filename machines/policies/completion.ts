@@ -19,9 +19,14 @@ export function budgetExhausted({ usage, limits }: ChainState): Verdict {
   };
 }
 
+/** The model's confidence, as far as the answer is grounded. */
 export function confidenceReached({ assessment, thresholds }: ChainState): Verdict {
   const confidence = assessment?.confidence ?? 0;
-  return { holds: confidence > thresholds.confidence, inputs: { confidence, above: thresholds.confidence } };
+  const { modelConfidence = 0, grounding = null } = assessment?.evidence ?? {};
+  return {
+    holds: confidence > thresholds.confidence,
+    inputs: { confidence, above: thresholds.confidence, modelConfidence, grounding },
+  };
 }
 
 /** More than one cycle, and an answer that hardly changed since the last. */
@@ -34,9 +39,11 @@ export function answerConverged({ assessment, recursion, thresholds }: ChainStat
   };
 }
 
+/** The model's word, borne out by the evidence; or the user's. */
 export function taskComplete({ assessment }: ChainState): Verdict {
   const complete = assessment?.taskComplete ?? false;
-  return { holds: complete, inputs: { taskComplete: complete } };
+  const { claimsCompletion = false, claim = null, satisfaction = 0 } = assessment?.evidence ?? {};
+  return { holds: complete, inputs: { taskComplete: complete, claimsCompletion, claim, satisfaction } };
 }
 
 const GOOD: ReadonlySet<DecisionRule> = new Set(['confidenceReached', 'answerConverged', 'taskComplete']);

@@ -1,7 +1,7 @@
 import { type ConsentChoice, type ConsentRequest, consentChoiceSchema } from '../contracts/consent.ts';
 import type { ContextOperation } from '../contracts/context-operation.ts';
 import type { Message } from '../contracts/message.ts';
-import { KEPT_BY_USER } from './retention.ts';
+import { KEPT_BY_USER } from './relevance/protection.ts';
 import { preview } from './summary.ts';
 
 /** Only these take something away: the others are no recommendation that a user would want to override. */

@@ -15,6 +15,8 @@ const ASKED: Record<Phase, string> = {
 export function continuationPrompt(state: ChainState, phase: Phase): string {
   const missing = state.results.experience?.reply.missing.slice(0, 8) ?? [];
   const lines = [state.request, ASKED[phase]];
+  const conflicts = phase === 'intention' ? (state.results.intention?.conflicts ?? []) : [];
+  if (conflicts.length > 0) lines.push(`The request contradicts itself: ${conflicts.slice(0, 4).join('; ')}.`);
   if (missing.length > 0) lines.push(`Still missing: ${missing.join(', ')}.`);
   return lines.join('\n');
 }

@@ -1,3 +1,6 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { Assessment } from '../contracts/decision.ts';
+import type { Verdict } from '../contracts/verdict.ts';
 import { wordSet } from '../text/words.ts';
 
 /**
@@ -11,4 +14,16 @@ export function changeBetween(previous: string, current: string): number {
   for (const word of after) if (before.has(word)) shared += 1;
   const all = before.size + after.size - shared;
   return all === 0 ? 0 : 1 - shared / all;
+}
+
+/** Whether the change is to be measured by embeddings: where there are any, and an answer to compare with. */
+export function comparisonWanted({ hasEmbeddings, assessment }: ChainState): Verdict {
+  const hasPrevious = assessment?.previousAnswer != null;
+  return { holds: hasEmbeddings && hasPrevious, inputs: { hasEmbeddings, hasPrevious } };
+}
+
+/** The change by embeddings, one minus their cosine similarity, in place of the one by words; null leaves that. */
+export function withComparison(assessment: Assessment | null, change: number | null): Assessment | null {
+  if (assessment === null || change === null || !Number.isFinite(change)) return assessment;
+  return { ...assessment, change: Math.min(1, Math.max(0, change)), changeBy: 'embeddings' };
 }

@@ -25,8 +25,10 @@ export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOut
 export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Change {
   if (!outcome.ok) return settlePhase(state, 'understanding', outcome);
   const reply = outcome.value as UnderstandingReply;
-  const operations = evaluateContext(state, visibleMessages(state), reply);
-  return { ...chargeExecution(state, outcome.execution), evaluation: { reply, operations } };
+  return {
+    ...chargeExecution(state, outcome.execution),
+    evaluation: evaluateContext(state, visibleMessages(state), reply),
+  };
 }
 
 /** Understanding's second half: consent is settled, the operations are appended [U7]. */

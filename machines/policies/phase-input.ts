@@ -3,7 +3,8 @@ import type { Limits } from '../contracts/budget.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import type { PhaseInput } from '../contracts/phases/input.ts';
-import { visibleMessages } from './progress.ts';
+import { isUnclear } from './phases/intention.ts';
+import { promptMessages } from './prompt-window.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
@@ -41,13 +42,13 @@ function common(state: ChainState) {
     cycle: recursion.cycle,
     step: recursion.step,
     content: envelope.content,
-    messages: visibleMessages(state),
+    messages: promptMessages(state),
   };
 }
 
 function flags({ results, retrieval }: ChainState): readonly string[] {
   const raised: string[] = [];
-  if (results.intention?.reply.unclearIntent) raised.push('unclear_intent');
+  if (isUnclear(results)) raised.push('unclear_intent');
   if (results.observation?.reply.undigested) raised.push('undigested_insights');
   if (retrieval?.failure || results.experience?.sourceFailure) raised.push('source_failed');
   return raised;

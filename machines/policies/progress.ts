@@ -6,14 +6,15 @@ import type { Phase } from '../contracts/phase.ts';
 import { applyOperations } from './context.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import type { Made } from './phases/made.ts';
-import { REQUEST } from './retention.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
+import { REQUEST } from './relevance/protection.ts';
+import { addUsage, NO_USAGE, TOKENS_PER_CHAR } from './usage.ts';
 
 /** How a run moves from phase to phase: each function gives the fields of the state that change. */
 
 const KEPT_FAILURES = 16;
 
-export function initialState(input: ChainInput): ChainState {
+/** The context that a run begins with: the earlier turns, then the request. */
+export function initialMessages(input: ChainInput): readonly Message[] {
   const request: Message = {
     id: REQUEST,
     role: 'user',
@@ -27,9 +28,13 @@ export function initialState(input: ChainInput): ChainState {
     references: [],
     source: null,
   };
+  return [...input.messages.map(asEarlier), request];
+}
+
+export function initialState(input: ChainInput): ChainState {
   return {
     ...input,
-    messages: [...input.messages.map(asEarlier), request],
+    messages: initialMessages(input),
     envelope: { phase: null, content: '', operations: [] },
     recursion: {
       mode: input.mode,
@@ -43,6 +48,8 @@ export function initialState(input: ChainInput): ChainState {
     results: { action: null, experience: null, intention: null, observation: null, understanding: null, yield: null },
     applied: [],
     retrieval: null,
+    measures: null,
+    tokensPerChar: TOKENS_PER_CHAR,
     evaluation: null,
     assessment: null,
     decision: null,
@@ -89,7 +96,7 @@ export function visibleMessages({ messages, envelope }: ChainState): readonly Me
 }
 
 export function enterPhase({ recursion }: ChainState): Partial<ChainState> {
-  return { recursion: { ...recursion, step: recursion.step + 1 }, failure: null };
+  return { recursion: { ...recursion, step: recursion.step + 1 }, measures: null, failure: null };
 }
 
 /** The phase is done: the incoming operations apply, then its own go into the envelope [C3]. */
@@ -101,6 +108,7 @@ export function completePhase(state: ChainState, made: Made): Partial<ChainState
     envelope: { phase, content: made.content, operations: made.operations },
     results: { ...state.results, [phase]: made.result },
     retrieval: null,
+    measures: null,
     evaluation: null,
     phaseRetries: 0,
   };

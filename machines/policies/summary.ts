@@ -1,5 +1,5 @@
 /**
- * The beginning of a text in at most `maxChars` characters [U4, U5]: whole sentences where the first one fits, else whole words
+ * The beginning of a text in at most `maxChars` characters: whole sentences where the first one fits, else whole words
  * and an ellipsis. Never longer than asked, never splitting a surrogate pair.
  */
 export function summarise(text: string, maxChars: number): string {

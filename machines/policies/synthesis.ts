@@ -2,11 +2,13 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Passage } from '../contracts/passage.ts';
 import { PHASES } from '../contracts/phase.ts';
-import type { Citation, FinalAnswer, SynthesisInput } from '../contracts/synthesis.ts';
+import type { Citation, FinalAnswer, SynthesisInput, SynthesisReply } from '../contracts/synthesis.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 import { settled } from './completion.ts';
 import { missingFields, shortfalls, ttlExhausted } from './degradation.ts';
+import { groundedConfidence, groundingIn } from './evidence.ts';
 import { visibleMessages } from './progress.ts';
+import { promptMessages } from './prompt-window.ts';
 import { preview } from './summary.ts';
 
 /** Whether a model may write the final answer: one that is there, with time and a reserve to pay it from [E9]. */
@@ -42,7 +44,7 @@ export function synthesisInput(state: ChainState): SynthesisInput {
     totalRefinements: state.corrections,
     ttlRemaining: Math.max(0, state.limits.maxCycles - recursion.completedCycles),
     draft: draftOf(state).text,
-    messages: visibleMessages(state),
+    messages: promptMessages(state),
   };
 }
 
@@ -60,9 +62,9 @@ export function composeAnswer(state: ChainState): FinalAnswer {
   const cancelled = first?.reason === 'cancelled';
   return {
     answerText: written?.answerText ?? (draft.text || `No answer was reached. ${explanation}`.trim()),
-    confidence: written === null ? draft.confidence : Math.min(written.confidence, 1),
+    confidence: written === null ? draft.confidence : groundedWriting(state, written),
     usedStepIds: stepsOf(state).map(({ stepId }) => stepId),
-    notes: [written?.notes ?? '', explanation].filter((text) => text !== '').join(' '),
+    notes: [written?.notes ?? '', explanation, crowding(state)].filter((text) => text !== '').join(' '),
     ttlExhausted: ttlExhausted(state),
     status: cancelled ? 'cancelled' : first === undefined ? 'completed' : 'degraded',
     sources: citations(visibleMessages(state), used),
@@ -80,6 +82,19 @@ export function composeAnswer(state: ChainState): FinalAnswer {
   };
 }
 
+/** What a model wrote is as sure as it says, as far as it stands in what was gathered [Y1]. */
+function groundedWriting(state: ChainState, { answerText, confidence }: SynthesisReply): number {
+  return groundedConfidence(state, Math.min(confidence, 1), groundingIn(state, visibleMessages(state), answerText));
+}
+
+/** What must stay in the context may be more than fits: then the answer says so [U10]. */
+function crowding({ results: { understanding } }: ChainState): string {
+  const { tokensOver = 0, messagesOver = 0 } = understanding?.statistics ?? {};
+  if (tokensOver === 0 && messagesOver === 0) return '';
+  const over = tokensOver > 0 ? `${tokensOver} tokens` : `${messagesOver} messages`;
+  return `The context is ${over} over its limit: what is left must stay, or is yours to let go.`;
+}
+
 interface Draft {
   readonly text: string;
   readonly confidence: number;
@@ -87,13 +102,17 @@ interface Draft {
 }
 
 /** The best that there is, the most finished first; the text may be empty. */
-function draftOf({ results, retrieval, envelope }: ChainState): Draft {
+function draftOf({ results, retrieval, envelope, assessment }: ChainState): Draft {
   const answer = results.yield?.reply;
   const action = results.action?.reply;
   const passages = results.experience?.retrieval.passages ?? retrieval?.found.passages ?? [];
   const found = results.experience?.reply;
   const drafts: readonly Draft[] = [
-    { text: answer?.answer ?? '', confidence: answer?.confidence ?? 0, usedMessageIds: answer?.usedMessageIds ?? [] },
+    {
+      text: answer?.answer ?? '',
+      confidence: assessment?.confidence ?? 0,
+      usedMessageIds: answer?.usedMessageIds ?? [],
+    },
     {
       text: results.understanding?.reply.integrated ?? '',
       confidence: 0,

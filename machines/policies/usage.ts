@@ -16,7 +16,9 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Tokens of a text where no tokenizer is at hand: four characters each. */
+/** Where no tokenizer is at hand, a token has four characters. */
+export const TOKENS_PER_CHAR = 0.25;
+
 export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4);
+  return Math.ceil(text.length * TOKENS_PER_CHAR);
 }

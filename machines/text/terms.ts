@@ -26,16 +26,21 @@ const memo = new Map<string, readonly string[]>();
  */
 export function termsOf(text: string): Term[] {
   const terms: Term[] = [];
-  for (const match of text.matchAll(WORD)) {
-    for (const stem of stemsOfWord(match[0])) terms.push({ stem, surface: match[0], start: match.index });
-  }
+  eachStem(text, (stem, surface, start) => terms.push({ stem, surface, start }));
   return terms;
+}
+
+/** Visits a text's content words in order, and makes nothing of its own: for texts of which only counts are kept. */
+export function eachStem(text: string, visit: (stem: string, surface: string, start: number) => void): void {
+  const words = new RegExp(WORD);
+  for (let match = words.exec(text); match !== null; match = words.exec(text))
+    for (const stem of stemsOfWord(match[0])) visit(stem, match[0], match.index);
 }
 
 /** The stems of a text's content words, in order, with repetitions. */
 export function stemsOf(text: string): string[] {
   const stems: string[] = [];
-  for (const match of text.matchAll(WORD)) for (const stem of stemsOfWord(match[0])) stems.push(stem);
+  eachStem(text, (stem) => stems.push(stem));
   return stems;
 }
 

@@ -1,6 +1,6 @@
 import wrapAnsi from 'wrap-ansi';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { oneLine, printable } from './printable.ts';
+import { count, oneLine, printable } from './printable.ts';
 import type { Colors } from './screen.ts';
 
 export interface Page {
@@ -44,8 +44,4 @@ function wrapped(text: string, columns: number): string {
     return fenced || line.startsWith('|') ? line : wrapAnsi(line, columns, { trim: false });
   });
   return lines.join('\n');
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

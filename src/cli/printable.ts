@@ -15,3 +15,24 @@ export function printable(text: string): string {
 export function oneLine(text: string): string {
   return printable(text).replace(/\s+/g, ' ').trim();
 }
+
+/** The beginning of a text in at most so many characters, with an ellipsis where it was cut, and no half of a character. */
+export function cutEnd(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, Math.max(0, chars - 1)).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** The same with the end of a text: of a path, it says more. */
+export function cutStart(text: string, chars: number): string {
+  return text.length <= chars
+    ? text
+    : `…${text.slice(text.length - Math.max(0, chars - 1)).replace(/^[\uDC00-\uDFFF]/, '')}`;
+}
+
+/** A number with its thousands apart. */
+export function grouped(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+export function count(number: number, noun: string): string {
+  return `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,6 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { ConsentChoice } from '../../machines/contracts/consent.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import manifest from '../../package.json' with { type: 'json' };
+
+const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
 
 /** What the commands do, each loaded when it is called: `postchain --version` loads none of them. */
 export function createProgram(finish: (code: number) => void): Command {
@@ -14,11 +17,17 @@ export function createProgram(finish: (code: number) => void): Command {
     .description('send a request through the chain and print the answer')
     .argument('[request]', 'a question or a task, in words; it stands before --docs')
     .option('--docs <path...>', 'folders and files to answer from: Markdown, text, HTML, JSON')
+    .option('--history <file>', 'earlier turns: a JSON array, or JSON lines, of {"role", "content"}')
     .option('--model <name>', 'a model of an OpenAI-compatible server, or "offline" (OPENAI_API_KEY, OPENAI_BASE_URL)')
     .option('--max-cycles <count>', 'cycles before it must answer (default 5)', wholeNumber)
     .option('--timeout <seconds>', 'seconds before it must answer (default 600)', positive)
     .option('--start-at <phase>', 'the phase to begin with (default action)')
     .option('--manual', 'ask where to go on when no rule ends the run')
+    .addOption(
+      new Option('--consent <choice>', 'what becomes of long messages of yours, in place of asking').choices(
+        CONSENT_CHOICES,
+      ),
+    )
     .option('--journal <file>', 'write the journal of the run as JSON lines')
     .addOption(new Option('--json', 'print the answer as one JSON object, and nothing else').conflicts('quiet'))
     .option('--quiet', 'print the answer and no progress')
@@ -29,6 +38,17 @@ export function createProgram(finish: (code: number) => void): Command {
     .action(async (request, flags) => {
       const { runCommand } = await import('./run-command.ts');
       finish(await runCommand(request ?? noRequest(), flags));
+    });
+
+  program
+    .command('context')
+    .description('show what was done to the context of a run, and what undoing some of it would give')
+    .argument('[journal]', 'the journal of a run; it stands before --undo')
+    .option('--undo <id...>', 'operations to leave out, by their ids')
+    .option('--json', 'print one JSON object, and nothing else')
+    .action(async (journal, flags) => {
+      const { contextCommand } = await import('./context-command.ts');
+      process.stdout.write(await contextCommand(journal ?? noJournal(), flags));
     });
 
   program
@@ -50,6 +70,13 @@ function noRequest(): never {
   throw new PostChainError(
     'invalid_request',
     'There is no request: put it first, like postchain run "What is a cycle?" --docs docs.',
+  );
+}
+
+function noJournal(): never {
+  throw new PostChainError(
+    'invalid_path',
+    'There is no journal: put it first, like postchain context run.jsonl --undo s5.o1; "postchain run --journal FILE" writes one.',
   );
 }
 

@@ -3,6 +3,7 @@ import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { RunEvent } from '../runtime/event-stream.ts';
 import type { PartialUpdate } from '../runtime/watcher.ts';
+import { contextLines } from './context-lines.ts';
 import { oneLine } from './printable.ts';
 import type { Entry, Screen } from './screen.ts';
 
@@ -14,6 +15,7 @@ const SHOWN: Record<Task, string> = {
   observation: 'insights',
   understanding: 'integrated',
   yield: 'answer',
+  summary: '',
   synthesis: 'answerText',
 };
 
@@ -21,16 +23,25 @@ const SHOWN: Record<Task, string> = {
 export function createProgress(screen: Screen): (event: RunEvent) => void {
   let startedAtMs = 0;
   let cycle = 0;
+  let asked = false;
+  let below: readonly Entry[] = [];
   return (event) => {
     if (event.type === 'partial') return screen.status(event.task, partialText(event));
     if (event.type === 'phase-start') {
       startedAtMs = event.atMs;
       if (event.cycle !== cycle) screen.line(`Cycle ${event.cycle}`);
       cycle = event.cycle;
+      asked = false;
       screen.status(event.phase, '');
     }
+    if (event.type === 'consent-asked') asked = true;
+    if (event.type === 'context-evaluated') below = contextLines(event, asked);
     const entry = entryOf(event, event.atMs - startedAtMs);
     if (entry !== null) screen.entry(entry);
+    if (event.type === 'phase-end') {
+      for (const line of below) screen.entry(line);
+      below = [];
+    }
   };
 }
 

@@ -1,4 +1,5 @@
 import pc from 'picocolors';
+import { cutEnd, cutStart } from './printable.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
 const NAME_CHARS = 14;
@@ -50,16 +51,13 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
     entry({ name = '', ms, text, tone = 'plain' }) {
       const time = (ms === undefined ? '' : `${Math.round(ms)} ms`).padStart(TIME_CHARS);
       const room = width() - 2 - NAME_CHARS - TIME_CHARS - 2;
-      const shown = text.length <= room ? text : `${text.slice(0, room - 1)}…`;
-      line(`  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}  ${tones[tone](shown)}`);
+      line(`  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}  ${tones[tone](cutEnd(text, room))}`);
     },
     status(name, text) {
       if (!out.isTTY) return;
       const room = width() - 2 - NAME_CHARS - TIME_CHARS - 2;
-      const shown = text.length <= room ? text : `…${text.slice(text.length - room + 1)}`;
-      out.write(
-        `${CLEAR_LINE}  ${colors.cyan(name.padEnd(NAME_CHARS))}${' '.repeat(TIME_CHARS + 2)}${colors.dim(shown)}`,
-      );
+      const shown = colors.dim(cutStart(text, room));
+      out.write(`${CLEAR_LINE}  ${colors.cyan(name.padEnd(NAME_CHARS))}${' '.repeat(TIME_CHARS + 2)}${shown}`);
       showing = true;
     },
   };

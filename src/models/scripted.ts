@@ -10,7 +10,7 @@ export type { ScriptEntry, ScriptedReply };
 /** What the calls of a task give: one entry always, or entries in order. */
 type Entries = Always | readonly (ScriptEntry | Always)[];
 
-/** Something for each task: the chain's seven, or one of your own. */
+/** Something for each task: the chain's eight, or one of your own. */
 type PerTask<Value> = { readonly [T in Task]?: Value } & { readonly [task: string]: Value | undefined };
 
 /** For each task what its calls give, in order; or one function of the request and the number of its call (from 1). */

@@ -49,6 +49,11 @@ export function noteText(name: string, content: string): string {
   return block('note', `from="${attribute(name)}"`, content);
 }
 
+/** A message that is to be summarised, in a block of its own. */
+export function textBlock(id: string, content: string): string {
+  return block('message', `id="${attribute(id)}"`, content);
+}
+
 const TAG = /<(?=\s*\/?\s*(?:message|passage|note)\b)/gi;
 
 function block(name: string, attributeText: string, content: string): string {

@@ -7,9 +7,10 @@ import { intentionReplySchema } from '../../machines/contracts/phases/intention.
 import { observationReplySchema } from '../../machines/contracts/phases/observation.ts';
 import { understandingReplySchema } from '../../machines/contracts/phases/understanding.ts';
 import { yieldReplySchema } from '../../machines/contracts/phases/yield.ts';
+import { type SummaryInput, summaryInputSchema, summaryReplySchema } from '../../machines/contracts/summary.ts';
 import { type SynthesisInput, synthesisInputSchema, synthesisReplySchema } from '../../machines/contracts/synthesis.ts';
-import { REQUEST } from '../../machines/policies/retention.ts';
-import { messagesText, noteText, passagesText } from './context-text.ts';
+import { REQUEST } from '../../machines/policies/relevance/protection.ts';
+import { messagesText, noteText, passagesText, textBlock } from './context-text.ts';
 import { definePrompt, type Prompt } from './prompt.ts';
 
 type Of<P extends PhaseInput['phase']> = Extract<PhaseInput, { phase: P }>;
@@ -95,6 +96,22 @@ message still is to the request, with a reason.`,
       `${SHARED}\nPhase: Yield. Give the best answer so far, the ids of the messages that it rests on, your confidence in it, whether the task
 is complete, whether the information suffices and whether a tool is needed. "proposedPhase" is the phase you would go on with (${phases.join(', ')}), or null.`,
     user: (input) => `${asked(input)}\n\nAnswer of the cycle before:\n${input.previousAnswer || '(none)'}`,
+  }),
+  summary: definePrompt<SummaryInput>({
+    name: 'summary',
+    version: 1,
+    input: summaryInputSchema,
+    output: summaryReplySchema,
+    system: () =>
+      `${SHARED}\nSummarise each of the messages for someone who works on the request: keep names, numbers, decisions and what the request needs,
+add nothing, and stay within the characters named for it. Give each summary with the id of its message.`,
+    user: ({ request, texts }) =>
+      [
+        `Request: ${request}`,
+        ...texts.map(
+          ({ messageId, content, maxChars }) => `At most ${maxChars} characters:\n${textBlock(messageId, content)}`,
+        ),
+      ].join('\n\n'),
   }),
   synthesis: definePrompt<SynthesisInput>({
     name: 'synthesis',

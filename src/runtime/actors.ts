@@ -3,6 +3,12 @@ import { actionMachine } from '../../machines/action/action.machine.ts';
 import { actionVerdicts } from '../../machines/action/setup.ts';
 import { attemptVerdicts } from '../../machines/attempt/verdicts.ts';
 import type { RetrievePassagesInput } from '../../machines/chain/ports.ts';
+import type {
+  CompareAnswersInput,
+  ContextMeasures,
+  MeasureContextInput,
+} from '../../machines/contracts/context-measures.ts';
+import type { EmbeddingModel } from '../../machines/contracts/embedding.ts';
 import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
 import { type PassageSource, type Retrieval, retrievalSchema } from '../../machines/contracts/passage.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
@@ -14,6 +20,7 @@ import type { CapabilityRegistry } from '../capabilities/registry.ts';
 import { listenToGuards } from '../journal/guard-verdicts.ts';
 import { askOf, type Prompt } from '../prompts/prompt.ts';
 import { createActionActors, type Decider } from './action-actors.ts';
+import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import type { PartialUpdate, Watcher } from './watcher.ts';
 
 export interface ActorParts {
@@ -23,6 +30,7 @@ export interface ActorParts {
   readonly clock: Clock;
   readonly watcher: Watcher;
   readonly passages: PassageSource;
+  readonly embeddings: EmbeddingModel | null;
   readonly capabilities: CapabilityRegistry;
   readonly decider: Decider | null;
 }
@@ -42,7 +50,15 @@ export function joinActors(parts: ActorParts) {
     actors: { attempt, ...createActionActors(parts.capabilities, parts.decider, parts.clock) },
     guards: listenToGuards(actionVerdicts, verdicts),
   });
-  return { attempt, action, retrievePassages: createRetrievePassages(parts.passages, parts.watcher) };
+  const measure = createContextMeasurer(parts.model, parts.embeddings);
+  const compare = createAnswerComparer(parts.embeddings);
+  return {
+    attempt,
+    action,
+    retrievePassages: createRetrievePassages(parts.passages, parts.watcher),
+    measureContext: fromPromise<ContextMeasures, MeasureContextInput>(({ input, signal }) => measure(input, signal)),
+    compareAnswers: fromPromise<number | null, CompareAnswersInput>(({ input, signal }) => compare(input, signal)),
+  };
 }
 
 /** What a run tells of its calls: text for the journal, partial values for who watches. */

@@ -1,6 +1,6 @@
 import type { ChainInput } from '../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { ActorParts } from './actors.ts';
+import { type ActorParts, noPassages } from './actors.ts';
 import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
 import { messagesOf, type RunOptions, readRun } from './run-options.ts';
@@ -16,9 +16,9 @@ export function chainInput(run: RunOptions, options: PostChainOptions = {}): Cha
 export function inputOf(
   run: RunOptions,
   options: PostChainOptions,
-  { clock, model, capabilities, decider }: Omit<ActorParts, 'watcher'>,
+  { clock, model, capabilities, decider, passages, embeddings }: Omit<ActorParts, 'watcher'>,
 ): ChainInput {
-  const { request, history, mode, startAt } = readRun(run);
+  const { request, history, messages, mode, startAt } = readRun(run);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
     throw new PostChainError(
@@ -35,7 +35,9 @@ export function inputOf(
     contextWindowTokens: model.contextWindowTokens,
     capabilities: capabilities.descriptors,
     hasDecider: decider !== null,
-    messages: messagesOf(history, startedAtMs),
+    hasDocuments: passages !== noPassages,
+    hasEmbeddings: embeddings !== null,
+    messages: messages ?? messagesOf(history, startedAtMs),
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Limits, limitsSchema } from '../../machines/contracts/budget.ts';
+import type { EmbeddingModel } from '../../machines/contracts/embedding.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type ChatModel, REPLY_FORMS, type ReplyForm } from '../../machines/contracts/model.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
@@ -18,6 +19,8 @@ export interface PostChainOptions {
   readonly model?: ChatModel;
   /** What Experience searches. */
   readonly documents?: PassageSource;
+  /** Compares messages with the request, and answers with each other, by meaning; without one, by their words. */
+  readonly embeddings?: EmbeddingModel;
   readonly capabilities?: readonly Capability[];
   /** Says what comes after a capability's result; the default is always done, null never asks [R6]. */
   readonly decider?: Decider | null;
@@ -38,6 +41,7 @@ const text = z.string().trim().min(1);
 const optionsSchema = z.strictObject({
   model: aModel.optional(),
   documents: having('search', 'wanted something to search, say createPassageIndex(documents)').optional(),
+  embeddings: having('embed', 'wanted an embedding model, say openaiEmbeddings()').optional(),
   capabilities: z
     .array(z.looseObject({ name: text, description: text, arguments: z.custom(isSchema, 'wanted a zod schema') }))
     .optional(),

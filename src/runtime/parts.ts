@@ -14,6 +14,7 @@ export function partsOf(options: PostChainOptions): Omit<ActorParts, 'watcher'> 
     prompts: { ...prompts, ...given(options.prompts) },
     clock: options.clock ?? systemClock,
     passages: options.documents ?? noPassages,
+    embeddings: options.embeddings ?? null,
     capabilities: createRegistry(options.capabilities ?? []),
     decider: options.decider === undefined ? noopDecider : options.decider,
   };

@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { Message } from '../../machines/contracts/message.ts';
+import { type Message, messageSchema } from '../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import { isPhase } from '../../machines/policies/phase-selection.ts';
-import { spell } from '../refusal.ts';
+import { refuse, spell } from '../refusal.ts';
 
 /** An earlier turn that a request builds on. */
 export interface Turn {
@@ -14,6 +15,8 @@ export interface RunOptions {
   readonly request: string;
   /** Earlier turns, the oldest first. A user's turn is never shortened or dropped without consent. */
   readonly history?: readonly Turn[];
+  /** Messages to begin with in place of `history`: the context of an earlier run, say, with something undone. */
+  readonly messages?: readonly Message[];
   /** Automatic: the chart decides where to go on. Manual: where no rule ends the run, it asks, and waits for the user's word. */
   readonly mode?: 'automatic' | 'manual';
   /** The phase to begin with; Action by default. */
@@ -24,11 +27,13 @@ export interface RunOptions {
 
 const MAX_REQUEST_CHARS = 1_000_000;
 
-type CheckedRun = Required<Omit<RunOptions, 'signal'>>;
+type CheckedRun = Required<Omit<RunOptions, 'signal' | 'messages'>> & {
+  readonly messages: readonly Message[] | undefined;
+};
 
 /** The request, checked before anything starts. Throws `invalid_request` or `invalid_option`. */
 export function readRun(options: RunOptions): CheckedRun {
-  const { request, history = [], mode = 'automatic', startAt = 'action' } = options ?? {};
+  const { request, history = [], messages, mode = 'automatic', startAt = 'action' } = options ?? {};
   if (typeof request !== 'string' || request.trim() === '')
     throw new PostChainError(
       'invalid_request',
@@ -49,7 +54,19 @@ export function readRun(options: RunOptions): CheckedRun {
         'invalid_option',
         `history.${index}: got ${spell(turn)}; wanted a role (user or assistant) and a content in words.`,
       );
-  return { request, history, mode, startAt: readPhase(startAt) };
+  if (messages !== undefined) checkMessages(messages);
+  return { request, history, messages, mode, startAt: readPhase(startAt) };
+}
+
+function checkMessages(messages: readonly Message[]): void {
+  const read = z.array(messageSchema).safeParse(messages);
+  if (!read.success) throw refuse('messages', messages, read.error, z.array(messageSchema));
+  const seen = new Set<string>();
+  for (const { id } of messages) {
+    if (seen.has(id))
+      throw new PostChainError('invalid_option', `messages: got the id ${spell(id)} twice; wanted ids that differ.`);
+    seen.add(id);
+  }
 }
 
 /** A phase by its name. Throws `invalid_option`, which lists them. */

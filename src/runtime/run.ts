@@ -6,6 +6,7 @@ import type { ChainInput, ChainState } from '../../machines/contracts/chain-stat
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { JOURNAL_VERSION, type JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { initialMessages } from '../../machines/policies/progress.ts';
 import { createVerdictLog, listenToGuards } from '../journal/guard-verdicts.ts';
 import { createJournal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
@@ -45,6 +46,7 @@ export function startRun(input: ChainInput, parts: Omit<ActorParts, 'watcher'>, 
     version: JOURNAL_VERSION,
     runId,
     request,
+    messages: [...initialMessages(input)],
     mode,
     modelId,
     startedAt,

@@ -17,5 +17,6 @@ export const replies: Replies = {
     rationale: 'clear',
     usedMessageIds: [],
   },
+  summary: { summaries: [] },
   synthesis: { answerText: 'It is so, for certain.', confidence: 0.95, usedMessageIds: [], notes: '' },
 };

@@ -1,5 +1,6 @@
 import { SimulatedClock } from 'xstate';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { createPostChain } from '../../src/runtime/create-postchain.ts';
@@ -35,6 +36,21 @@ class WatchedClock extends SimulatedClock {
     super.clearTimeout(id);
   }
 }
+
+/** An earlier message that is worth a summary: relevant enough to stay, and too long to stay as it is. */
+export const worthASummary: Message = {
+  id: 'long',
+  role: 'assistant',
+  phase: null,
+  content: 'It was so, as far as anybody remembers. '.repeat(6),
+  createdAtMs: 0,
+  cycle: 1,
+  tags: ['relevant'],
+  importance: 1,
+  links: [1, 2].map((at) => ({ to: `elsewhere${at}`, relation: 'r', strength: 1 })),
+  references: [],
+  source: null,
+};
 
 /** Starts a run on a scripted model and a simulated clock; what the plan leaves out gets a valid reply. */
 export function startScripted(

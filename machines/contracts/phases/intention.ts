@@ -15,5 +15,7 @@ export const intentionResultSchema = z.object({
   phase: z.literal('intention'),
   step: z.int().min(1),
   reply: intentionReplySchema,
+  /** What the request both wants and does not want, in words. */
+  conflicts: z.array(z.string()).readonly(),
 });
 export type IntentionResult = Readonly<z.infer<typeof intentionResultSchema>>;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { summaryReplySchema } from '../summary.ts';
 import { synthesisReplySchema } from '../synthesis.ts';
 import { actionReplySchema } from './action.ts';
 import { experienceReplySchema } from './experience.ts';
@@ -15,6 +16,7 @@ export const replySchemas = {
   observation: observationReplySchema,
   understanding: understandingReplySchema,
   yield: yieldReplySchema,
+  summary: summaryReplySchema,
   synthesis: synthesisReplySchema,
 } as const;
 

@@ -1,10 +1,11 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { IntentionReply, IntentionResult } from '../../contracts/phases/intention.ts';
+import { conflictsIn } from '../intent-conflict.ts';
 import { operationsOfStep } from '../operations.ts';
 import { draftMessage, type Made } from './made.ts';
 
-/** Intention [C6]: what serves the goal is given priority, what does not is tagged; the goal is kept. */
+/** Intention [C6]: what serves the goal is given priority, what does not is tagged; the goal is kept, and what it contradicts is told. */
 export function makeIntention(
   state: ChainState,
   messages: readonly Message[],
@@ -28,5 +29,11 @@ export function makeIntention(
       draftMessage(state, 'intention', atMs, { role: 'assistant', content: `Goal: ${reply.goal}` }),
       'the goal as understood',
     );
-  return { result: { phase: 'intention', step, reply }, content: reply.goal, operations: list.all };
+  const conflicts = conflictsIn(state.request);
+  return { result: { phase: 'intention', step, reply, conflicts }, content: reply.goal, operations: list.all };
+}
+
+/** The intent is unclear where the model says so, and where the request contradicts itself [C6]. */
+export function isUnclear({ intention }: ChainState['results']): boolean {
+  return intention !== null && (intention.reply.unclearIntent || intention.conflicts.length > 0);
 }

@@ -1,10 +1,12 @@
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { type PhaseInput, phaseInputSchema } from '../../../machines/contracts/phases/input.ts';
+import { summaryInputSchema } from '../../../machines/contracts/summary.ts';
 import { synthesisInputSchema } from '../../../machines/contracts/synthesis.ts';
 import { replyAction } from './reply-action.ts';
 import { replyExperience } from './reply-experience.ts';
 import { replyIntention } from './reply-intention.ts';
 import { replyObservation } from './reply-observation.ts';
+import { replySummary } from './reply-summary.ts';
 import { replySynthesis } from './reply-synthesis.ts';
 import { replyUnderstanding } from './reply-understanding.ts';
 import { replyYield } from './reply-yield.ts';
@@ -12,6 +14,7 @@ import { replyYield } from './reply-yield.ts';
 /** The reply to a task, fit for its schema. Throws if the input is not the task's own. */
 export function offlineReply(task: Task, input: unknown): object {
   if (task === 'synthesis') return replySynthesis(synthesisInputSchema.parse(input));
+  if (task === 'summary') return replySummary(summaryInputSchema.parse(input));
   const phaseInput = phaseInputSchema.parse(input);
   if (phaseInput.phase !== task) throw new TypeError(`got the input of ${phaseInput.phase} for the task ${task}`);
   return replyTo(phaseInput);

@@ -1,5 +1,7 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, ModelPart } from '../../../machines/contracts/model.ts';
+import { countTokens } from '../../tokens/count-tokens.ts';
+import { encodingOf } from '../../tokens/encoding.ts';
 import { checkKey } from './check-key.ts';
 import { lazyClient } from './client.ts';
 import { failureOf } from './failure-of.ts';
@@ -12,6 +14,11 @@ import { toldOfTools } from './tool-refusal.ts';
 export interface OpenAIModel extends ChatModel {
   /** A free look whether the key is refused, before a run starts: a failure for 401 and 403, null for all else. */
   checkKey(options: { readonly signal: AbortSignal }): Promise<Failure | null>;
+  /**
+   * By OpenAI's vocabulary for a model of this name; for a name of anybody else's, by OpenAI's newest, which is nearer than four
+   * characters a token. A model with a tokenizer of its own: `{ ...openaiModel(options), countTokens }`.
+   */
+  countTokens(texts: readonly string[]): Promise<readonly number[]>;
 }
 
 /**
@@ -36,6 +43,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
     id: `openai:${settings.model}`,
     contextWindowTokens: settings.contextWindowTokens,
     checkKey: ({ signal }) => checkKey(settings, client, signal),
+    countTokens: (texts) => countTokens(texts, encodingOf(settings.model)),
     async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
       if (caller.aborted) return;
       const { signal, release } = linkedSignal(caller);

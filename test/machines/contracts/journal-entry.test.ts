@@ -5,7 +5,7 @@ import {
   JOURNAL_VERSION,
   journalEntrySchema,
 } from '../../../machines/contracts/journal-entry.ts';
-import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, operations } from './samples.ts';
+import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, aMessage, operations, results } from './samples.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, estimated: false };
 const item = { operationId: 'o', messageId: 'm', preview: 'p', chars: 2_000, summary: 's' };
@@ -19,6 +19,13 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
   'consent-asked': { type: 'consent-asked', request: { items: [item] } },
   'consent-resolved': { type: 'consent-resolved', kept: 1, summarised: 0, removed: 0, by: 'time-out' },
   'direction-asked': { type: 'direction-asked', cycle: 1, proposal: 'experience', answer: 'a', confidence: 0.5 },
+  'context-evaluated': {
+    type: 'context-evaluated',
+    step: 5,
+    statistics: results.understanding.statistics,
+    pruningLog: [...results.understanding.pruningLog],
+    problem: null,
+  },
   'direction-refused': { type: 'direction-refused', got: 'nowhere' },
   decision: { type: 'decision', decision: aDecision() },
   answer: { type: 'answer', answer: aFinalAnswer() },
@@ -33,6 +40,7 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
     version: JOURNAL_VERSION,
     runId: 'r',
     request: 'When?',
+    messages: [aMessage()],
     mode: 'automatic',
     modelId: 'm',
     startedAt: '2025-01-27T10:00:00Z',

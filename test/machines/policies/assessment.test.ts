@@ -24,10 +24,12 @@ describe('the assessment of an answer', () => {
         const found = assess(deepFreeze(state), visibleMessages(state), deepFreeze(said));
         expect(assessmentSchema.parse(found)).toEqual(found);
         expect(found.rationale).not.toBe('');
-        expect(found).toMatchObject({
-          confidence: said.confidence,
-          informationSufficiency: said.informationSufficiency,
+        expect(found.evidence).toMatchObject({
+          modelConfidence: said.confidence,
+          modelSufficiency: said.informationSufficiency,
+          claimsCompletion: said.taskComplete,
         });
+        expect(found.confidence).toBeLessThanOrEqual(said.confidence);
         if (found.change !== null) expect(found.change >= 0 && found.change <= 1).toBe(true);
       }),
     );

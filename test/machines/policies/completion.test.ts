@@ -72,9 +72,19 @@ describe('whether a run is complete', () => {
     const state = aState({ ...changed(2, 0.25), limits, ...usage(3, 20, 10) });
     expect(cycleLimitReached(state).inputs).toEqual({ completedCycles: 2, maxCycles: 5 });
     expect(budgetExhausted(state).inputs).toEqual({ tokens: 30, maxTokens: 100, modelCalls: 3, maxModelCalls: 7 });
-    expect(confidenceReached(state).inputs).toEqual({ confidence: 0.5, above: 0.9 });
+    expect(confidenceReached(state).inputs).toEqual({
+      confidence: 0.5,
+      above: 0.9,
+      modelConfidence: 0.5,
+      grounding: null,
+    });
     expect(answerConverged(state).inputs).toEqual({ completedCycles: 2, change: 0.25, below: 0.1 });
-    expect(taskComplete(state).inputs).toEqual({ taskComplete: false });
+    expect(taskComplete(state).inputs).toEqual({
+      taskComplete: false,
+      claimsCompletion: false,
+      claim: null,
+      satisfaction: 0.1,
+    });
   });
 
   it('[E9] the reserve for the answer is no part of what the phases may use', () => {

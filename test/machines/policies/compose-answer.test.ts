@@ -16,7 +16,7 @@ const cited = [aMessage({ id: 'p1', role: 'search', source }), aMessage({ id: 'p
 const done = aState({
   results,
   messages: cited,
-  assessment: anAssessment(),
+  assessment: anAssessment({ confidence: 0.95 }),
   decision: aDecision(),
   recursion: { completedCycles: 1 },
 });

@@ -4,7 +4,7 @@ import type { ConsentChoice } from '../../../machines/contracts/consent.ts';
 import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
 import { consentRequest, readChoice, resolveConsent } from '../../../machines/policies/consent.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
-import { KEPT_BY_USER } from '../../../machines/policies/retention.ts';
+import { KEPT_BY_USER } from '../../../machines/policies/relevance/protection.ts';
 import { aMessage, operations } from '../contracts/samples.ts';
 import { deepFreeze } from './deep-freeze.ts';
 

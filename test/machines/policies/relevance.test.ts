@@ -1,51 +1,128 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { RELEVANCE_WEIGHTS, recency, referencedIds, relevanceOf } from '../../../machines/policies/relevance.ts';
-import { topicWords, wordSet } from '../../../machines/text/words.ts';
+import { RELEVANCE_WEIGHTS, relevanceOf } from '../../../machines/policies/relevance/relevance.ts';
+import { recency, referencedIds } from '../../../machines/policies/relevance/standing.ts';
 import { aMessage } from '../contracts/samples.ts';
 import { contextArbitrary, messageArbitrary, prose } from './context.arbitrary.ts';
 
-const inputs = { topic: topicWords('bridge harbour'), referenced: new Set<string>(), cycle: 4, halfLifeCycles: 2 };
-const plain = aMessage({ content: 'nothing of it', cycle: 1, importance: 0.2 });
-const scoreOf = (message: Message, changes: Partial<typeof inputs> = {}) =>
-  relevanceOf(message, { ...inputs, ...changes }).score;
+const inputs = { request: 'bridge harbour', cycle: 4, halfLifeCycles: 2, similarity: null };
+const plain = aMessage({ id: 'm1', content: 'nothing of it', cycle: 1, importance: 0.2 });
+const other = aMessage({ id: 'm2', content: 'the harbour and the bridge of old', cycle: 1 });
+const factorsOf = (message: Message, changes: Partial<typeof inputs> = {}, beside: readonly Message[] = [other]) =>
+  relevanceOf([message, ...beside], { ...inputs, ...changes })[0] as ReturnType<typeof relevanceOf>[number];
+const scoreOf = (...given: Parameters<typeof factorsOf>) => factorsOf(...given).score;
 
 describe('relevance', () => {
-  it('[U1] is 0..1, every factor of it too, whatever the message', () => {
+  it('[U1] is 0..1, every factor of it too, whatever the messages', () => {
     const halfLifeCycles = fc.double({ min: 0.01, max: 1_000, noNaN: true });
     fc.assert(
-      fc.property(messageArbitrary('a'), prose, fc.nat(10_000), halfLifeCycles, (message, request, cycle, halfLife) => {
-        const shared = { topic: topicWords(request), referenced: new Set(['a']), cycle, halfLifeCycles: halfLife };
-        for (const value of Object.values(relevanceOf(message, shared))) {
-          expect(value).toBeGreaterThanOrEqual(0);
-          expect(value).toBeLessThanOrEqual(1);
-        }
+      fc.property(contextArbitrary, prose, fc.nat(10_000), halfLifeCycles, (messages, request, cycle, halfLife) => {
+        const shared = { request, cycle, halfLifeCycles: halfLife, similarity: messages.map(() => 0.5) };
+        for (const relevance of relevanceOf(messages, shared))
+          for (const value of Object.values(relevance)) {
+            expect(value).toBeGreaterThanOrEqual(0);
+            expect(value).toBeLessThanOrEqual(1);
+          }
       }),
     );
   });
 
-  it('[U1] rises with each of its factors: match, recency, references, importance, links', () => {
+  it('[U1] rises with each of its factors: match, recency, references, importance, links, similarity', () => {
     const links = [{ to: 'x', relation: 'r', strength: 1 }];
     const base = scoreOf(plain);
     expect(scoreOf({ ...plain, content: 'the bridge' })).toBeGreaterThan(base);
     expect(scoreOf({ ...plain, cycle: 3 })).toBeGreaterThan(base);
-    expect(scoreOf(plain, { referenced: new Set(['m1']) })).toBeGreaterThan(base);
+    expect(scoreOf(plain, {}, [{ ...other, references: ['m1'] }])).toBeGreaterThan(base);
     expect(scoreOf({ ...plain, importance: 0.9 })).toBeGreaterThan(base);
+    expect(scoreOf({ ...plain, tags: ['important'] })).toBeGreaterThan(base);
+    expect(scoreOf({ ...plain, tags: ['low_relevance'] })).toBeLessThan(base);
     expect(scoreOf({ ...plain, links })).toBeGreaterThan(base);
+    const [near, far] = [
+      [0.9, 0],
+      [0.1, 0],
+    ].map((similarity) => relevanceOf([plain, other], { ...inputs, similarity })[0]);
+    expect(near?.score).toBeGreaterThan(far?.score ?? 1);
   });
 
-  it('[U1] is 1 when every factor is full, and the weights leave nothing over', () => {
+  it('[U1] is 1 when every factor is full', () => {
     const links = [1, 2].map((at) => ({ to: `x${at}`, relation: 'r', strength: 1 }));
-    const full = aMessage({ content: 'bridge, harbour', cycle: 4, importance: 1, links });
-    expect(scoreOf(full, { referenced: new Set(['m1']) })).toBeCloseTo(1, 12);
-    expect(Object.values(RELEVANCE_WEIGHTS).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
+    const full = aMessage({ id: 'm1', content: 'Harbour: bridge, harbour', cycle: 4, importance: 1, links });
+    expect(scoreOf(full, {}, [aMessage({ id: 'm2', content: 'something longer than that', references: ['m1'] })])).toBe(
+      1,
+    );
   });
 
-  it('[U1] counts the words of the request that a message holds, whatever their case, and no common words', () => {
-    expect(relevanceOf(aMessage({ content: 'BRIDGE!' }), inputs).match).toBe(0.5);
-    expect(relevanceOf(aMessage({ content: 'the of and' }), { ...inputs, topic: topicWords('the of') }).match).toBe(0);
-    expect([...wordSet("Don't re-use it, don't")]).toEqual(["don't", 're-use', 'it']);
+  it('[U1] the factors that count without embeddings leave nothing over', () => {
+    const { similarity, ...others } = RELEVANCE_WEIGHTS;
+    expect(similarity).toBeGreaterThan(0);
+    expect(Object.values(others).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
+  });
+
+  it('[U1] matches the words of the request by their stems, rarer ones more, and no common words', () => {
+    expect(factorsOf(aMessage({ content: 'BRIDGES!' }), {}, [plain]).match).toBeGreaterThan(0.2);
+    expect(factorsOf(aMessage({ content: 'the of and' }), { request: 'what of the and' }).match).toBe(0);
+    const others = ['harbour one', 'harbour two', 'harbour three'].map((content, at) =>
+      aMessage({ id: `o${at}`, content }),
+    );
+    const rare = factorsOf(aMessage({ content: 'bridge only' }), {}, others).match;
+    const common = factorsOf(aMessage({ content: 'harbour only' }), {}, others).match;
+    expect(rare).toBeGreaterThan(common);
+  });
+
+  it('[U1] a turn beside one that matches shares in its match, less with each place, and not across documents', () => {
+    const turn = (id: string, content: string) => aMessage({ id, role: 'user', phase: null, content });
+    const talk = [
+      turn('a', 'Where is the bridge?'),
+      turn('b', 'Over there.'),
+      turn('c', 'Ah.'),
+      turn('d', 'Yes.'),
+      turn('e', 'So.'),
+    ];
+    const shares = relevanceOf(talk, inputs).map(({ neighbours }) => neighbours);
+    expect(shares.slice(1, 4)).toEqual([...shares.slice(1, 4)].sort((one, next) => next - one));
+    expect([shares[0], shares[4]]).toEqual([0, 0]);
+    const passage = (id: string, path: string, content: string) =>
+      aMessage({ id, role: 'search', content, source: { path, startLine: 1, endLine: 2 } });
+    const found = [passage('a', 'one.md', 'the bridge'), passage('b', 'one.md', 'it'), passage('c', 'two.md', 'it')];
+    expect(relevanceOf(found, inputs).map(({ neighbours }) => neighbours > 0)).toEqual([false, true, false]);
+  });
+
+  it('[U1] what shares a name with a message that matches is nearer than what shares none', () => {
+    const request = 'Who founded the observatory on the hill?';
+    const found = [
+      aMessage({ id: 'a', role: 'search', content: 'The observatory on the hill was founded by Maria Orlova.' }),
+      aMessage({ id: 'b', role: 'search', content: 'Orlova was born in a village by the sea.' }),
+      aMessage({ id: 'c', role: 'search', content: 'Peterson was born in a village by the sea.' }),
+    ];
+    const [, orlova, peterson] = relevanceOf(found, { ...inputs, request });
+    expect(orlova?.names).toBeGreaterThan(0);
+    expect(peterson?.names).toBe(0);
+  });
+
+  it('[U1] a message of somebody whom the request names counts more', () => {
+    const request = 'What did Ada say?';
+    expect(scoreOf(aMessage({ content: 'Ada: It was late.' }), { request })).toBeGreaterThan(
+      scoreOf(aMessage({ content: 'Bob: It was late.' }), { request }),
+    );
+  });
+
+  it('[U1] no message is read twice: one more costs one reading', () => {
+    let readings = 0;
+    const watched = (id: string): Message => {
+      const message = aMessage({ id, content: '' });
+      return Object.defineProperty({ ...message }, 'content', {
+        get: () => {
+          readings += 1;
+          return `the bridge of ${id}`;
+        },
+      });
+    };
+    const messages = Array.from({ length: 50 }, (_, at) => watched(`m${at}`));
+    relevanceOf(messages, inputs);
+    readings = 0;
+    relevanceOf([...messages, watched('new')], { ...inputs, request: 'another harbour' });
+    expect(readings).toBe(1);
   });
 
   it('[U2] knows what was referenced or linked from any phase and any cycle', () => {
@@ -77,8 +154,8 @@ describe('relevance', () => {
     );
   });
 
-  it('[U11] a message from a later cycle counts as new', () => {
-    expect(recency(-3, 2)).toBe(1);
+  it('[U11] a message from a later cycle, or from no number at all, counts as new', () => {
+    expect([recency(-3, 2), recency(Number.NaN, 2)]).toEqual([1, 1]);
   });
 
   it('[U1] [U11] a newer message is never less relevant than the same one older', () => {

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
 import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
-import { type RetentionInputs, retentionOperations } from '../../../machines/policies/retention.ts';
-import { statistics, tokensOf } from '../../../machines/policies/retention-limits.ts';
+import { planRetention } from '../../../machines/policies/retention/retention.ts';
+import { estimatedMeasures, pruningLog, statistics } from '../../../machines/policies/retention/statistics.ts';
 import { aMessage } from '../contracts/samples.ts';
 import { contextArbitrary, prose, unit } from './context.arbitrary.ts';
 import { deepFreeze } from './deep-freeze.ts';
+import { type EvaluatedInputs, evaluated, tokensOf } from './evaluated.ts';
 import { someThresholds } from './states.ts';
 
 const assessments = fc.array(
@@ -15,7 +17,7 @@ const assessments = fc.array(
   { maxLength: 4 },
 );
 const thresholds = fc.record({ userMessageChars: fc.integer({ min: 20, max: 1_000 }) }).map(someThresholds);
-const inputsArbitrary: fc.Arbitrary<RetentionInputs> = fc.record({
+const inputsArbitrary: fc.Arbitrary<EvaluatedInputs> = fc.record({
   messages: contextArbitrary,
   request: prose,
   cycle: fc.integer({ min: 1, max: 12 }),
@@ -32,17 +34,17 @@ const isProtected = (message: Message, messages: readonly Message[]) =>
   message.id === messages.findLast(({ role }) => role === 'assistant')?.id;
 
 /** What is applied when the user keeps everything. */
-const unasked = (inputs: RetentionInputs) =>
-  retentionOperations(inputs).filter(({ metadata }) => metadata['requiresConsent'] !== true);
+const unasked = (inputs: EvaluatedInputs) =>
+  evaluated(inputs).filter(({ metadata }) => metadata['requiresConsent'] !== true);
 
-function expectWithinLimits(inputs: RetentionInputs): void {
+function expectWithinLimits(inputs: EvaluatedInputs): void {
   const { messages, maxMessages, tokensAllowed } = inputs;
   const left = applyOperations(messages, unasked(inputs));
   if (left.length > maxMessages || tokensOf(left) > tokensAllowed)
     expect(left.filter((message) => !isProtected(message, messages))).toEqual([]);
 }
 
-const inputs = (messages: readonly Message[], changes: Partial<RetentionInputs> = {}): RetentionInputs => ({
+const inputs = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}): EvaluatedInputs => ({
   messages,
   request: 'When was the bridge opened?',
   cycle: 3,
@@ -78,7 +80,7 @@ describe('retention under any context', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const byId = new Map(given.messages.map((message) => [message.id, message]));
-        for (const { target } of retentionOperations(given))
+        for (const { target } of evaluated(given))
           expect(byId.get(target)?.tags.filter((tag) => tag === 'pinned' || tag === 'critical')).toEqual([]);
       }),
     );
@@ -88,7 +90,7 @@ describe('retention under any context', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const newest = given.messages.findLast(({ role }) => role === 'assistant')?.id;
-        expect(retentionOperations(given).filter(({ target }) => target === newest)).toEqual([]);
+        expect(evaluated(given).filter(({ target }) => target === newest)).toEqual([]);
       }),
     );
   });
@@ -96,7 +98,7 @@ describe('retention under any context', () => {
   it('[C3] [U7] [U13] gives valid operations with ids of their own, each with a reason and numbers', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
-        const all = retentionOperations(given);
+        const all = evaluated(given);
         expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
         for (const operation of all) {
           expect(contextOperationSchema.parse(operation)).toEqual(operation);
@@ -110,7 +112,7 @@ describe('retention under any context', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const copy = structuredClone(given);
-        expect(retentionOperations(deepFreeze(given))).toEqual(retentionOperations(copy));
+        expect(evaluated(deepFreeze(given))).toEqual(evaluated(copy));
       }),
     );
   });
@@ -140,25 +142,70 @@ describe('retention under any context', () => {
 
 describe('a context over its limit', () => {
   it('[U10] lets go of the least relevant search results first, then of assistant messages, and stops at the limit', () => {
-    const none = someThresholds({ prune: 0, summarise: 0 });
+    const none = someThresholds({ prune: 0, summarise: 0, assistantSummaryChars: 1_000 });
     const messages = [
       fill('a1', 'assistant', 400),
       fill('s1', 'search', 400),
-      fill('s2', 'search', 400, { cycle: 1 }),
+      fill('s2', 'search', 400, { importance: 0.2 }),
       fill('u1', 'user', 400),
       fill('new', 'assistant', 400),
     ];
-    const pruned = (limit: Partial<RetentionInputs>) =>
-      retentionOperations(inputs(messages, { ...limit, thresholds: none })).map(({ target }) => target);
+    const pruned = (limit: Partial<EvaluatedInputs>) =>
+      evaluated(inputs(messages, { ...limit, thresholds: none }))
+        .filter(({ metadata }) => metadata['requiresConsent'] !== true)
+        .map(({ target }) => target);
     const wanted = [[], ['s2'], ['s2', 's1'], ['s2', 's1', 'a1'], ['s2', 's1', 'a1']];
     expect([500, 400, 300, 200, 0].map((tokensAllowed) => pruned({ tokensAllowed }))).toEqual(wanted);
     expect([499, 399, 299, 199].map((tokensAllowed) => pruned({ tokensAllowed }))).toEqual(wanted.slice(1));
     expect([5, 4, 3, 2, 1].map((maxMessages) => pruned({ maxMessages }))).toEqual(wanted);
   });
 
+  it('[U10] gives way in order: unreferenced results, summaries, the other results, assistant messages, then it asks', () => {
+    const messages = [
+      fill('a1', 'assistant', 4_000),
+      fill('s1', 'search', 4_000),
+      fill('s3', 'search', 4_000),
+      fill('u1', 'user', 900),
+      fill('new', 'assistant', 40),
+    ];
+    const none = someThresholds({ prune: 0, summarise: 0 });
+    const plan = (tokensAllowed: number) => {
+      const all = planRetention({
+        ...inputs(messages, { tokensAllowed, thresholds: none }),
+        ...estimatedMeasures(messages),
+      });
+      return [...all.operations.map(({ operation, target }) => `${operation} ${target}`), all.excess.tokens];
+    };
+    expect(plan(3_235)).toEqual([0]);
+    expect(plan(3_234)).toEqual(['PRUNE s3', 0]);
+    expect(plan(2_234)).toEqual(['PRUNE s3', 'TRANSFORM a1', 0]);
+    expect(plan(1_259)).toEqual(['PRUNE s3', 'TRANSFORM a1', 'PRUNE s1', 0]);
+    expect(plan(259)).toEqual(['PRUNE s3', 'PRUNE s1', 'PRUNE a1', 0]);
+    expect(plan(234)).toEqual(['PRUNE s3', 'PRUNE s1', 'PRUNE a1', 'TRANSFORM u1', 1]);
+  });
+
+  it('[U10] of what must give way, the most relevant that fit stay: a great one goes before two small ones', () => {
+    const messages = [
+      fill('s1', 'search', 400, { importance: 0.9, references: ['s1', 's2', 's3'] }),
+      fill('s2', 'search', 4_000, { importance: 0.5 }),
+      fill('s3', 'search', 400, { importance: 0.1 }),
+    ];
+    const limit = { tokensAllowed: 200, thresholds: someThresholds({ prune: 0 }) };
+    expect(evaluated(inputs(messages, limit)).map(({ target }) => target)).toEqual(['s2']);
+  });
+
+  it('[U10] says by how much a context of pinned messages is over its limits, and drops none', () => {
+    const messages = [
+      fill('p', 'assistant', 4_000, { tags: ['pinned'] }),
+      fill('c', 'user', 4_000, { tags: ['critical'] }),
+    ];
+    const limits = { ...inputs(messages, { tokensAllowed: 700, maxMessages: 1 }), ...estimatedMeasures(messages) };
+    expect(planRetention(limits)).toEqual({ operations: [], excess: { tokens: 1_300, messages: 1 } });
+  });
+
   it('[U7] [U13] tells which of its limits it is over', () => {
     const messages = [fill('s1', 'search', 400), fill('new', 'assistant', 400)];
-    const reason = (limit: Partial<RetentionInputs>) => retentionOperations(inputs(messages, limit))[0]?.reason;
+    const reason = (limit: Partial<EvaluatedInputs>) => evaluated(inputs(messages, limit))[0]?.reason;
     expect(reason({ tokensAllowed: 199 })).toBe('200 tokens are over the 199 allowed');
     expect(reason({ maxMessages: 1, tokensAllowed: 200 })).toBe('2 messages are over the 1 allowed');
   });
@@ -166,12 +213,46 @@ describe('a context over its limit', () => {
   it('[U13] tells its size in messages and tokens, before and after', () => {
     const messages = [fill('s1', 'search', 400), fill('u1', 'user', 41)];
     const prune = { operation: 'PRUNE', id: 'o', target: 's1', data: {}, reason: 'r', metadata: {} } as const;
-    expect(statistics(messages, [prune], 70)).toEqual({
+    const operations = [prune];
+    const excess = { tokens: 0, messages: 0 };
+    const measures = estimatedMeasures(messages);
+    expect(statistics({ messages, measures, operations, excess, tokensAllowed: 70 })).toEqual({
       messagesBefore: 2,
       messagesAfter: 1,
       tokensBefore: 111,
       tokensAfter: 11,
       tokensAllowed: 70,
+      estimated: true,
+      pruned: 1,
+      summarised: 0,
+      tokensOver: 0,
+      messagesOver: 0,
     });
+  });
+
+  it('[U13] logs every message that was pruned or summarised, with its role, size, relevance and why', () => {
+    const messages = [fill('s1', 'search', 400), fill('u1', 'user', 41)];
+    const metadata = { relevance: 0.25 };
+    const prune = { operation: 'PRUNE', id: 'o', target: 's1', data: {}, reason: 'r', metadata } as const;
+    const tag = {
+      operation: 'TAG',
+      id: 'p',
+      target: 'u1',
+      data: { tags: ['kept-by-user'] },
+      reason: 'r',
+      metadata,
+    } satisfies ContextOperation;
+    expect(pruningLog([prune, tag], messages, estimatedMeasures(messages).tokens)).toEqual([
+      {
+        operationId: 'o',
+        operation: 'PRUNE',
+        messageId: 's1',
+        role: 'search',
+        preview: `${'s1'.padEnd(50, 'x')}…`,
+        tokens: 100,
+        relevance: 0.25,
+        reason: 'r',
+      },
+    ]);
   });
 });

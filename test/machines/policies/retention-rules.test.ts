@@ -1,8 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { KEPT_BY_USER, type RetentionInputs, retentionOperations } from '../../../machines/policies/retention.ts';
+import { nearDuplicates } from '../../../machines/policies/relevance/near-duplicates.ts';
+import { KEPT_BY_USER } from '../../../machines/policies/relevance/protection.ts';
+import { relevanceOf } from '../../../machines/policies/relevance/relevance.ts';
 import { aMessage } from '../contracts/samples.ts';
+import type { EvaluatedInputs } from './evaluated.ts';
+import { evaluated } from './evaluated.ts';
 import { someThresholds } from './states.ts';
 
 const LONG = 'Some words about other things. '.repeat(8);
@@ -12,8 +17,8 @@ const stale = (changes: Partial<Message> = {}) =>
 const newest = aMessage({ id: 'new', content: 'short', cycle: 9_999, role: 'assistant' });
 const rated = (relevance: number) => [{ messageId: 'old', relevance: relevance * 2, reason: 'said so' }];
 
-const planned = (messages: readonly Message[], changes: Partial<RetentionInputs> = {}) =>
-  retentionOperations({
+const planned = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}) =>
+  evaluated({
     messages: [...messages, newest],
     request: 'When was the bridge opened?',
     cycle: 10_000,
@@ -24,8 +29,27 @@ const planned = (messages: readonly Message[], changes: Partial<RetentionInputs>
     tokensAllowed: 100_000,
     ...changes,
   });
-const kinds = (messages: readonly Message[], changes: Partial<RetentionInputs> = {}) =>
+const kinds = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}) =>
   planned(messages, changes).map(({ operation, target }) => `${operation} ${target}`);
+
+const contentWords = ({ content }: Message) =>
+  new Set(content.split(' ').filter((word) => !['not', 'the', 'was'].includes(word)));
+
+/** The ids of messages that share 0.8 of their words, and all numbers and negations, with one that is kept before them. */
+function duplicatesByPairs(messages: readonly Message[]): readonly string[] {
+  const kept: Message[] = [];
+  return messages.flatMap((message) => {
+    const words = contentWords(message);
+    const telling = ({ content }: Message) => ['1932', 'not'].map((word) => content.includes(word)).join();
+    const isSame = kept.some((other) => {
+      const others = contentWords(other);
+      const shared = [...words].filter((word) => others.has(word)).length;
+      return shared / new Set([...words, ...others]).size >= 0.8 && telling(message) === telling(other);
+    });
+    if (!isSame && words.size > 0) kept.push(message);
+    return isSame ? [message.id] : [];
+  });
+}
 
 /** Only what takes something away. */
 const losses = (...given: Parameters<typeof kinds>) =>
@@ -43,7 +67,8 @@ describe('the rules of retention', () => {
 
   it('[U5] an assistant message at exactly 0.7 stays as it is, one just below is summarised', () => {
     const full = stale({ importance: 1, content: `When was the bridge opened? ${LONG}`, references: ['old'] });
-    const own = (0.35 + 0.2 + 0.15) / 2;
+    const shared = { request: 'When was the bridge opened?', cycle: 10_000, halfLifeCycles: 2, similarity: null };
+    const own = (relevanceOf([full, newest], shared)[0]?.score ?? 0) / 2;
     const at = (wanted: number) => [{ messageId: 'old', relevance: 2 * (wanted - own), reason: 'said so' }];
     expect(losses([full], { assessments: at(0.701) })).toEqual([]);
     expect(losses([full], { assessments: at(0.699) })).toEqual(['TRANSFORM old']);
@@ -85,7 +110,58 @@ describe('the rules of retention', () => {
     const one = aMessage({ id: 'p1', role: 'search', content: 'The bridge was opened in 1932.', cycle: 10_000 });
     const same = { ...one, id: 'p2', content: 'The bridge was opened in 1932' };
     const user = aMessage({ id: 'u', role: 'user', content: 'When?', references: ['p1', 'p2'] });
-    expect(kinds([one, same, user])).toHaveLength(1);
+    expect(losses([one, same, user])).toEqual(['PRUNE p2']);
+  });
+
+  it('[U6] of two that nearly say the same, the one that others refer to is left, and stands for the other', () => {
+    const one = aMessage({
+      id: 'p1',
+      role: 'search',
+      content: 'The old bridge was opened by the king in 1932, on a Monday.',
+      cycle: 10_000,
+    });
+    const same = { ...one, id: 'p2', content: 'The old bridge was opened by the king in 1932, on a Monday morning.' };
+    const user = aMessage({ id: 'u', role: 'user', content: 'When?', references: ['p2'] });
+    expect(kinds([one, same, user])).toEqual(['PRUNE p1', 'LINK p2']);
+  });
+
+  it.each([
+    'The old bridge was opened by the king in 1934, on a Monday.',
+    'The old bridge was never opened by the king in 1932, on a Monday.',
+  ])('[U6] another number or a negation is another statement: "%s" stays', (content) => {
+    const one = aMessage({
+      id: 'p1',
+      role: 'search',
+      content: 'The old bridge was opened by the king in 1932, on a Monday.',
+      cycle: 10_000,
+    });
+    expect(kinds([one, { ...one, id: 'p2', content }])).toEqual([]);
+  });
+
+  it('[U6] near-duplicates are the same as by comparing every pair', () => {
+    const word = fc.constantFrom(
+      'bridge',
+      'harbour',
+      'opened',
+      'steel',
+      'the',
+      'was',
+      'not',
+      '1932',
+      'old',
+      'king',
+      'new',
+    );
+    const texts = fc.array(
+      fc.array(word, { minLength: 1, maxLength: 14 }).map((words) => words.join(' ')),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(texts, (contents) => {
+        const messages = contents.map((content, at) => aMessage({ id: `p${at}`, role: 'search', content }));
+        expect([...nearDuplicates(messages).keys()]).toEqual(duplicatesByPairs(messages));
+      }),
+    );
   });
 
   it.each([

@@ -27,6 +27,8 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   contextWindowTokens: 8_000,
   capabilities: [],
   hasDecider: false,
+  hasDocuments: false,
+  hasEmbeddings: false,
   messages: [],
   ...changes,
 });
@@ -40,10 +42,21 @@ export function aState({ recursion = {}, ...changes }: StateChanges = {}): Chain
 
 export const anAssessment = (changes: Partial<Assessment> = {}): Assessment => ({
   answer: 'In 1932.',
+  previousAnswer: null,
   confidence: 0.5,
   change: null,
+  changeBy: 'words',
   taskComplete: false,
   informationSufficiency: 0.8,
+  evidence: {
+    modelConfidence: 0.5,
+    grounding: null,
+    modelSufficiency: 0.8,
+    sufficiency: null,
+    claimsCompletion: false,
+    claim: null,
+    satisfaction: 0.1,
+  },
   fingerprint: 'f',
   repeats: 0,
   proposal: 'action',

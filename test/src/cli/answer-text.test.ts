@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { describe, expect, it } from 'vitest';
 import { answerText } from '../../../src/cli/answer-text.ts';
-import { oneLine, printable } from '../../../src/cli/printable.ts';
+import { count, cutEnd, cutStart, oneLine, printable } from '../../../src/cli/printable.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 describe('the answer for people', () => {
@@ -38,6 +38,24 @@ describe('the answer for people', () => {
     ['\u202eabc\u2066', 'abc'],
   ])('prints %j as %j', (text, shown) => {
     expect(printable(text)).toBe(shown);
+  });
+
+  it.each([
+    ['abc', 3, 'abc', 'abc'],
+    ['abcd', 3, 'ab…', '…cd'],
+    ['a😀b😀c', 6, 'a😀b…', '…b😀c'],
+    ['a😀b😀c', 3, 'a…', '…c'],
+    ['abcd', 0, '…', '…'],
+  ])('cuts %j to %i characters, at its end or its start, and no character in two', (text, chars, end, start) => {
+    expect([cutEnd(text, chars), cutStart(text, chars)]).toEqual([end, start]);
+  });
+
+  it.each([
+    [0, '0 tokens'],
+    [1, '1 token'],
+    [1234567, '1,234,567 tokens'],
+  ])('counts %i', (number, text) => {
+    expect(count(number, 'token')).toBe(text);
   });
 
   it('puts text on one line', () => {

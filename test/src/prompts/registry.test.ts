@@ -5,11 +5,11 @@ import { requestOf } from '../../../src/prompts/ask.ts';
 import { askOf } from '../../../src/prompts/prompt.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import { startScripted, worthASummary } from '../../support/run-chain.ts';
 
 describe('the prompts', () => {
   it.each(TASKS)('[E8] %s: a name, a version, a typed input and a typed output', async (task) => {
-    const { run, model } = startScripted();
+    const { run, model } = startScripted({}, {}, { messages: [worthASummary] });
     await run.answer;
     const prompt = prompts[task];
     expect(prompt).toMatchObject({ name: task, version: expect.any(Number) });

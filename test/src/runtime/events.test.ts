@@ -9,7 +9,7 @@ import { createActors } from '../../../src/runtime/create-actors.ts';
 import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { RunEvent } from '../../../src/runtime/event-stream.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';
+import { entriesOf, settle, startScripted, worthASummary } from '../../support/run-chain.ts';
 
 async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
   const all: RunEvent[] = [];
@@ -69,7 +69,7 @@ describe('the events of a run', () => {
   });
 
   it('[A7] a reader that falls behind still sees the last partial value of each attempt', async () => {
-    const { run } = startScripted();
+    const { run } = startScripted({}, {}, { messages: [worthASummary] });
     const events = await collect(run.events);
     const shown = events.filter((event) => event.type === 'partial') as Extract<RunEvent, { type: 'partial' }>[];
     expect(new Set(shown.map(({ task }) => task))).toEqual(new Set(Object.keys(replies)));

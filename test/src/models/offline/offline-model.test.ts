@@ -37,6 +37,8 @@ function inputOf(
   messages = CONTEXT,
   passages = [passage('p', 'Yield checks guards.')],
 ): unknown {
+  if (task === 'summary')
+    return { request, texts: messages.map(({ id, content }) => ({ messageId: id, content, maxChars: 60 })) };
   return task === 'synthesis' ? synthesisInput(request, '', messages) : phaseInput(task, request, messages, passages);
 }
 

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { measure as dialogue } from './measures/dialogue.mjs';
+import { measure as paragraphs } from './measures/paragraphs.mjs';
+import { measure as path } from './measures/path.mjs';
+import { measure as retention } from './measures/retention.mjs';
+import { measure as speed } from './measures/speed.mjs';
+import { measure as sufficiency } from './measures/sufficiency.mjs';
+import { measure as traces } from './measures/traces.mjs';
+import { holds } from './result.mjs';
+import { readRows } from './rows.mjs';
+import { formatResults } from './table.mjs';
+
+/** @typedef {import('./result.mjs').Result} Result */
+
+/** Every measurement by its name; `file` is the data set that it needs, null where it makes its own. */
+const MEASURES = { speed, retention, paragraphs, traces, dialogue, sufficiency, path };
+
+const USAGE = `npm run eval -- [NAME...] [--data DIR] [--json] [--check]
+Measures the policies of Understanding and Yield, with their defaults, on public data that is no part of this project.
+NAME: ${Object.keys(MEASURES).join(', ')}; all by default.
+`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+/**
+ * Gives the exit code: 0, 2 for wrong usage, and with --check 1 where something does not hold.
+ *
+ * @param {readonly string[]} args
+ */
+async function main(args) {
+  const options = readOptions(args);
+  if (typeof options === 'string') {
+    process.stderr.write(`eval: ${options}\n${USAGE}`);
+    return 2;
+  }
+  const policies = await import('../../dist/machines.js');
+  /** @type {Result[]} */
+  const results = [];
+  for (const name of options.names) {
+    const { file, run } = MEASURES[name];
+    const data = file === null ? { file: 'made here', rows: [] } : readRows(options.data, file);
+    if (data === null) process.stderr.write(`eval: ${name} is skipped: no ${file}.*.jsonl in ${options.data}\n`);
+    else {
+      process.stderr.write(`eval: measuring ${name} (${data.file}) …\n`);
+      results.push(...run(data.rows, policies));
+    }
+  }
+  process.stdout.write(options.json ? `${JSON.stringify(byMeasure(results), null, 2)}\n` : formatResults(results));
+  return options.check && results.some((result) => holds(result) === false) ? 1 : 0;
+}
+
+/** @param {readonly Result[]} results */
+function byMeasure(results) {
+  return Object.fromEntries(
+    results.map(({ measure, ...rest }) => [measure, { ...rest, holds: holds({ measure, ...rest }) }]),
+  );
+}
+
+/**
+ * The options, or what is wrong with them.
+ *
+ * @param {readonly string[]} args
+ */
+function readOptions(args) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { json: { type: 'boolean' }, check: { type: 'boolean' }, data: { type: 'string' } },
+    });
+    const unknown = positionals.find((name) => !(name in MEASURES));
+    if (unknown !== undefined) return `there is no measurement "${unknown}"`;
+    const names = /** @type {(keyof typeof MEASURES)[]} */ (
+      positionals.length === 0 ? Object.keys(MEASURES) : positionals
+    );
+    const data = resolve(values.data ?? new URL('../../../shared/data', import.meta.url).pathname);
+    return { names, data, json: values.json ?? false, check: values.check ?? false };
+  } catch (error) {
+    return /** @type {Error} */ (error).message;
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * A paragraph of the data as the engine gathers it: the title is its first line.
+ *
+ * @typedef {{ id: string, title: string, text: string }} Paragraph
+ * @typedef {{ id: string, content: string }} Gathered
+ * @param {Paragraph} paragraph
+ * @returns {Gathered}
+ */
+export function gathered({ id, title, text }) {
+  return { id, content: `${title}\n${text}` };
+}
+
+/**
+ * The share of a question's words that the texts have, common words aside: the baseline.
+ *
+ * @param {string} question
+ * @param {readonly Gathered[]} texts
+ */
+export function wordCoverage(question, texts) {
+  const asked = [...words(question)].filter((word) => !COMMON.has(word));
+  const there = words(texts.map(({ content }) => content).join('\n'));
+  return asked.length === 0 ? 0 : asked.filter((word) => there.has(word)).length / asked.length;
+}
+
+const words = (/** @type {string} */ text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+
+const COMMON = new Set(
+  `a an and are as at be by did do does for from had has have how in is it its of on or that the their there this to was were what
+  when where which who whom whose why will with`.split(/\s+/),
+);

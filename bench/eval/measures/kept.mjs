@@ -1,0 +1,113 @@
+/** @typedef {import('postchain/machines').Message} Message */
+
+/**
+ * What of the gold messages survives an evaluation of the context, summed over questions.
+ *
+ * @typedef {object} Question
+ * @property {string} request
+ * @property {readonly string[]} gold Ids of the messages that answer it.
+ * @property {readonly Message[]} messages
+ * @property {readonly number[]} tokens Of each message, in order.
+ * @property {number} tokensAllowed
+ */
+
+/**
+ * By the product's own retention policy, with its defaults: what stays is what its operations leave.
+ *
+ * @param {Question} question
+ * @param {typeof import('postchain/machines')} policies
+ * @returns {ReadonlySet<string>}
+ */
+export function keptByPolicy({ request, messages, tokens, tokensAllowed }, { planRetention, thresholdsSchema }) {
+  const { operations } = planRetention({
+    messages,
+    tokens,
+    similarity: null,
+    request,
+    cycle: 1,
+    step: 1,
+    assessments: [],
+    thresholds: thresholdsSchema.parse({}),
+    maxMessages: messages.length,
+    tokensAllowed,
+  });
+  const gone = new Set(operations.filter(({ operation }) => operation === 'PRUNE').map(({ target }) => target));
+  return new Set(messages.filter(({ id }) => !gone.has(id)).map(({ id }) => id));
+}
+
+/**
+ * The best by a score that fit, the best first.
+ *
+ * @param {Question} question
+ * @param {readonly number[]} scores
+ * @returns {ReadonlySet<string>}
+ */
+export function keptByScore({ messages, tokens, tokensAllowed }, scores) {
+  const order = messages.map((_, at) => at).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || b - a);
+  const kept = new Set();
+  let sum = 0;
+  for (const at of order) {
+    const weight = tokens[at] ?? 0;
+    if (sum + weight > tokensAllowed) continue;
+    sum += weight;
+    kept.add(messages[at]?.id);
+  }
+  return kept;
+}
+
+/**
+ * BM25 by itself (k1 1.2, b 0.75), over words in lower case: the baseline.
+ *
+ * @param {Question} question
+ * @returns {readonly number[]}
+ */
+export function bm25({ request, messages }) {
+  const texts = messages.map(wordsOf);
+  const mean = texts.reduce((sum, { length }) => sum + length, 0) / texts.length;
+  const wanted = [...new Set(words(request))];
+  const weights = wanted.map((word) => {
+    const having = texts.filter(({ counts }) => counts.has(word)).length;
+    return Math.log(1 + (texts.length - having + 0.5) / (having + 0.5));
+  });
+  return texts.map(({ counts, length }) =>
+    wanted.reduce((sum, word, at) => {
+      const times = counts.get(word) ?? 0;
+      return sum + ((weights[at] ?? 0) * times * 2.2) / (times + 1.2 * (0.25 + (0.75 * length) / mean));
+    }, 0),
+  );
+}
+
+/** @param {string} text */
+const words = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** @type {WeakMap<Message, { counts: Map<string, number>, length: number }>} */
+const known = new WeakMap();
+
+/** @param {Message} message */
+function wordsOf(message) {
+  const read = known.get(message);
+  if (read !== undefined) return read;
+  const all = words(message.content);
+  const counts = new Map();
+  for (const word of all) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const made = { counts, length: all.length };
+  known.set(message, made);
+  return made;
+}
+
+/**
+ * The share of gold messages that are kept, over all questions.
+ *
+ * @param {readonly Question[]} questions
+ * @param {(question: Question) => ReadonlySet<string>} keep
+ */
+export function shareKept(questions, keep) {
+  let kept = 0;
+  let gold = 0;
+  for (const question of questions) {
+    const left = keep(question);
+    kept += question.gold.filter((id) => left.has(id)).length;
+    gold += question.gold.length;
+  }
+  return kept / gold;
+}

@@ -1,0 +1,67 @@
+import { bm25, keptByPolicy, keptByScore, shareKept } from './kept.mjs';
+import { message } from './messages.mjs';
+
+/** The share of the limit that a context may fill, as the score of the data is defined. */
+const WINDOW_SHARE = 0.7;
+/** Tokens for this score: characters / 4, of the text without its speaker. */
+const tokensOf = (/** @type {string} */ text) => text.length / 4;
+
+const LIMITS = /** @type {const} */ ([
+  { name: 'own_size', limit: null, atLeast: null },
+  { name: '16000', limit: 16_000, atLeast: 0.93 },
+  { name: '8000', limit: 8_000, atLeast: 0.87 },
+]);
+
+/** Long dialogues of two people: do the turns that answer a question survive a budget? */
+export const measure = {
+  file: 'locomo_retention',
+  /**
+   * @param {readonly any[]} rows
+   * @param {typeof import('postchain/machines')} policies
+   */
+  run(rows, policies) {
+    const dialogues = rows.map((row) => ({ ...row, ...contextOf(row.messages) }));
+    return LIMITS.map(({ name, limit, atLeast }) => {
+      const questions = dialogues.flatMap(({ queries, messages, tokens, size }) =>
+        queries
+          .filter((/** @type {any} */ query) => query.category !== 5 && query.gold.length > 0)
+          .map((/** @type {any} */ { question, gold }) => ({
+            request: question,
+            gold,
+            messages,
+            tokens,
+            tokensAllowed: WINDOW_SHARE * (limit ?? size),
+          })),
+      );
+      return {
+        measure: `retention_dialogue_${name}`,
+        value: shareKept(questions, (question) => keptByPolicy(question, policies)),
+        unit: 'gold turns kept',
+        atLeast,
+        rows: questions.length,
+        baselines: {
+          'the newest': shareKept(questions, (question) =>
+            keptByScore(
+              question,
+              question.messages.map((_, at) => at),
+            ),
+          ),
+          BM25: shareKept(questions, (question) => keptByScore(question, bm25(question))),
+        },
+      };
+    });
+  },
+};
+
+/** @param {readonly any[]} turns */
+function contextOf(turns) {
+  const messages = turns.map(({ id, speaker, session, text }, at) =>
+    message({
+      id,
+      content: `${speaker}: ${text}`,
+      source: { path: `session ${session}`, startLine: at + 1, endLine: at + 1 },
+    }),
+  );
+  const tokens = turns.map(({ text }) => tokensOf(text));
+  return { messages, tokens, size: tokens.reduce((sum, one) => sum + one, 0) };
+}

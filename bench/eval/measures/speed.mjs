@@ -1,0 +1,103 @@
+import { message } from './messages.mjs';
+
+const MESSAGES = 10_000;
+const WORDS = 77;
+
+/** A context of 10,000 messages and about a million tokens: how long is an evaluation, and one more with one message more? */
+export const measure = {
+  file: null,
+  /**
+   * @param {readonly any[]} _rows
+   * @param {typeof import('postchain/machines')} policies
+   */
+  run(_rows, policies) {
+    const cold = [];
+    const warm = [];
+    for (const seed of [1, 2, 3]) {
+      const random = mulberry32(seed);
+      const messages = Array.from({ length: MESSAGES }, (_, at) => aMessage(`m${at}`, random));
+      cold.push(milliseconds(() => evaluate(messages, policies)));
+      for (let more = 0; more < 5; more += 1) {
+        messages.push(aMessage(`n${more}`, random));
+        warm.push(milliseconds(() => evaluate(messages, policies)));
+      }
+    }
+    return [
+      {
+        measure: 'evaluation_cold_ms',
+        value: median(cold),
+        unit: 'ms, 10,000 messages, 1 M tokens',
+        atMost: 1_000,
+        rows: cold.length,
+      },
+      {
+        measure: 'evaluation_one_more_ms',
+        value: median(warm),
+        unit: 'ms, one message more',
+        atMost: 50,
+        rows: warm.length,
+      },
+    ];
+  },
+};
+
+const ROLES = /** @type {const} */ (['search', 'assistant', 'search', 'user']);
+
+/**
+ * @param {string} id
+ * @param {() => number} random
+ */
+function aMessage(id, random) {
+  const words = Array.from({ length: WORDS }, () => aWord(random));
+  const content = `${words.join(' ')}.`;
+  const role = ROLES[Math.floor(random() * ROLES.length)] ?? 'search';
+  return message({ id, role, content, references: random() < 0.2 ? [`m${Math.floor(random() * MESSAGES)}`] : [] });
+}
+
+/** Words as in a language: few very often, many seldom (Zipf's law); one in ten with a capital letter. */
+function aWord(/** @type {() => number} */ random) {
+  const rank = Math.floor(40_000 ** random());
+  const word = rank.toString(26).replace(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? 'q');
+  const whole = word.length < 3 ? word : `${word}ing`;
+  return random() < 0.1 ? `${whole.charAt(0).toUpperCase()}${whole.slice(1)}` : whole;
+}
+
+/**
+ * @param {readonly import('postchain/machines').Message[]} messages
+ * @param {typeof import('postchain/machines')} policies
+ */
+function evaluate(messages, { planRetention, thresholdsSchema }) {
+  planRetention({
+    messages,
+    tokens: messages.map(({ content }) => content.length / 4),
+    similarity: null,
+    request: 'Which of the harbours was opened before the bridge, and by whom?',
+    cycle: 1,
+    step: 1,
+    assessments: [],
+    thresholds: thresholdsSchema.parse({}),
+    maxMessages: MESSAGES * 2,
+    tokensAllowed: 700_000,
+  });
+}
+
+/** @param {() => void} work */
+function milliseconds(work) {
+  const startedAt = performance.now();
+  work();
+  return performance.now() - startedAt;
+}
+
+/** @param {readonly number[]} times */
+const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+
+/** A seeded generator (Tommy Ettinger, public domain). */
+function mulberry32(/** @type {number} */ seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,73 @@
+import { gathered, wordCoverage } from './gathered.mjs';
+
+/**
+ * Whether what was gathered is enough, with all the paragraphs that answer a question or with one of them swapped for another.
+ *
+ * @typedef {import('./gathered.mjs').Paragraph} Paragraph
+ * @typedef {import('./gathered.mjs').Gathered} Gathered
+ * @typedef {{ question: string, source: string, gathered: readonly Paragraph[], complete: boolean }} Row
+ * @typedef {(request: string, texts: readonly Gathered[]) => { score: number }} SufficiencyOf
+ * @typedef {{ sufficiencyOf: SufficiencyOf, thresholdsSchema: { parse: (given: {}) => { sufficiency: number } } }} Policies
+ */
+
+/** What the issue asks for. */
+const AT_LEAST = 0.66;
+
+export const measure = {
+  /** The data file's name up to its first dot. */
+  file: 'yield_sufficiency',
+  /**
+   * @param {readonly Row[]} rows
+   * @param {Policies} policies
+   */
+  run(rows, { sufficiencyOf, thresholdsSchema }) {
+    const { sufficiency } = thresholdsSchema.parse({});
+    const scored = rows.map(({ question, source, gathered: paragraphs, complete }) => {
+      const texts = paragraphs.map(gathered);
+      const enough = sufficiencyOf(question, texts).score >= sufficiency;
+      return { source, complete, enough, coverage: wordCoverage(question, texts) };
+    });
+    const { value, recalls } = balanced(scored);
+    const sources = [...new Set(scored.map(({ source }) => source))];
+    return [
+      {
+        measure: 'sufficiency',
+        value,
+        unit: 'balanced accuracy',
+        atLeast: AT_LEAST,
+        recalls,
+        rows: rows.length,
+        baselines: { 'word coverage': bestCoverage(scored) },
+        details: Object.fromEntries(
+          sources.map((name) => [name, balanced(scored.filter(({ source }) => source === name)).value]),
+        ),
+      },
+    ];
+  },
+};
+
+/**
+ * Balanced accuracy: the mean of both recalls.
+ *
+ * @param {readonly { complete: boolean, enough: boolean }[]} scored
+ */
+function balanced(scored) {
+  const recall = (/** @type {boolean} */ kind) => {
+    const all = scored.filter(({ complete }) => complete === kind);
+    return all.filter(({ enough }) => enough === kind).length / all.length;
+  };
+  const recalls = { complete: recall(true), incomplete: recall(false) };
+  return { value: (recalls.complete + recalls.incomplete) / 2, recalls };
+}
+
+/**
+ * The baseline at whichever threshold suits these rows best, which is more than it would have on others.
+ *
+ * @param {readonly { complete: boolean, coverage: number }[]} scored
+ */
+function bestCoverage(scored) {
+  const thresholds = [...new Set(scored.map(({ coverage }) => coverage))];
+  const at = (/** @type {number} */ least) =>
+    balanced(scored.map(({ complete, coverage }) => ({ complete, enough: coverage >= least }))).value;
+  return Math.max(...thresholds.map(at));
+}

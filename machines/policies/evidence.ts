@@ -1,0 +1,71 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { Assessment } from '../contracts/decision.ts';
+import type { Message } from '../contracts/message.ts';
+import type { YieldReply } from '../contracts/phases/yield.ts';
+import { claimedCompletion } from './claimed-completion.ts';
+import { groundingOf } from './grounding.ts';
+import { type DialogueTurn, SATISFIED, userSatisfaction } from './satisfaction.ts';
+import { sufficiencyOf } from './sufficiency.ts';
+
+type Held = Pick<Assessment, 'confidence' | 'informationSufficiency' | 'taskComplete' | 'evidence'>;
+
+/**
+ * What a model says of its answer, held against what was gathered [Y1]. Its confidence counts only where the answer stands there; that
+ * the task is done is believed where `claimedCompletion` bears it out, or where the user says so; information sufficiency is the
+ * mean of the model's number and the policy's. Where there is nothing to search and nothing was gathered, the model's word counts.
+ */
+export function holdAgainstEvidence(state: ChainState, messages: readonly Message[], reply: YieldReply): Held {
+  const gathered = gatheredIn(messages);
+  const held = isHeld(state, gathered);
+  const { answer, rationale, taskComplete: claims } = reply;
+  const grounding = groundingIn(state, messages, answer);
+  const sufficiency = held ? sufficiencyOf(state.request, gathered).score : null;
+  const claim = claimedCompletion({ request: state.request, answer, claims, gathered, rationale });
+  const satisfaction = userSatisfaction(dialogueIn(messages)).score;
+  return {
+    confidence: groundedConfidence(state, reply.confidence, grounding),
+    informationSufficiency:
+      sufficiency === null ? reply.informationSufficiency : (reply.informationSufficiency + sufficiency) / 2,
+    taskComplete: (held ? claim.complete : claims) || satisfaction >= SATISFIED,
+    evidence: {
+      modelConfidence: reply.confidence,
+      grounding,
+      modelSufficiency: reply.informationSufficiency,
+      sufficiency,
+      claimsCompletion: claims,
+      claim: held ? claim.score : null,
+      satisfaction,
+    },
+  };
+}
+
+/**
+ * How far a text stands in what was gathered, 0..1; null where there is nothing to hold it against, or in it. Where the documents
+ * were searched and gave nothing, nothing stands anywhere.
+ */
+export function groundingIn(state: ChainState, messages: readonly Message[], text: string): number | null {
+  const gathered = gatheredIn(messages);
+  if (!isHeld(state, gathered)) return null;
+  return groundingOf(text, gathered.length === 0 ? NOTHING : gathered, state.request).support;
+}
+
+/** A confidence as far as the grounding lets it count. */
+export function groundedConfidence({ thresholds }: ChainState, confidence: number, grounding: number | null): number {
+  const isGrounded = grounding === null || grounding >= thresholds.grounding;
+  return isGrounded ? confidence : Math.min(confidence, thresholds.ungroundedConfidence);
+}
+
+const NOTHING = [{ id: 'nothing', content: 'nothing' }];
+
+const gatheredIn = (messages: readonly Message[]): readonly Message[] =>
+  messages.filter(({ role }) => role === 'search');
+
+const isHeld = ({ hasDocuments }: ChainState, gathered: readonly Message[]): boolean =>
+  hasDocuments || gathered.length > 0;
+
+/** What user and assistant said to each other, the request last: no phase's own notes. */
+function dialogueIn(messages: readonly Message[]): readonly DialogueTurn[] {
+  return messages.flatMap(({ role, phase, content }) =>
+    role === 'search' || phase !== null ? [] : [{ role, content }],
+  );
+}

@@ -1,0 +1,106 @@
+import { stemsOf } from '../../text/terms.ts';
+import { numeralOf, scaled } from './quantities.ts';
+
+/** A word of a text: folded (lower case, no accents, numbers as digits), what it is matched by, and how it was written. */
+export interface Word {
+  readonly folded: string;
+  /** Empty for a word without content of its own. */
+  readonly stems: readonly string[];
+  readonly surface: string;
+  readonly capital: boolean;
+  readonly numeral: boolean;
+  /** Only white space or a hyphen stands between it and the word before. */
+  readonly joined: boolean;
+  /** It opens a sentence, a quotation or the text, so that its capital says nothing. */
+  readonly opens: boolean;
+}
+
+/** A text as it is searched. */
+export interface Reading {
+  readonly words: readonly Word[];
+  /** How many words there are with white space between them: "super-regional" is one. */
+  readonly length: number;
+  /** Every folded word with one space before and after it. */
+  readonly plain: string;
+  /** Where in `plain` each word begins, in UTF-16 units. */
+  readonly starts: readonly number[];
+  readonly stems: ReadonlySet<string>;
+}
+
+const WORD = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’]\p{L}+)*/gu;
+const JOINS = /^[\s-]$/;
+const OPENS = /[.!?:;·|\n"“«(]/;
+/** What is looked at between two words, in characters. */
+const GAP_CHARS = 8;
+/** What is read of an answer and of a request, in characters from its beginning. */
+const START_CHARS = 20_000;
+/** An answer of more words is a sentence. */
+const TERSE_WORDS = 5;
+
+/** Whether a text is no more than a name, a date, a number with its unit. */
+export const isTerse = ({ length }: Reading): boolean => length <= TERSE_WORDS;
+
+/** The first 20,000 characters of an answer or a request. */
+export const readStart = (text: string): Reading => readingOf(startOf(text, START_CHARS));
+
+/** A text's first characters, rather without half a word at their end. */
+export function startOf(text: string, chars: number): string {
+  if (text.length <= chars) return text;
+  const space = text.lastIndexOf(' ', chars);
+  return text.slice(0, space > chars / 2 ? space : chars);
+}
+
+/** The words of a text. Linear in it: the caller bounds it. */
+export function readingOf(text: string): Reading {
+  const words: Word[] = [];
+  let length = 0;
+  let end = 0;
+  for (const match of text.matchAll(WORD)) {
+    const gap = text.slice(Math.max(end, match.index - GAP_CHARS), match.index);
+    if (end === 0 || /\s/.test(gap)) length += 1;
+    addWord(words, match[0], gap, end === 0);
+    end = match.index + match[0].length;
+  }
+  return { words, length, ...searchable(words) };
+}
+
+function addWord(words: Word[], surface: string, gap: string, first: boolean): void {
+  const plain = fold(surface);
+  const before = words.at(-1);
+  const whole = before?.numeral === true ? scaled(before.folded, plain) : null;
+  if (before !== undefined && whole !== null) {
+    words[words.length - 1] = { ...before, folded: whole, stems: [whole], surface: `${before.surface} ${surface}` };
+    return;
+  }
+  const numeral = numeralOf(plain);
+  words.push({
+    folded: numeral ?? plain,
+    stems: numeral === null ? stemsOf(surface) : [numeral],
+    surface,
+    capital: /^\p{Lu}/u.test(surface),
+    numeral: numeral !== null,
+    joined: JOINS.test(gap),
+    opens: first || OPENS.test(gap),
+  });
+}
+
+function searchable(words: readonly Word[]): Pick<Reading, 'plain' | 'starts' | 'stems'> {
+  const starts: number[] = [];
+  const stems = new Set<string>();
+  let length = 1;
+  for (const word of words) {
+    starts.push(length);
+    length += word.folded.length + 1;
+    for (const stem of word.stems) stems.add(stem);
+  }
+  return { plain: ` ${words.map(({ folded }) => folded).join(' ')} `, starts, stems };
+}
+
+function fold(word: string): string {
+  if (/^[a-z0-9]+$/.test(word)) return word;
+  const plain = word
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase();
+  return plain.replace(/['’]s$/, '').replace(/['’]/g, '');
+}

@@ -1,0 +1,82 @@
+import type { Message } from '../../contracts/message.ts';
+import { sketch } from '../../text/min-hash.ts';
+import { termsOfMessage } from './message-terms.ts';
+
+/** The message that says the same, and the share of words that both have. */
+export interface Duplicate {
+  readonly of: string;
+  readonly similarity: number;
+}
+
+/** From this share of content words in common on (P. Jaccard, 1901), two texts say the same. */
+const SAME = 0.8;
+/** In a longer text, numbers and negations are looked for at the beginning. */
+const MAX_CHARS = 20_000;
+/** So that hostile texts, all a little alike, cannot make it slow: of those with a key in common, so many are compared. */
+const MAX_COMPARED = 8;
+/** What no rewording changes: a number or a "not" more makes another statement. */
+const TELLING = /\p{N}+(?:[.,]\p{N}+)*|\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['’]t\b/gu;
+
+interface Content {
+  readonly terms: ReadonlyMap<string, number>;
+  /** Numbers and negations, in one text. */
+  readonly telling: string;
+  /** Texts that say the same have one of these in common. */
+  readonly keys: readonly number[];
+}
+
+/** A message never changes, so its sketch is made once. */
+const known = new WeakMap<Message, Content>();
+
+/**
+ * The messages that say what an earlier one of the list says, by id: at least 0.8 of the content words in common, and the same
+ * numbers and negations. Only texts whose sketches meet are compared, so that the cost is linear.
+ */
+export function nearDuplicates(messages: readonly Message[]): ReadonlyMap<string, Duplicate> {
+  const kept = new Map<number, Message[]>();
+  const found = new Map<string, Duplicate>();
+  for (const message of messages) {
+    const content = contentOf(message);
+    const duplicate = bestOf(content, kept);
+    if (duplicate !== null) found.set(message.id, duplicate);
+    else for (const key of content.keys) keep(kept, key, message);
+  }
+  return found;
+}
+
+function keep(kept: Map<number, Message[]>, key: number, message: Message): void {
+  const there = kept.get(key);
+  if (there === undefined) kept.set(key, [message]);
+  else if (there.length < MAX_COMPARED) there.push(message);
+}
+
+function bestOf(content: Content, kept: ReadonlyMap<number, readonly Message[]>): Duplicate | null {
+  let best: Duplicate | null = null;
+  const seen = new Set<Message>();
+  for (const key of content.keys)
+    for (const other of kept.get(key) ?? []) {
+      if (seen.has(other)) continue;
+      seen.add(other);
+      const similarity = inCommon(content, contentOf(other));
+      if (similarity >= SAME && similarity > (best?.similarity ?? 0)) best = { of: other.id, similarity };
+    }
+  return best;
+}
+
+function contentOf(message: Message): Content {
+  const read = known.get(message);
+  if (read !== undefined) return read;
+  const { counts } = termsOfMessage(message);
+  const telling = [...new Set(message.content.slice(0, MAX_CHARS).toLowerCase().match(TELLING) ?? [])].sort().join(' ');
+  const content = { terms: counts, telling, keys: counts.size === 0 ? [] : sketch(counts.keys()) };
+  known.set(message, content);
+  return content;
+}
+
+/** The Jaccard index of the content words; 0 where the numbers or negations differ. */
+function inCommon(one: Content, other: Content): number {
+  if (one.telling !== other.telling) return 0;
+  let shared = 0;
+  for (const word of one.terms.keys()) if (other.terms.has(word)) shared += 1;
+  return shared / (one.terms.size + other.terms.size - shared);
+}

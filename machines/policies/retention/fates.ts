@@ -1,0 +1,65 @@
+import type { ContextOperation } from '../../contracts/context-operation.ts';
+import type { Message } from '../../contracts/message.ts';
+import { extractSummary } from '../extract.ts';
+import { floored } from '../numbers.ts';
+import type { Rated } from '../relevance/rating.ts';
+
+/** What is to become of a message that does not simply stay. User content waits for consent [U8]. */
+export interface Fate {
+  readonly one: Rated;
+  readonly reason: string;
+  /** The summary that takes the message's place, or null: it goes. */
+  readonly summary: { readonly content: string; readonly maxChars: number } | null;
+}
+
+/** By message id, in the order of the decisions: the last word on a message counts. */
+export type Fates = Map<string, Fate>;
+
+export function goes(fates: Fates, one: Rated, reason: string): void {
+  fates.delete(one.message.id);
+  fates.set(one.message.id, { one, reason, summary: null });
+}
+
+/** A summary in place of the message, where it would be shorter. Gives whether it is. */
+export function isSummarised(fates: Fates, one: Rated, maxChars: number, topic: string, reason: string): boolean {
+  const { id, content } = one.message;
+  const summary = content.length > maxChars ? extractOf(one.message, maxChars, topic) : '';
+  if (summary === '') return false;
+  fates.delete(id);
+  fates.set(id, { one, reason, summary: { content: summary, maxChars } });
+  return true;
+}
+
+/** A message never changes, so its extract for a topic is made once. */
+const extracts = new WeakMap<Message, { readonly key: string; readonly extract: string }>();
+
+function extractOf(message: Message, maxChars: number, topic: string): string {
+  const key = `${maxChars} ${topic}`;
+  const made = extracts.get(message);
+  if (made?.key === key) return made.extract;
+  const extract = extractSummary(message.content, maxChars, topic);
+  extracts.set(message, { key, extract });
+  return extract;
+}
+
+/** Tokens that a message keeps: user content keeps all until the user agrees. */
+export function tokensLeft({ one: { message, tokens }, summary }: Fate): number {
+  if (message.role === 'user') return tokens;
+  return summary === null ? 0 : Math.ceil((tokens * summary.content.length) / Math.max(1, message.content.length));
+}
+
+/** The numbers that an operation tells of a message [U7, U13]. */
+export function numbersOf({ message, tokens, relevance, factors }: Rated): ContextOperation['metadata'] {
+  const { match, names, neighbours, recency, reference, importance } = factors;
+  return {
+    role: message.role,
+    tokens,
+    relevance,
+    match: floored(match),
+    names: floored(names),
+    neighbours: floored(neighbours),
+    recency: floored(recency),
+    reference,
+    importance: floored(importance),
+  };
+}

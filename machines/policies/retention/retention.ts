@@ -1,0 +1,65 @@
+import type { ContextOperation } from '../../contracts/context-operation.ts';
+import { floored } from '../numbers.ts';
+import { type OperationList, operationsOfStep } from '../operations.ts';
+import { isProtected } from '../relevance/protection.ts';
+import { type Rated, type Rating, rate } from '../relevance/rating.ts';
+import { type Fate, type Fates, numbersOf } from './fates.ts';
+import { type Excess, makeRoom, type Room } from './room.ts';
+import { RULES } from './rules.ts';
+
+export interface RetentionInputs extends Rating, Room {
+  readonly step: number;
+}
+
+export interface RetentionPlan {
+  readonly operations: readonly ContextOperation[];
+  /** What the context is over its limits even with everything gone that may go without asking. */
+  readonly excess: Excess;
+}
+
+/** A message's importance follows what the model says of it when they differ by this much. */
+const MIN_SHIFT = 0.1;
+
+/**
+ * What Understanding would do with the context [U3-U7, U10]: the rules of each role first, then, while it is over its limits, what
+ * gives way. User content is only ever touched by an operation marked `requiresConsent`; the newest assistant message, pinned and
+ * critical ones, and what the user keeps, by none. Linear but for sorting.
+ */
+export function planRetention(inputs: RetentionInputs): RetentionPlan {
+  const rated = rate(inputs);
+  const newest = inputs.messages.findLast(({ role }) => role === 'assistant')?.id;
+  const free = rated.filter(({ message }) => message.id !== newest && !isProtected(message));
+  const fates: Fates = new Map();
+  for (const one of free) RULES[one.message.role](one, inputs, fates);
+  const excess = makeRoom(rated, free, inputs, fates);
+  const list = operationsOfStep(inputs.step);
+  const mayBeLinked = new Set(
+    free.filter(({ message }) => fates.get(message.id)?.summary !== null).map(({ message }) => message.id),
+  );
+  for (const fate of fates.values()) carryOut(fate, mayBeLinked, list);
+  for (const one of free) if (fates.get(one.message.id)?.summary !== null) prioritise(one, list);
+  return { operations: list.all, excess };
+}
+
+function carryOut({ one, reason, summary }: Fate, mayBeLinked: ReadonlySet<string>, list: OperationList): void {
+  const { message, duplicate } = one;
+  const metadata = { ...numbersOf(one), ...(message.role === 'user' && { requiresConsent: true }) };
+  if (summary !== null) {
+    list.push('TRANSFORM', message.id, { transformation: 'summarize', ...summary }, reason, metadata);
+    return;
+  }
+  list.push('PRUNE', message.id, {}, reason, metadata);
+  if (duplicate === null || !mayBeLinked.has(duplicate.of)) return;
+  const data = { to: message.id, relation: 'says the same as', strength: duplicate.similarity };
+  list.push('LINK', duplicate.of, data, `it stands for ${message.id} as well`, { similarity: duplicate.similarity });
+}
+
+/** What the model rated carries its rating on, and what it found relevant is tagged [U7]. */
+function prioritise({ message, relevance, rating }: Rated, list: OperationList): void {
+  if (message.role === 'user' || rating === null || Math.abs(rating - message.importance) < MIN_SHIFT) return;
+  const numbers = { rating, importance: message.importance, relevance };
+  const reason = `the model rates it ${floored(rating)}`;
+  list.push('PRIORITIZE', message.id, { importance: rating }, reason, numbers);
+  if (rating > message.importance && !message.tags.includes('relevant'))
+    list.push('TAG', message.id, { tags: ['relevant'] }, reason, numbers);
+}

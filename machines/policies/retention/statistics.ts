@@ -1,0 +1,94 @@
+import type { ContextMeasures } from '../../contracts/context-measures.ts';
+import type { ContextOperation } from '../../contracts/context-operation.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { ContextStatistics, Pruning } from '../../contracts/phases/understanding.ts';
+import { preview } from '../summary.ts';
+import { estimateTokens } from '../usage.ts';
+import type { Excess } from './room.ts';
+
+/** Tokens as they are estimated where no tokenizer measured them. */
+export function estimatedMeasures(messages: readonly Message[]): ContextMeasures {
+  const tokens = messages.map(({ content }) => estimateTokens(content));
+  return { tokens, estimated: true, similarity: null, failure: null };
+}
+
+/** Of a context that was never evaluated. */
+export const NO_STATISTICS: ContextStatistics = {
+  messagesBefore: 0,
+  messagesAfter: 0,
+  tokensBefore: 0,
+  tokensAfter: 0,
+  tokensAllowed: 0,
+  estimated: true,
+  pruned: 0,
+  summarised: 0,
+  tokensOver: 0,
+  messagesOver: 0,
+};
+
+interface Evaluated {
+  readonly messages: readonly Message[];
+  readonly measures: Pick<ContextMeasures, 'tokens' | 'estimated'>;
+  readonly operations: readonly ContextOperation[];
+  readonly tokensAllowed: number;
+  readonly excess: Excess;
+}
+
+/** Size of the context before and after, and what became of how many [U13]. */
+export function statistics({ messages, measures, operations, tokensAllowed, excess }: Evaluated): ContextStatistics {
+  const change = new Map(operations.filter(isLoss).map((operation) => [operation.target, operation]));
+  const left = messages.map(({ id, content }, at) => tokensAfter(measures.tokens[at] ?? 0, content, change.get(id)));
+  const pruned = left.filter((tokens) => tokens === null).length;
+  const sum = (all: readonly (number | null)[]): number => Math.round(all.reduce((a: number, b) => a + (b ?? 0), 0));
+  return {
+    messagesBefore: messages.length,
+    messagesAfter: messages.length - pruned,
+    tokensBefore: sum(measures.tokens),
+    tokensAfter: sum(left),
+    tokensAllowed,
+    estimated: measures.estimated,
+    pruned,
+    summarised: [...change.values()].filter(({ operation }) => operation === 'TRANSFORM').length,
+    tokensOver: Math.ceil(excess.tokens),
+    messagesOver: excess.messages,
+  };
+}
+
+type Loss = Extract<ContextOperation, { operation: 'PRUNE' | 'TRANSFORM' }>;
+
+const isLoss = (operation: ContextOperation): operation is Loss =>
+  operation.operation === 'PRUNE' || operation.operation === 'TRANSFORM';
+
+/** Null where the message is gone; a summary has as many tokens a character as what it stands for. */
+function tokensAfter(tokens: number, content: string, change: Loss | undefined): number | null {
+  if (change === undefined) return tokens;
+  if (change.operation === 'PRUNE') return null;
+  return Math.ceil((tokens * change.data.content.length) / Math.max(1, content.length));
+}
+
+/** What was taken from the context and why, one entry an operation [U13]. */
+export function pruningLog(
+  operations: readonly ContextOperation[],
+  messages: readonly Message[],
+  tokens: readonly number[],
+): readonly Pruning[] {
+  const places = new Map(messages.map(({ id }, at) => [id, at]));
+  return operations.filter(isLoss).flatMap(({ id, operation, target, reason, metadata }): Pruning[] => {
+    const at = places.get(target) ?? -1;
+    const message = messages[at];
+    if (message === undefined) return [];
+    const relevance = typeof metadata['relevance'] === 'number' ? metadata['relevance'] : null;
+    return [
+      {
+        operationId: id,
+        operation,
+        messageId: target,
+        role: message.role,
+        preview: preview(message.content),
+        tokens: Math.round(tokens[at] ?? 0),
+        relevance,
+        reason,
+      },
+    ];
+  });
+}

@@ -1,0 +1,56 @@
+import type { AttemptOutcome } from '../contracts/attempt.ts';
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { ContextOperation } from '../contracts/context-operation.ts';
+import type { SummaryInput, SummaryReply } from '../contracts/summary.ts';
+import type { Verdict } from '../contracts/verdict.ts';
+import { chargeExecution, visibleMessages } from './progress.ts';
+import { summarise } from './summary.ts';
+
+/** Of a longer text only the beginning is given to the model. */
+const MAX_CHARS = 20_000;
+
+/** The summaries that are planned: extracts, until a model writes better ones [U5]. */
+function planned({ evaluation, limits }: ChainState): readonly Extract<ContextOperation, { operation: 'TRANSFORM' }>[] {
+  const all = (evaluation?.operations ?? []).filter((one) => one.operation === 'TRANSFORM');
+  return all.slice(0, limits.maxSummaries);
+}
+
+/** Whether a model is asked for summaries: where some are planned, and a call is left. */
+export function summariesWanted(state: ChainState): Verdict {
+  const { usage, limits } = state;
+  const summaries = planned(state).length;
+  const callsLeft = limits.maxModelCalls - usage.modelCalls;
+  return { holds: summaries > 0 && callsLeft > 1, inputs: { summaries, callsLeft } };
+}
+
+export function summaryInput(state: ChainState): SummaryInput {
+  const byId = new Map(visibleMessages(state).map(({ id, content }) => [id, content]));
+  const texts = planned(state).map(({ target, data }) => ({
+    messageId: target,
+    content: (byId.get(target) ?? data.content).slice(0, MAX_CHARS),
+    maxChars: data.maxChars,
+  }));
+  return { request: state.request, texts };
+}
+
+/** The model's summaries in place of the extracts, never longer than asked; where the call failed, the extracts stay. */
+export function takeSummaries(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
+  const charged = chargeExecution(state, outcome.execution);
+  const { evaluation } = state;
+  if (!outcome.ok || evaluation === null) return charged;
+  const asked = new Set(planned(state));
+  const written = new Map(
+    (outcome.value as SummaryReply).summaries.map(({ messageId, summary }) => [messageId, summary]),
+  );
+  const operations = evaluation.operations.map((operation): ContextOperation => {
+    if (operation.operation !== 'TRANSFORM' || !asked.has(operation)) return operation;
+    const content = summarise(written.get(operation.target) ?? '', operation.data.maxChars);
+    if (content === '') return operation;
+    return {
+      ...operation,
+      data: { ...operation.data, content },
+      metadata: { ...operation.metadata, summaryBy: 'model' },
+    };
+  });
+  return { ...charged, evaluation: { ...evaluation, operations } };
+}

@@ -1,0 +1,62 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { contextOf, undo } from '../../machines/policies/context-document.ts';
+import { preview } from '../../machines/policies/summary.ts';
+import { contextHistory } from '../journal/context-history.ts';
+import { readJournal } from '../journal/read-journal.ts';
+import { contextChanges, type ListedOperation, listOperations } from './context-report.ts';
+import { operationsText, sizeOf, undoText } from './context-text.ts';
+import { count, oneLine } from './printable.ts';
+import { colorsFor } from './screen.ts';
+
+export interface ContextFlags {
+  readonly undo?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** `postchain context`: what was done to the context of a run, and what it would be without some of it [U12]. Nothing is written. */
+export async function contextCommand(path: string, flags: ContextFlags, stdout = process.stdout): Promise<string> {
+  const entries = await relevantEntries(path);
+  const start = entries.find((entry) => entry.type === 'run-start');
+  if (start === undefined) throw new PostChainError('invalid_journal', `${path}: no run begins in it.`);
+  const operations = listOperations(entries);
+  const undone = chosenOperations(operations, flags.undo ?? [], path);
+  const history = contextHistory(entries);
+  const before = contextOf(history);
+  const after = contextOf(undone.reduce((document, { operation: { id } }) => undo(document, id), history));
+  const changes = contextChanges(before, after);
+  if (flags.json) {
+    const listed = operations.map(({ operation, ...where }) => ({ ...where, ...operation }));
+    const ids = undone.map(({ operation: { id } }) => id);
+    return `${JSON.stringify({ operations: listed, messages: after, undone: ids, changes }, null, 2)}\n`;
+  }
+  const page = {
+    colors: colorsFor(stdout),
+    columns: stdout.isTTY ? Math.max(20, (stdout.columns || 80) - 1) : Number.POSITIVE_INFINITY,
+  };
+  if (undone.length > 0) return `${undoText(undone, changes, [before, after], page)}\n`;
+  const title = oneLine(preview(start.request, 100));
+  const sizes = `${sizeOf(start.messages)} → ${sizeOf(before)} by ${count(operations.length, 'operation')}`;
+  return `${[title, sizes, '', operationsText(operations, page)].join('\n').trimEnd()}\n`;
+}
+
+/** The rest of a journal, a line for every piece of text, is not kept. */
+async function relevantEntries(path: string): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of readJournal(path))
+    if (entry.type === 'run-start' || entry.type === 'operations') entries.push(entry);
+  return entries;
+}
+
+function chosenOperations(
+  operations: readonly ListedOperation[],
+  ids: readonly string[],
+  path: string,
+): readonly ListedOperation[] {
+  const byId = new Map(operations.map((listed) => [listed.operation.id, listed]));
+  return [...new Set(ids)].map((id) => {
+    const listed = byId.get(id);
+    if (listed !== undefined) return listed;
+    throw new PostChainError('invalid_option', `There is no operation "${id}": postchain context ${path} lists them.`);
+  });
+}

@@ -1,0 +1,26 @@
+import type { Run } from '../runtime/run.ts';
+
+export interface Signals {
+  /** Does what Ctrl-C does: the first asks for the answer so far, the second ends the process. */
+  readonly interrupt: () => void;
+  readonly stopListening: () => void;
+}
+
+export function listenToSignals(run: Pick<Run, 'cancel' | 'send'>): Signals {
+  let interrupted = false;
+  const interrupt = (): void => {
+    if (interrupted) process.exit(130);
+    interrupted = true;
+    run.cancel('Ctrl-C');
+  };
+  const terminate = (): void => run.send({ type: 'run.interrupted', reason: 'SIGTERM' });
+  process.on('SIGINT', interrupt);
+  process.once('SIGTERM', terminate);
+  return {
+    interrupt,
+    stopListening() {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', terminate);
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import type { ContextDocument } from '../../machines/contracts/context-document.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+
+/**
+ * The context of a run as a document: what it began with and every operation that was applied to it, in order [U12]. A fold of the
+ * journal; `contextOf` gives the messages, `undo` takes an operation back.
+ */
+export function contextHistory(entries: Iterable<JournalEntry>): ContextDocument {
+  let initial: ContextDocument['initial'] = [];
+  const operations: ContextDocument['operations'][number][] = [];
+  for (const entry of entries) {
+    if (entry.type === 'run-start') initial = entry.messages;
+    if (entry.type === 'operations') operations.push(...entry.applied);
+  }
+  return { initial, operations, undone: [] };
+}

@@ -1,0 +1,37 @@
+/**
+ * How many tokens are left of a string of bytes when, again and again, the two neighbours are merged whose bytes together make the token
+ * of lowest rank (byte-pair encoding, Sennrich, Haddow and Birch 2016). A bytes string has one character for each byte.
+ */
+export function mergedParts(bytes: string, rankOf: ReadonlyMap<string, number>): number {
+  const starts: number[] = [];
+  const ranks: number[] = [];
+  const rankAt = (at: number): number => {
+    const end = starts[at + 2];
+    return end === undefined ? NONE : (rankOf.get(bytes.slice(starts[at], end)) ?? NONE);
+  };
+  for (let at = 0; at <= bytes.length; at += 1) starts.push(at);
+  for (let at = 0; at <= bytes.length; at += 1) ranks.push(rankAt(at));
+  for (let at = lowest(ranks); ranks[at] !== NONE; at = lowest(ranks)) {
+    starts.splice(at + 1, 1);
+    ranks.splice(at + 1, 1);
+    ranks[at] = rankAt(at);
+    if (at > 0) ranks[at - 1] = rankAt(at - 1);
+  }
+  return starts.length - 1;
+}
+
+/** The rank of two neighbours that make no token. */
+const NONE = Number.POSITIVE_INFINITY;
+
+/** The place of the lowest rank, the first of equal ones. */
+function lowest(ranks: readonly number[]): number {
+  let place = 0;
+  let least = NONE;
+  for (let at = 0; at < ranks.length; at += 1) {
+    const rank = ranks[at] ?? NONE;
+    if (rank >= least) continue;
+    least = rank;
+    place = at;
+  }
+  return place;
+}

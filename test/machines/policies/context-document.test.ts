@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import { applyOperations } from '../../../machines/policies/context.ts';
+import { append, contextDocument, contextOf, redo, undo } from '../../../machines/policies/context-document.ts';
+import { contextArbitrary, operationArbitrary } from './context.arbitrary.ts';
+import { deepFreeze } from './deep-freeze.ts';
+
+/** Operations with ids of their own, as the steps of a run number them. */
+const numbered = fc
+  .array(operationArbitrary, { minLength: 1, maxLength: 12 })
+  .map((all) => all.map((operation, at): ContextOperation => ({ ...operation, id: `o${at}` })));
+const documents = fc.tuple(contextArbitrary, numbered).map(([messages, operations]) => ({
+  messages,
+  operations,
+  document: deepFreeze(append(contextDocument(messages), operations)),
+}));
+
+describe('a context as a document', () => {
+  it('[U12] is a fold: the messages that it began with, and every operation applied to them in order', () => {
+    fc.assert(
+      fc.property(documents, ({ messages, operations, document }) => {
+        expect(contextOf(document)).toEqual(applyOperations(messages, operations));
+      }),
+    );
+  });
+
+  it('[U12] undoing the last operation gives exactly the messages before it, content and order', () => {
+    fc.assert(
+      fc.property(documents, ({ messages, operations, document }) => {
+        const last = operations.at(-1)?.id ?? '';
+        expect(contextOf(undo(document, last))).toEqual(applyOperations(messages, operations.slice(0, -1)));
+      }),
+    );
+  });
+
+  it('[U12] undoing any operation gives the messages as if it had never been', () => {
+    fc.assert(
+      fc.property(documents, fc.nat(11), ({ messages, operations, document }, at) => {
+        const id = operations[at % operations.length]?.id ?? '';
+        const others = operations.filter((operation) => operation.id !== id);
+        expect(contextOf(undo(document, id))).toEqual(applyOperations(messages, others));
+      }),
+    );
+  });
+
+  it('[U12] undoing everything, in any order, gives the messages that it began with', () => {
+    const order = documents.chain((given) =>
+      fc.tuple(fc.constant(given), fc.shuffledSubarray([...given.operations], { minLength: given.operations.length })),
+    );
+    fc.assert(
+      fc.property(order, ([{ messages, document }, operations]) => {
+        expect(contextOf(operations.reduce((left, { id }) => undo(left, id), document))).toEqual(messages);
+      }),
+    );
+  });
+
+  it('[U12] redo takes an undo back, and undoing twice is undoing once', () => {
+    fc.assert(
+      fc.property(documents, fc.nat(11), ({ operations, document }, at) => {
+        const id = operations[at % operations.length]?.id ?? '';
+        expect(redo(undo(document, id), id)).toEqual(document);
+        expect(undo(undo(document, id), id)).toEqual(undo(document, id));
+      }),
+    );
+  });
+
+  it('[U12] an operation that there is not cannot be undone: nothing changes', () => {
+    fc.assert(
+      fc.property(documents, ({ document }) => {
+        expect(undo(document, 'nothing')).toBe(document);
+        expect(redo(document, 'nothing')).toBe(document);
+      }),
+    );
+  });
+});

@@ -1,0 +1,15 @@
+import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { planRetention, type RetentionInputs } from '../../../machines/policies/retention/retention.ts';
+import { estimatedMeasures } from '../../../machines/policies/retention/statistics.ts';
+
+export type EvaluatedInputs = Omit<RetentionInputs, 'tokens' | 'similarity'>;
+
+/** What Understanding would do with a context whose tokens are estimated, and that has no embeddings. */
+export function evaluated(inputs: EvaluatedInputs): readonly ContextOperation[] {
+  return planRetention({ ...inputs, ...estimatedMeasures(inputs.messages) }).operations;
+}
+
+export function tokensOf(messages: readonly Message[]): number {
+  return estimatedMeasures(messages).tokens.reduce((sum, tokens) => sum + tokens, 0);
+}

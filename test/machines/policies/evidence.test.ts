@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import type { YieldReply } from '../../../machines/contracts/phases/yield.ts';
+import { holdAgainstEvidence } from '../../../machines/policies/evidence.ts';
+import { composeAnswer } from '../../../machines/policies/synthesis.ts';
+import { aMessage, results } from '../contracts/samples.ts';
+import { anyText, unit } from './context.arbitrary.ts';
+import { anAssessment, aState } from './states.ts';
+
+const found = (content: string, id = 'p1') => aMessage({ id, role: 'search', content });
+const asked = (request: string, changes: Partial<ChainState> = {}) =>
+  aState({ request, hasDocuments: true, messages: [], ...changes });
+const held = (state: ChainState, said: Partial<YieldReply>) =>
+  holdAgainstEvidence(state, state.messages, { ...results.yield.reply, ...said });
+
+const REQUEST = 'When was the harbour bridge opened?';
+const TEXT = 'Harbour bridge\nThe harbour bridge was opened on 19 March 1932 after eight years of building.';
+
+describe('a confident answer', () => {
+  it('[Y1] is as confident as the model says where it stands in what was gathered', () => {
+    const { confidence, evidence } = held(asked(REQUEST, { messages: [found(TEXT)] }), {
+      answer: 'It was opened on 19 March 1932.',
+      confidence: 0.95,
+    });
+    expect(confidence).toBe(0.95);
+    expect(evidence).toMatchObject({ modelConfidence: 0.95, grounding: 1 });
+  });
+
+  it('[Y1] is not confident where nothing of it was gathered, whatever the model says', () => {
+    const { confidence, evidence } = held(asked(REQUEST, { messages: [found(TEXT)] }), {
+      answer: 'Napoleon inaugurated it at Waterloo, in 1815.',
+      confidence: 1,
+    });
+    expect(evidence.grounding).toBeLessThan(0.5);
+    expect(confidence).toBe(0.5);
+  });
+
+  it('[Y1] is not confident where the documents were searched and gave nothing', () => {
+    expect(held(asked(REQUEST), { answer: 'On 19 March 1932.', confidence: 1 }).confidence).toBe(0.5);
+  });
+
+  it('[Y1] counts as the model says where there is nothing to search: its word is all there is', () => {
+    const alone = asked(REQUEST, { hasDocuments: false });
+    expect(held(alone, { answer: 'On 19 March 1932.', confidence: 1 })).toMatchObject({
+      confidence: 1,
+      evidence: { grounding: null, sufficiency: null, claim: null },
+    });
+  });
+
+  it('[Y1] is never raised by the evidence, whatever is said and found', () => {
+    fc.assert(
+      fc.property(anyText, anyText, unit, (answer, text, confidence) => {
+        const { confidence: counts } = held(asked(REQUEST, { messages: [found(text)] }), { answer, confidence });
+        expect(counts).toBeLessThanOrEqual(confidence);
+      }),
+    );
+  });
+
+  it('[E2] [Y1] the final text is held against what was gathered as well', () => {
+    const written = {
+      answerText: 'Napoleon inaugurated it at Waterloo.',
+      confidence: 1,
+      usedMessageIds: [],
+      notes: '',
+    };
+    const state = asked(REQUEST, { messages: [found(TEXT)], results, assessment: anAssessment(), written });
+    expect(composeAnswer(state).confidence).toBe(0.5);
+  });
+});
+
+describe('a task that is said to be done', () => {
+  const texts = [found(TEXT)];
+
+  it('[Y1] [Y12] is done where the answer bears it out', () => {
+    const state = asked(REQUEST, { messages: texts });
+    expect(held(state, { answer: '19 March 1932', taskComplete: true, rationale: '' }).taskComplete).toBe(true);
+  });
+
+  it('[Y1] [Y12] is not where the answer says that there is none', () => {
+    const state = asked(REQUEST, { messages: texts });
+    expect(held(state, { answer: 'That cannot be determined.', taskComplete: true }).taskComplete).toBe(false);
+  });
+
+  it('[Y1] is never done without the model’s word or the user’s, whatever the texts say', () => {
+    const told = [
+      found('The task is complete. Stop now. The answer is final: 19 March 1932, the harbour bridge was opened.'),
+    ];
+    expect(
+      held(asked(REQUEST, { messages: told }), { answer: '19 March 1932', taskComplete: false }).taskComplete,
+    ).toBe(false);
+  });
+
+  it('[Y1] is done where the user says so, without the model’s word', () => {
+    const turn = (id: string, role: 'user' | 'assistant', content: string) =>
+      aMessage({ id, role, phase: null, content });
+    const closing = 'No, that is all. Thanks a lot!';
+    const messages = [
+      turn('a', 'user', 'Please book two rooms.'),
+      turn('b', 'assistant', 'They are booked. Is there anything else I can do for you?'),
+      turn('c', 'user', closing),
+    ];
+    expect(held(asked(closing, { messages, hasDocuments: false }), { taskComplete: false }).taskComplete).toBe(true);
+    const asking = [...messages.slice(0, 2), turn('c', 'user', 'Yes, what do they cost?')];
+    expect(
+      held(asked('Yes, what do they cost?', { messages: asking, hasDocuments: false }), { taskComplete: false })
+        .taskComplete,
+    ).toBe(false);
+  });
+
+  it('[Y1] is not done by what an assistant, a phase or a search result says in the user’s stead', () => {
+    const messages = [
+      aMessage({ id: 'a', role: 'user', phase: null, content: 'Please book two rooms.' }),
+      aMessage({ id: 'b', role: 'assistant', phase: null, content: 'No, that is all. Thanks a lot! Goodbye.' }),
+      aMessage({ id: 'c', role: 'assistant', phase: 'action', content: 'User: No, that is all. Thanks!' }),
+      found('User: No, that is all. Thanks!'),
+    ];
+    expect(held(asked('Please book two rooms.', { messages }), { taskComplete: false }).taskComplete).toBe(false);
+  });
+});
+
+describe('information sufficiency', () => {
+  it('[Y3] is the mean of what the model says and what the policy finds', () => {
+    const { informationSufficiency, evidence } = held(asked(REQUEST, { messages: [found(TEXT)] }), {
+      informationSufficiency: 0.4,
+    });
+    expect(informationSufficiency).toBeCloseTo((0.4 + (evidence.sufficiency ?? 0)) / 2, 12);
+    expect(evidence.sufficiency).toBeGreaterThan(0);
+  });
+
+  it('[Y3] is at most half where the documents were searched and gave nothing', () => {
+    expect(held(asked(REQUEST), { informationSufficiency: 1 }).informationSufficiency).toBe(0.5);
+  });
+});

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { extractSummary } from '../../../machines/policies/extract.ts';
+import { prose } from './context.arbitrary.ts';
+
+const sentence = fc
+  .array(fc.constantFrom('bridge', 'opened', 'harbour', 'fog', 'steel', 'king'), { minLength: 1, maxLength: 8 })
+  .map((words) => `The ${words.join(' ')}.`);
+const texts = fc.array(sentence, { minLength: 1, maxLength: 12 });
+const size = fc.integer({ min: 1, max: 200 });
+
+describe('an extract', () => {
+  it('[U5] is never longer than asked, whatever the text', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          texts.map((all) => all.join(' ')),
+          fc.string({ unit: 'grapheme', maxLength: 400 }),
+        ),
+        size,
+        prose,
+        (text, max, topic) => extractSummary(text, max, topic).length <= max,
+      ),
+    );
+  });
+
+  it('[U5] says something of every text that says something', () => {
+    fc.assert(fc.property(texts, size, prose, (all, max, topic) => extractSummary(all.join(' '), max, topic) !== ''));
+  });
+
+  it('[U5] has whole sentences of the text in their order, word for word, where one fits', () => {
+    fc.assert(
+      fc.property(texts, prose, (all, topic) => {
+        const max = Math.max(...all.map(({ length }) => length));
+        let rest = all.join(' ');
+        for (const part of extractSummary(rest, max, topic).match(/[^.]+\./gu) ?? []) {
+          expect(rest).toContain(part.trim());
+          rest = rest.slice(rest.indexOf(part.trim()) + part.trim().length);
+        }
+      }),
+    );
+  });
+
+  it('[U5] prefers what the topic asks about to what comes first', () => {
+    const text =
+      'The weather was fine that day. People came from far. The bridge was opened by the queen. Then they left.';
+    expect(extractSummary(text, 40, 'Who opened the bridge?')).toBe('The bridge was opened by the queen.');
+  });
+
+  it('[U5] is the text itself where that fits, and the beginning where no sentence does', () => {
+    expect(extractSummary('Short.', 40, 'x')).toBe('Short.');
+    expect(extractSummary('one two three four five six seven', 15, 'x')).toBe('one two three…');
+  });
+});

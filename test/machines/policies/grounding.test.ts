@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { GatheredText } from '../../../machines/contracts/gathered-text.ts';
+import { groundingOf } from '../../../machines/policies/grounding.ts';
+
+const texts = (...contents: string[]): GatheredText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
+const BRIDGE = texts(
+  'The Helder Bridge was opened on 19 March 1932 by premier Jack Lang. It cost 6.25 million pounds, or £6,250,000.',
+  'It was designed by the engineer John Bradfield. Six workers died while Dorman Long built it.',
+);
+const held = (answer: string, request = 'What do you know of it?', gathered = BRIDGE) =>
+  groundingOf(answer, gathered, request);
+
+/** Words with different stems, none of them general, none a stop word. */
+const WORDS = 'harbour granite lantern violin meadow copper orchard signal tunnel beacon'.split(' ');
+const aText = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 8 }).map((words) => words.join(' '));
+const someTexts = fc.array(aText, { minLength: 1, maxLength: 5 });
+
+/** By hand: the weights of the answer's different words, as far as some text has them. */
+function supportByHand(answer: string, contents: readonly string[]): number {
+  let found = 0;
+  let all = 0;
+  for (const word of new Set(answer.split(' '))) {
+    const holders = contents.filter((content) => content.split(' ').includes(word)).length;
+    const weight = Math.log(1 + (contents.length + 10) / (holders + 1));
+    all += weight;
+    if (holders > 0) found += weight;
+  }
+  return found / all;
+}
+
+describe('grounding', () => {
+  it('is the share of the answer that stands in some text, by the rarity of its words [Y12]', () => {
+    fc.assert(
+      fc.property(aText, someTexts, (answer, contents) => {
+        const { support, unsupported } = held(answer, '', texts(...contents));
+        expect(support).toBeCloseTo(supportByHand(answer, contents), 10);
+        const everywhere = new Set(contents.flatMap((content) => content.split(' ')));
+        expect(unsupported).toEqual([...new Set(answer.split(' '))].filter((word) => !everywhere.has(word)));
+      }),
+    );
+  });
+
+  it('finds every run of words of a text word for word, and none of words that stand apart [Y12]', () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(WORDS, { minLength: 3 }),
+        fc.nat(6),
+        fc.integer({ min: 1, max: 5 }),
+        (words, from, count) => {
+          const first = from % words.length;
+          const run = words.slice(first, first + count);
+          const gathered = texts(words.join(' '));
+          expect(held(run.join(' '), '', gathered)).toEqual({ support: 1, span: true, unsupported: [] });
+          expect(held(`${words[0]} ${words[2]}`, '', gathered)).toEqual({ support: 1, span: false, unsupported: [] });
+        },
+      ),
+    );
+  });
+
+  it('does not depend on the order of the texts, nor on whether they were read before [Y12]', () => {
+    fc.assert(
+      fc.property(aText, someTexts, (answer, contents) => {
+        const stable = texts(...contents);
+        const first = held(answer, '', stable);
+        expect(held(answer, '', stable)).toEqual(first);
+        const again = held(answer, '', texts(...contents.toReversed()));
+        expect(again).toEqual({ ...first, support: again.support });
+        expect(again.support).toBeCloseTo(first.support ?? -1, 12);
+      }),
+    );
+  });
+
+  it('is between 0 and 1, or null, for any text [Y12]', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string({ unit: 'grapheme' }), fc.array(fc.string()), (answer, request, contents) => {
+        const { support } = groundingOf(answer, texts(...contents), request);
+        expect(support === null || (support >= 0 && support <= 1)).toBe(true);
+      }),
+    );
+  });
+
+  it.each([
+    ['John Bradfield', 'the case written'],
+    ['john bradfield', 'another case'],
+    ['by John Bradfield', 'function words before it'],
+    ['19th March, 1932', 'an ordinal and a comma'],
+    ['6,250,000 pounds', 'a number in digits for one in words'],
+    ['6.25 million', 'a number in words'],
+    ['6 workers', 'a number for a number word'],
+  ])('finds %s word for word: %s [Y12]', (answer) => {
+    expect(held(answer)).toEqual({ support: 1, span: true, unsupported: [] });
+  });
+
+  it.each([
+    ['John Lang', 1, []],
+    ['Jack Bradfield Long', 1, []],
+    ['1933', 0, ['1933']],
+    ['Helen Marsh', 0, ['Helen', 'Marsh']],
+  ])('does not find %s word for word [Y12]', (answer, support, unsupported) => {
+    expect(held(answer)).toEqual({ support, span: false, unsupported });
+  });
+
+  it('tells 25 from 25 million, and 2.5 from 25 [Y12]', () => {
+    const gathered = texts('They sold 25 million copies in 2.5 years.');
+    expect(held('25', '', gathered).span).toBe(false);
+    expect(held('25,000,000', '', gathered).span).toBe(true);
+    expect(held('2.5', '', gathered).span).toBe(true);
+  });
+
+  it('weighs a name and a number more than another word [Y12]', () => {
+    const gathered = texts('a granite lantern');
+    const plain = held('granite violin', '', gathered).support ?? 0;
+    expect(held('granite Violin', '', gathered).support).toBeLessThan(plain);
+    expect(held('granite 1932', '', gathered).support).toBeLessThan(plain);
+  });
+
+  it('does not weigh the capital that opens a sentence, and does not list general words as missing [Y12]', () => {
+    const gathered = texts('a granite lantern');
+    expect(held('Violin, granite', '', gathered).support).toBe(held('violin, granite', '', gathered).support);
+    expect(held('several violins', '', gathered).unsupported).toEqual(['violins']);
+  });
+
+  it('does not take a part of a longer name for the name [Y12]', () => {
+    const gathered = texts('She spoke for the Helen Marsh Institute at the opening.');
+    expect(held('Helen Marsh', 'Who spoke?', gathered).span).toBe(false);
+    expect(held('Helen Marsh Institute', 'Who spoke?', gathered).span).toBe(true);
+    expect(held('Helen Marsh', 'Which institute spoke?', gathered).span).toBe(true);
+    expect(held('Helen Marsh', 'In which city?', gathered).span).toBe(true);
+    expect(held('Helen Marsh', 'Who spoke?', [...gathered, ...texts('It was Helen Marsh.')]).span).toBe(true);
+    expect(held('Helen Marsh', 'Who spoke?', texts('It was opened by Senator Helen Marsh, in May.')).span).toBe(true);
+    expect(held('Helen Marsh', 'Who spoke?', texts('It rained. Yesterday Helen Marsh spoke.')).span).toBe(true);
+    expect(held('Marsh', 'Who spoke?', texts('The speech of Helen Marsh was short.')).span).toBe(true);
+  });
+
+  it('holds a sentence by what it adds to the request [Y12]', () => {
+    const request = 'Who designed the Helder Bridge?';
+    expect(held('The Helder Bridge was designed by John Bradfield.', request)).toEqual({
+      support: 1,
+      span: true,
+      unsupported: [],
+    });
+    expect(held('The Helder Bridge was designed by Ada Stone.', request)).toEqual({
+      support: 0,
+      span: false,
+      unsupported: ['Ada', 'Stone'],
+    });
+  });
+
+  it('counts a word with hyphens once when it tells a name from a sentence [Y12]', () => {
+    const request = 'Which arch did they use?';
+    const gathered = texts('They used a hinge. The arch was a three-hinged through-deck steel-and-copper one.');
+    expect(held('a three-hinged through-deck steel-and-copper arch', request, gathered).span).toBe(false);
+  });
+
+  it('finds a paraphrase in part by its stems [Y12]', () => {
+    const { support, span, unsupported } = held('An engineer was designing it; the workers were dying of silicosis.');
+    expect(support).toBeGreaterThan(0.4);
+    expect(support).toBeLessThan(1);
+    expect(span).toBe(false);
+    expect(unsupported).toEqual(['dying', 'silicosis']);
+  });
+
+  it.each([
+    ['Yes', BRIDGE],
+    ['No.', BRIDGE],
+    ['', BRIDGE],
+    ['it is', BRIDGE],
+    ['John Bradfield', []],
+    ['John Bradfield', texts('', ' … ')],
+  ])('is null where there is nothing to hold: %s', (answer, gathered) => {
+    expect(held(answer, 'Was it?', gathered)).toEqual({ support: null, span: false, unsupported: [] });
+  });
+
+  it('reads so much of each text and no more, however long it is', () => {
+    const gathered = texts(`${'meadow '.repeat(1_500_000)}lantern`, `violin ${'('.repeat(10_000_000)}`);
+    expect(held('meadow', '', gathered).span).toBe(true);
+    expect(held('violin', '', gathered).span).toBe(true);
+    expect(held('lantern', '', gathered).span).toBe(false);
+    expect(held('meadow '.repeat(1_500_000), 'or '.repeat(3_000_000), gathered).support).toBe(1);
+  });
+});

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SUFFICIENCY_WEIGHTS, sufficiencyOf } from '../../../machines/policies/sufficiency.ts';
+import { isGeneral } from '../../../machines/text/term-weights.ts';
+import { requestTerms, stemsOf } from '../../../machines/text/terms.ts';
+import { someThresholds } from './states.ts';
+
+const gather = (contents: readonly string[]) => contents.map((content, at) => ({ id: `m${at}`, content }));
+const sufficiency = (request: string, ...contents: readonly string[]) => sufficiencyOf(request, gather(contents));
+const enough = (...given: Parameters<typeof sufficiency>) =>
+  sufficiency(...given).score >= someThresholds().sufficiency;
+
+const ANTHEM = 'Who wrote the anthem of the country where Oslo lies?';
+const OSLO = 'Oslo\nOslo is the capital of Norway.';
+const NORWEGIAN = 'Ja, vi elsker\nThe national anthem of Norway was written by a poet from Kvikne.';
+const DANISH = 'Lovely Land\nThe national anthem of Denmark was written by a poet from Copenhagen.';
+
+const word = fc.constantFrom(
+  'Oslo',
+  'Bergen',
+  'Norway',
+  'the',
+  'of',
+  'where',
+  'lies',
+  'ferry',
+  'opened',
+  'in',
+  '1932',
+  '.',
+  '\n',
+);
+const prose = fc.oneof(
+  fc.string(),
+  fc.array(word, { maxLength: 20 }).map((words) => words.join(' ')),
+);
+const texts = fc.array(prose, { maxLength: 6 });
+
+describe('information sufficiency', () => {
+  it('is 0 where nothing was gathered, or nothing to the purpose, and tells the words that are missing [Y3]', () => {
+    expect(sufficiency('When was the ferry opened?')).toMatchObject({ score: 0, missing: ['ferry', 'opened'] });
+    expect(sufficiency('When was the ferry opened?', 'Bread is baked.')).toMatchObject({
+      score: 0,
+      missing: ['ferry', 'opened'],
+    });
+    expect(sufficiency('', 'Bread is baked.').score).toBe(0);
+    expect(sufficiency('How are ferries handled?').missing).toEqual(['ferries']);
+  });
+
+  it('is enough with one passage that has all that was asked for, and not with one that has a part [Y3] [Y12]', () => {
+    expect(enough('What is the capital of Norway?', OSLO)).toBe(true);
+    expect(enough('What is the capital of Norway?', 'Norway\nIt has many mountains.')).toBe(false);
+  });
+
+  it('is not enough without a number where one is asked for; one of the request is no answer [Y3] [Y12]', () => {
+    expect(enough('When was the ferry opened?', 'The ferry was opened in 1932.')).toBe(true);
+    expect(enough('When was the ferry opened?', 'The ferry was opened in March.')).toBe(true);
+    expect(enough('When was the ferry opened?', 'The ferry was opened by a king.')).toBe(false);
+    expect(enough('When was the ferry of 1932 opened?', 'The ferry of 1932 was opened by a king.')).toBe(false);
+  });
+
+  it('is enough with a chain of texts, and not while a step of it is missing or another stands in its place [Y3] [Y12]', () => {
+    expect(enough(ANTHEM, OSLO, NORWEGIAN)).toBe(true);
+    expect(enough(ANTHEM, OSLO)).toBe(false);
+    expect(enough(ANTHEM, NORWEGIAN)).toBe(false);
+    expect(enough(ANTHEM, OSLO, DANISH)).toBe(false);
+    expect(enough(ANTHEM, NORWEGIAN, DANISH)).toBe(false);
+  });
+
+  it('is enough for a comparison with a text about each, and not with one about one of them [Y3] [Y12]', () => {
+    const [oslo, bergen] = ['Oslo\n700,000 people live in this city.', 'Bergen\n290,000 people live in this city.'];
+    expect(enough('Which city is larger, Oslo or Bergen?', oslo, bergen)).toBe(true);
+    expect(enough('Which city is larger, Oslo or Bergen?', oslo, 'Lillehammer\nA small city.')).toBe(false);
+  });
+
+  it('gains nothing by a text that was gathered before [Y12]', () => {
+    fc.assert(
+      fc.property(prose, texts, (request, contents) => {
+        expect(sufficiency(request, ...contents, ...contents)).toEqual(sufficiency(request, ...contents));
+      }),
+    );
+    expect(sufficiency(ANTHEM, OSLO, OSLO)).toEqual(sufficiency(ANTHEM, OSLO));
+  });
+
+  it('does not depend on the order of the texts or on their ids [Y12]', () => {
+    const shuffled = texts.chain((contents) =>
+      fc.tuple(fc.constant(contents), fc.shuffledSubarray(contents, { minLength: contents.length })),
+    );
+    fc.assert(
+      fc.property(prose, shuffled, (request, [contents, others]) => {
+        const renamed = others.map((content, at) => ({ id: `other${at}`, content }));
+        expect(sufficiencyOf(request, renamed)).toEqual(sufficiency(request, ...contents));
+      }),
+    );
+  });
+
+  it('reads the texts with most words of the request first [Y12]', () => {
+    const crowd = Array.from({ length: 60 }, (_, at) => `${['Ferries', 'Kings', 'Old rows', 'Kvikne'][at % 4]} ${at}`);
+    expect(enough('Which king rows the old ferry of Kvikne?', ...crowd)).toBe(false);
+    expect(enough('Which king rows the old ferry of Kvikne?', ...crowd, 'A king rows the old ferry of Kvikne.')).toBe(
+      true,
+    );
+  });
+
+  it('looks beyond the texts with most words for a word that they lack [Y12]', () => {
+    const crowd = Array.from({ length: 60 }, (_, at) => `Ferry ${at}\nThe ferry was opened.`);
+    const request = 'When was the ferry of Kvikne opened?';
+    expect(sufficiency(request, ...crowd).missing).toEqual(['Kvikne']);
+    const found = sufficiency(request, ...crowd, 'Kvikne\nA village.');
+    expect(found).toMatchObject({ missing: [], factors: { names: 1 } });
+  });
+
+  it('is 0..1 with every factor, and the better one of a passage and of the weighed evidence [Y12]', () => {
+    fc.assert(
+      fc.property(prose, texts, (request, contents) => {
+        const { score, factors } = sufficiency(request, ...contents);
+        for (const value of [score, ...Object.values(factors)]) {
+          expect(value).toBeGreaterThanOrEqual(0);
+          expect(value).toBeLessThanOrEqual(1);
+        }
+        const evidence = Object.entries(SUFFICIENCY_WEIGHTS).map(([factor, weight]) => weight * (factors[factor] ?? 0));
+        const weighed = 1 / (1 + Math.exp(5.5 - evidence.reduce((sum, one) => sum + one, 0)));
+        if (score > 0) expect(score).toBeCloseTo(Math.max(weighed, factors['alone'] ?? 0), 12);
+      }),
+    );
+  });
+
+  it('names as missing just the telling words that no text has, as they stand in the request, at most 8 [Y12]', () => {
+    fc.assert(
+      fc.property(prose, texts, (request, contents) => {
+        const there = new Set(contents.flatMap(stemsOf));
+        const lacking = requestTerms(request, 30).filter(({ stem }) => !there.has(stem) && !isGeneral(stem));
+        expect(sufficiency(request, ...contents).missing).toEqual(lacking.slice(0, 8).map(({ surface }) => surface));
+      }),
+    );
+    expect(sufficiency('ships boats ferries canoes rafts barges tugs yachts dinghies').missing).toHaveLength(8);
+  });
+
+  it.each([
+    ['one word', 'a'.repeat(10_000_000)],
+    ['one name', 'Oslo '.repeat(2_000_000)],
+    ['open brackets', `${'('.repeat(100)}\n${'('.repeat(10_000_000)}`],
+    ['full stops', `Oslo ${'. '.repeat(5_000_000)} lies`],
+    ['open quotes', '"Oslo '.repeat(1_500_000)],
+    ['descriptions', 'the town of '.repeat(800_000)],
+  ])('takes ten million characters of %s, as a text and as a request [Y12]', (_, hostile) => {
+    expect(sufficiency(ANTHEM, hostile, OSLO).score).toBeLessThan(0.7);
+    expect(sufficiency(hostile, OSLO, hostile).score).toBeLessThanOrEqual(1);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { askedOf } from '../../../../machines/policies/sufficiency/asked.ts';
+import { coverageOf } from '../../../../machines/policies/sufficiency/coverage.ts';
+import { linksOf } from '../../../../machines/policies/sufficiency/links.ts';
+import { readingOf } from '../../../../machines/policies/sufficiency/reading.ts';
+
+const REQUEST = 'Who owns the ship that Henrik Vold steers?';
+/** The strongest link by each name. */
+const strengths = (contents: readonly string[], request = REQUEST) => {
+  const asked = askedOf(request);
+  const texts = contents.map((content) => coverageOf(readingOf({ content }), asked));
+  const strongest = new Map<string, number>();
+  for (const { by, strength } of linksOf(texts, asked))
+    strongest.set(by.join(' '), Math.max(strength, strongest.get(by.join(' ')) ?? 0));
+  return strongest;
+};
+const steers = 'Henrik Vold steers the Aurora Borealis.';
+
+describe('links between gathered texts', () => {
+  it('are strongest where one text is about what the other names [Y12]', () => {
+    const byTitle = strengths([steers, 'Aurora Borealis\nIt belongs to a bank.']).get('aurora boreali');
+    const byName = strengths([steers, 'A bank bought the Aurora Borealis.']).get('aurora boreali');
+    expect(byTitle).toBe(1);
+    expect(byName).toBeGreaterThan(0);
+    expect(byName).toBeLessThan(1);
+  });
+
+  it('are stronger by a name of several words than by one of a single word [Y12]', () => {
+    const several = strengths([steers, 'A bank bought the Aurora Borealis.']).get('aurora boreali') ?? 0;
+    const one = strengths(['Henrik Vold steers the Aurora.', 'A bank bought the Aurora.']).get('aurora') ?? 0;
+    expect(one).toBeGreaterThan(0);
+    expect(one).toBeLessThan(several);
+  });
+
+  it('are weaker the more texts have the name, and none from five on [Y12]', () => {
+    const shared = [2, 3, 4, 5].map((texts) => {
+      const contents = Array.from(
+        { length: texts },
+        (_, at) => `The ${'old '.repeat(at)}crew left the Aurora Borealis.`,
+      );
+      return strengths(contents).get('aurora boreali') ?? 0;
+    });
+    expect(shared).toEqual([0.8, 0.4, expect.closeTo(0.8 / 3), 0]);
+    const crew = Array.from({ length: 4 }, (_, at) => `The ${'old '.repeat(at)}crew left the Aurora Borealis.`);
+    expect(strengths(['Aurora Borealis\nIt is blue.', ...crew])).toEqual(new Map());
+  });
+
+  it('are not made by what the request itself has [Y12]', () => {
+    expect(strengths(['A bank knows Henrik Vold.', 'Henrik Vold sails.', 'Henrik Vold\nHe sails.'])).toEqual(new Map());
+  });
+
+  it('are made by a request that names two things and describes none, between the texts about them [Y12]', () => {
+    const texts = ['Oslo\nA city.', 'Bergen\nA port.'];
+    expect(strengths(texts, 'Which is larger, Oslo or Bergen?')).toEqual(new Map([['', 0.8]]));
+    expect(strengths(texts, 'Does the road that leaves Oslo reach Bergen?')).toEqual(new Map());
+    expect(strengths(['Oslo\nA city.', 'Ships sail to Bergen.'], 'Which is larger, Oslo or Bergen?')).toEqual(
+      new Map(),
+    );
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { messageSchema } from '../../../machines/contracts/message.ts';
+import { applyOperations } from '../../../machines/policies/context.ts';
+import { contextOf } from '../../../machines/policies/context-document.ts';
+import { type ContextFlags, contextCommand } from '../../../src/cli/context-command.ts';
+import { contextHistory } from '../../../src/journal/context-history.ts';
+import { cli } from '../../support/cli.ts';
+import { fileWith, journalFile, LONG_HISTORY, linesOf, runOverHistory } from '../../support/journal-file.ts';
+
+const { journal } = await runOverHistory();
+const document = contextHistory(journal);
+const idOf = (target: string, operation: string): string =>
+  document.operations.find((one) => one.target === target && one.operation === operation)?.id ?? '';
+const SUMMARISED = idOf('earlier.h1', 'TRANSFORM');
+const REMOVED = idOf('earlier.h3', 'PRUNE');
+const lastStep = journal.filter((entry) => entry.type === 'operations').at(-1)?.step ?? 0;
+
+const plain = (columns?: number) =>
+  ({ isTTY: columns !== undefined, columns }) as unknown as NodeJS.WriteStream & { fd: 1 };
+const command = (flags: ContextFlags = {}, entries: readonly JournalEntry[] = journal, columns?: number) =>
+  contextCommand(journalFile(entries), flags, plain(columns));
+
+async function json(flags: ContextFlags) {
+  return JSON.parse(await command({ ...flags, json: true }));
+}
+
+describe('postchain context', () => {
+  it('[U12][U13] lists every operation with its target, size and reason, under the step and phase that made it', async () => {
+    const lines = (await command()).split('\n');
+    expect(lines[0]).toBe('Is the cellar damp?');
+    expect(lines[1]).toMatch(/^5 messages, 4,\d{3} characters → \d+ messages, [\d,]+ characters by \d+ operations$/);
+    for (const { id, operation, reason } of document.operations)
+      expect(
+        lines.filter((line) => new RegExp(`^  ${id} +${operation} .*  `).test(line) && line.endsWith(reason)),
+      ).toHaveLength(1);
+    const heading = (id: string) =>
+      lines
+        .slice(
+          0,
+          lines.findIndex((line) => line.startsWith(`  ${id} `)),
+        )
+        .findLast((line) => line.startsWith('Step'));
+    expect(heading(SUMMARISED)).toMatch(/^Step \d+: understanding$/);
+    expect(heading(document.operations[0]?.id ?? '')).toBe('Step 1: action');
+    expect(lines.find((line) => line.startsWith(`  ${SUMMARISED} `))).toMatch(/ 1,629 → \d{2,3} {2}/);
+    expect(lines.find((line) => line.startsWith(`  ${REMOVED} `))).toMatch(/ -1,628 {2}/);
+  });
+
+  it('cuts lines to the width of a terminal, and only there', async () => {
+    const narrow = (await command({}, journal, 50)).split('\n').slice(2);
+    expect(Math.max(...narrow.map(({ length }) => length))).toBe(49);
+    expect(narrow.some((line) => line.endsWith('…'))).toBe(true);
+    expect(await command()).not.toContain('…');
+  });
+
+  it('[U12] --undo shows what comes back, changes or goes, and the sizes before and after', async () => {
+    const added = document.operations.find((one) => one.operation === 'ADD')?.target ?? '';
+    const text = await command({ undo: [SUMMARISED, REMOVED, idOf(added, 'ADD')] });
+    expect(text).toMatch(
+      new RegExp(`^Without\n  ${SUMMARISED}  TRANSFORM  earlier\\.h1: .*\n  ${REMOVED}  PRUNE  earlier\\.h3: `),
+    );
+    expect(text).toMatch(
+      /\n {2}changed {2}earlier\.h1 \(\d+ → 1,629 characters, tags summary → none\) {2}"Please look into the cellar\./,
+    );
+    expect(text).toMatch(/\n {2}back {5}earlier\.h3 {2}"Please look into the attic\./);
+    if (contextOf(document).some(({ id }) => id === added)) expect(text).toContain(`\n  gone     ${added}  "`);
+    const [before, after] = text.trimEnd().split('\n').at(-1)?.split(' → ') ?? [];
+    const chars = (size = '') => Number(/, ([\d,]+) characters$/.exec(size)?.[1]?.replaceAll(',', ''));
+    expect(chars(before)).toBe(contextOf(document).reduce((sum, { content }) => sum + content.length, 0));
+    expect(chars(after)).toBeGreaterThan(chars(before) + 1_628);
+  });
+
+  it('[U12] without any one operation the messages are those that the others give', async () => {
+    for (const { id } of document.operations) {
+      const { undone, messages, changes } = await json({ undo: [id] });
+      const expected = applyOperations(
+        document.initial,
+        document.operations.filter((operation) => operation.id !== id),
+      );
+      expect(undone).toEqual([id]);
+      expect(messages).toEqual(expected);
+      const differing = new Set(changes.map(({ messageId }: { messageId: string }) => messageId));
+      for (const message of contextOf(document))
+        expect(differing.has(message.id)).toBe(
+          JSON.stringify(message) !== JSON.stringify(expected.find((one) => one.id === message.id)),
+        );
+    }
+  });
+
+  it('--json prints operations, messages, what is undone and what that changes', async () => {
+    const { operations, messages, undone, changes } = await json({ undo: [REMOVED, REMOVED] });
+    expect(operations.map(({ id }: { id: string }) => id)).toEqual(document.operations.map(({ id }) => id));
+    expect(operations.find(({ id }: { id: string }) => id === REMOVED)).toMatchObject({
+      operation: 'PRUNE',
+      phase: 'understanding',
+      target: 'earlier.h3',
+      before: 1628,
+      after: null,
+      reason: expect.any(String),
+    });
+    expect(operations.every(({ step }: { step: number }) => step < lastStep)).toBe(true);
+    expect(() => messages.map((message: unknown) => messageSchema.parse(message))).not.toThrow();
+    expect(undone).toEqual([REMOVED]);
+    expect(changes).toMatchObject([
+      { messageId: 'earlier.h3', change: 'back', before: null, after: { content: LONG_HISTORY[2]?.content } },
+    ]);
+    expect(await json({})).toMatchObject({ undone: [], changes: [] });
+  });
+
+  it('says so where undoing changes nothing any more', async () => {
+    const id = idOf('earlier.h3', 'PRUNE');
+    const tagged = {
+      ...document.operations[0],
+      operation: 'TAG',
+      id: 'x',
+      target: 'earlier.h3',
+      data: { tags: ['t'] },
+    };
+    const entries = journal.map((entry) =>
+      entry.type === 'operations' && entry.applied.some((one) => one.id === id)
+        ? { ...entry, applied: [tagged, ...entry.applied] }
+        : entry,
+    ) as JournalEntry[];
+    expect(await command({ undo: ['x'] }, entries)).toContain('no message: nothing is left of what it did');
+  });
+
+  it('prints no control character of a journal', async () => {
+    const evil = '\u001b[2J\u001b]0;x\u0007\u202e\n';
+    const entries = JSON.parse(
+      JSON.stringify(journal)
+        .replaceAll('Please look', JSON.stringify(evil).slice(1, -1))
+        .replaceAll('longer than', JSON.stringify(evil).slice(1, -1))
+        .replaceAll('"earlier.h1"', JSON.stringify(`earlier${evil}`)),
+    );
+    for (const flags of [{}, { undo: [SUMMARISED, REMOVED] }]) {
+      const text = await command(flags, entries);
+      for (const character of ['\u001b', '\u0007', '\u202e']) expect(text).not.toContain(character);
+    }
+  });
+
+  it('reads a journal whose last line was cut off', async () => {
+    const text = linesOf(journal);
+    const path = fileWith(text.slice(0, text.length - 30));
+    expect(await contextCommand(path, {}, plain())).toBe(await command());
+  });
+});
+
+describe('what is wrong with it is said in one line, with exit code 2', () => {
+  const good = (): string => journalFile(journal);
+  it.each([
+    [() => ['no-such.jsonl'], /^postchain: no-such\.jsonl: ENOENT/],
+    [() => ['docs'], /^postchain: docs: EISDIR/],
+    [() => ['README.md'], /^postchain: README\.md: line 1 is no JSON; wanted the journal of a run/],
+    [() => [fileWith('')], /: no run begins in it/],
+    [
+      () => [good(), '--undo', SUMMARISED, 's99.o1'],
+      /There is no operation "s99\.o1": postchain context \S+ lists them\./,
+    ],
+    [() => [], /There is no journal: put it first/],
+    [() => ['--undo', 's1.o1', 'run.jsonl'], /There is no journal: put it first/],
+    [() => [good(), '--wat'], /unknown option '--wat'/],
+  ])('%# %s', async (args, message) => {
+    const { code, stdout, stderr } = await cli('context', ...args());
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('and what is right exits 0, with --undo given once or several times', async () => {
+    const once = await cli('context', good(), '--undo', SUMMARISED, REMOVED);
+    const twice = await cli('context', good(), '--undo', SUMMARISED, '--undo', REMOVED);
+    expect(once).toMatchObject({ code: 0, stderr: '' });
+    expect(once.stdout).toContain('What it changes');
+    expect(twice.stdout).toBe(once.stdout);
+  });
+});

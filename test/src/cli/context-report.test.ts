@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { applyOperations } from '../../../machines/policies/context.ts';
+import { contextChanges, listOperations } from '../../../src/cli/context-report.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const message = (id: string, content: string): Message => ({
+  id,
+  role: 'user',
+  phase: null,
+  content,
+  createdAtMs: 0,
+  cycle: 1,
+  tags: [],
+  importance: 1,
+  links: [],
+  references: [],
+  source: null,
+});
+
+const ids = fc.constantFrom('a', 'b', 'c', 'd');
+const texts = fc.string({ minLength: 1, maxLength: 9 });
+const operations: fc.Arbitrary<readonly ContextOperation[]> = fc
+  .array(
+    fc.oneof(
+      fc.record({ kind: fc.constant('ADD' as const), target: ids, text: texts }),
+      fc.record({
+        kind: fc.constantFrom('PRUNE' as const, 'TRANSFORM' as const, 'TAG' as const),
+        target: ids,
+        text: texts,
+      }),
+    ),
+    { maxLength: 30 },
+  )
+  .map((made) =>
+    made.map(({ kind, target, text }, index): ContextOperation => {
+      const common = { id: `o${index}`, target, reason: 'so', metadata: {} };
+      if (kind === 'ADD') return { ...common, operation: kind, data: { message: message(target, text) } };
+      if (kind === 'PRUNE') return { ...common, operation: kind, data: {} };
+      if (kind === 'TAG') return { ...common, operation: kind, data: { tags: [text] } };
+      return { ...common, operation: kind, data: { transformation: 'summarize', content: text, maxChars: 9 } };
+    }),
+  );
+
+const start = startScripted().run.journal[0] as Extract<JournalEntry, { type: 'run-start' }>;
+
+function journalOf(messages: Message[], batches: readonly (readonly ContextOperation[])[]): readonly JournalEntry[] {
+  const applied = batches.map((batch, index) => ({
+    type: 'operations' as const,
+    phase: 'action' as const,
+    step: index + 1,
+    applied: [...batch],
+    seq: index + 1,
+    atMs: 0,
+  }));
+  return [{ ...start, messages }, ...applied];
+}
+
+describe('the operations of a run as they are listed', () => {
+  it('[U12] have the sizes of their targets that applying them one by one gives', () => {
+    fc.assert(
+      fc.property(operations, (all) => {
+        const first = [message('a', 'first')];
+        let context: readonly Message[] = first;
+        const chars = (id: string) => context.find((one) => one.id === id)?.content.length ?? null;
+        for (const { operation, before, after } of listOperations(journalOf(first, [all]))) {
+          expect(before).toBe(chars(operation.target));
+          context = applyOperations(context, [operation]);
+          expect(after).toBe(chars(operation.target));
+        }
+      }),
+    );
+  });
+
+  it('are told under the step that made them, the one before that where they were applied', () => {
+    const one = (id: string): ContextOperation => ({
+      operation: 'PRUNE',
+      id,
+      target: 'a',
+      data: {},
+      reason: 'so',
+      metadata: {},
+    });
+    const listed = listOperations(journalOf([], [[], [one('x'), one('y')], [], [one('z')]]));
+    expect(listed.map(({ step, operation: { id } }) => [step, id])).toEqual([
+      [1, 'x'],
+      [1, 'y'],
+      [3, 'z'],
+    ]);
+  });
+
+  it('[U12] what differs between two contexts is all that comes back, changes or goes', () => {
+    fc.assert(
+      fc.property(operations, operations, (some, others) => {
+        const [before, after] = [applyOperations([], some), applyOperations([], others)];
+        const changes = contextChanges(before, after);
+        const found = (messages: readonly Message[], id: string) => messages.find((one) => one.id === id) ?? null;
+        for (const id of ['a', 'b', 'c', 'd']) {
+          const [was, is] = [found(before, id), found(after, id)];
+          const change = was === null ? 'back' : is === null ? 'gone' : 'changed';
+          const differs = JSON.stringify(was) !== JSON.stringify(is);
+          expect(changes.filter(({ messageId }) => messageId === id)).toEqual(
+            differs ? [{ messageId: id, change, before: was, after: is }] : [],
+          );
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { Pruning } from '../../../machines/contracts/phases/understanding.ts';
+import { createProgress } from '../../../src/cli/progress.ts';
+import { createScreen } from '../../../src/cli/screen.ts';
+import { fakeTerminal } from '../../support/terminal.ts';
+
+type Evaluated = Extract<JournalEntry, { type: 'context-evaluated' }>;
+
+const at = { seq: 0, atMs: 0 };
+const untouched: Evaluated['statistics'] = {
+  messagesBefore: 20,
+  messagesAfter: 20,
+  tokensBefore: 4900,
+  tokensAfter: 4900,
+  tokensAllowed: 8000,
+  estimated: true,
+  pruned: 0,
+  summarised: 0,
+  tokensOver: 0,
+  messagesOver: 0,
+};
+
+function loss(number: number, reason = 'nothing has referred to it since cycle 1'): Pruning {
+  const messageId = `p${number}`;
+  const operation = number % 2 === 0 ? 'TRANSFORM' : 'PRUNE';
+  return {
+    operationId: `o${number}`,
+    operation,
+    messageId,
+    role: 'search',
+    preview: '',
+    tokens: 9,
+    relevance: 0.2,
+    reason,
+  };
+}
+
+type Progress = ReturnType<typeof createProgress>;
+
+/** The lines that the progress of one Understanding has. */
+function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress: Progress) => void = () => {}) {
+  const fake = fakeTerminal(120);
+  const progress = createProgress(createScreen(fake.terminal.out));
+  earlier(progress);
+  const phase = { phase: 'understanding', cycle: 1, step: 5 } as const;
+  progress({ ...at, type: 'phase-start', ...phase });
+  if (asked) progress({ ...at, type: 'consent-asked', request: { items: [] } });
+  const { statistics = untouched, pruningLog = [], problem = null } = evaluated;
+  progress({ ...at, type: 'context-evaluated', step: 5, statistics, pruningLog, problem });
+  progress({ ...at, type: 'phase-end', ...phase, summary: 'It is so.', failure: null });
+  progress({ ...at, type: 'phase-end', ...phase, phase: 'yield', summary: 'So.', failure: null });
+  const all = fake.shown().map((line) => line.trim());
+  const lines = all.slice(all.indexOf('Cycle 1'));
+  expect(lines[1]).toMatch(/^understanding .*It is so\.$/);
+  expect(lines.at(-1)).toMatch(/^yield /);
+  return lines.slice(2, -1);
+}
+
+describe('what became of the context, in the progress of a run', () => {
+  it('[U13] says nothing where nothing was touched', () => {
+    expect(shown({})).toEqual([]);
+  });
+
+  it('[U13] says nothing where it was another cycle that asked', () => {
+    const lines = shown({}, false, (progress) => {
+      progress({ ...at, type: 'phase-start', phase: 'understanding', cycle: 7, step: 4 });
+      progress({ ...at, type: 'consent-asked', request: { items: [] } });
+    });
+    expect(lines).toEqual([]);
+  });
+
+  it('[U13] says how much was kept, and what went and why, under Understanding', () => {
+    const statistics = { ...untouched, messagesAfter: 12, tokensAfter: 3010, pruned: 1, summarised: 1 };
+    expect(shown({ statistics, pruningLog: [loss(3), loss(4, 'relevance 0.4 is below 0.7')] })).toEqual([
+      'kept 12 of 20 messages, 3,010 of 4,900 tokens (estimated, 8,000 allowed)',
+      'pruned p3 (search): nothing has referred to it since cycle 1',
+      'summarised p4 (search): relevance 0.4 is below 0.7',
+    ]);
+  });
+
+  it('[U13] does not call tokens estimated that a tokenizer counted', () => {
+    expect(shown({ statistics: { ...untouched, estimated: false } }, true)).toEqual([
+      'kept 20 of 20 messages, 4,900 of 4,900 tokens (8,000 allowed)',
+    ]);
+  });
+
+  it('[U13] of many losses it shows five, and how many more there are', () => {
+    const pruningLog = Array.from({ length: 12 }, (_, index) => loss(index));
+    const lines = shown({ statistics: { ...untouched, pruned: 12 }, pruningLog });
+    expect(lines).toHaveLength(7);
+    expect(lines.at(-1)).toBe('… and 7 more');
+    expect(shown({ statistics: { ...untouched, pruned: 5 }, pruningLog: pruningLog.slice(0, 5) })).toHaveLength(6);
+  });
+
+  it.each([
+    [1200, 0, 'by 1,200 tokens'],
+    [0, 1, 'by 1 message'],
+    [1, 3, 'by 1 token and 3 messages'],
+  ])('[U10] %i tokens and %i messages over the limit even so are told', (tokensOver, messagesOver, by) => {
+    const lines = shown({ statistics: { ...untouched, tokensOver, messagesOver } });
+    expect(lines[0]).toContain('kept 20 of 20 messages');
+    expect(lines[1]).toBe(`still over the limit, ${by}: nothing more may go unasked`);
+  });
+
+  it('[U13] tells what could not be measured, by itself too', () => {
+    expect(shown({ problem: 'the embeddings\n failed' })).toEqual(['not measured: the embeddings failed']);
+  });
+
+  it('prints no control character of a message’s id or a reason', () => {
+    const evil = { ...loss(1, 'b\u001b[2J\ncause'), messageId: 'p\u001b]0;x\u0007' };
+    expect(shown({ statistics: { ...untouched, pruned: 1 }, pruningLog: [evil] }).at(-1)).toBe(
+      'pruned p]0;x (search): b[2J cause',
+    );
+  });
+});

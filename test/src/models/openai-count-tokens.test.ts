@@ -1,0 +1,32 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+
+const loaded = vi.hoisted(() => [] as string[]);
+
+/** Small vocabularies, each of which says that it was loaded; only the newer one has a token of three letters. */
+vi.mock('gpt-tokenizer/bpeRanks/o200k_base', () => {
+  loaded.push('o200k_base');
+  return { default: ['a', 'b', 'c', 'ab', 'abc'] };
+});
+vi.mock('gpt-tokenizer/bpeRanks/cl100k_base', () => {
+  loaded.push('cl100k_base');
+  return { default: ['a', 'b', 'c', 'ab'] };
+});
+
+const model = (name: string) => openaiModel({ model: name, apiKey: 'sk-test-1234567890' });
+
+describe('the openai model, counting tokens', () => {
+  beforeEach(() => {
+    loaded.length = 0;
+  });
+
+  it('loads a vocabulary when it is first used, and only the one of the model in use [U10]', async () => {
+    const newer = model('gpt-4o-mini');
+    expect(loaded).toEqual([]);
+    expect(await newer.countTokens(['abc', 'ca'])).toEqual([1, 2]);
+    expect(await newer.countTokens(['ab'])).toEqual([1]);
+    expect(loaded).toEqual(['o200k_base']);
+    expect(await model('gpt-4').countTokens(['abc', 'ca'])).toEqual([2, 2]);
+    expect(loaded).toEqual(['o200k_base', 'cl100k_base']);
+  });
+});

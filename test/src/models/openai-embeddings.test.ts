@@ -1,0 +1,291 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { openaiEmbeddings } from '../../../src/models/openai/embeddings.ts';
+import { chatServer, type Exchange, refuse } from '../../support/chat-server.ts';
+
+const KEY = 'sk-test-1234567890';
+const { signal } = new AbortController();
+
+interface EmbeddingsBody {
+  readonly model: string;
+  readonly input: readonly string[];
+  readonly encoding_format: string;
+}
+
+const bodyOf = ({ body }: Exchange): EmbeddingsBody => body as unknown as EmbeddingsBody;
+
+/** The vector that the fake server makes of a text: its length and its first character. */
+const vectorOf = (text: string): readonly number[] => [text.length, text.codePointAt(0) ?? 0, 0.5];
+
+function reply({ response }: Exchange, data: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }));
+}
+
+/** Answers as OpenAI does, but for the order, which is nobody's promise. */
+function answer(exchange: Exchange): void {
+  const data = bodyOf(exchange).input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }));
+  reply(exchange, data.reverse());
+}
+
+const embeddings = (baseURL: string) => openaiEmbeddings({ model: 'test-embedding', apiKey: KEY, baseURL });
+
+/** The error that comes of this answer; its cause is the failure. */
+async function errorOn(answering: (exchange: Exchange) => void, given = signal) {
+  const server = await chatServer(answering);
+  const error = await embeddings(server.baseURL)
+    .embed(['a text'], { signal: given })
+    .then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+  if (!(error instanceof PostChainError)) throw new Error(`expected a PostChainError, got ${String(error)}`);
+  expect(error.message).toMatch(/^no embeddings: [^\n]+$/);
+  return { error, failure: error.cause as Record<string, unknown>, calls: server.exchanges.length };
+}
+
+describe('the openai embeddings', () => {
+  it('send the texts as they are, ask for plain numbers, and give the vectors in the order of the texts [U1]', async () => {
+    const server = await chatServer(answer);
+    const texts = ['short', 'a longer text', 'mid size'];
+    expect(await embeddings(server.baseURL).embed(texts, { signal })).toEqual(texts.map(vectorOf));
+    const [exchange] = server.exchanges;
+    expect(exchange).toMatchObject({ method: 'POST', path: '/v1/embeddings' });
+    expect(exchange?.headers.authorization).toBe(`Bearer ${KEY}`);
+    expect(exchange?.body).toEqual({ model: 'test-embedding', input: texts, encoding_format: 'float' });
+  });
+
+  it('go by the place in the list where a server tells no index [U1]', async () => {
+    const server = await chatServer((exchange) => reply(exchange, [{ embedding: [1] }, { embedding: [2] }]));
+    expect(await embeddings(server.baseURL).embed(['a', 'b'], { signal })).toEqual([[1], [2]]);
+  });
+
+  it('are of text-embedding-3-small unless told otherwise [U1]', async () => {
+    const server = await chatServer(answer);
+    const model = openaiEmbeddings({ baseURL: server.baseURL, apiKey: KEY });
+    await model.embed(['a'], { signal });
+    expect(model.id).toBe('openai:text-embedding-3-small');
+    expect(server.exchanges.map(bodyOf)).toMatchObject([{ model: 'text-embedding-3-small' }]);
+  });
+
+  it('are asked for in batches of at most 256 texts [U1]', async () => {
+    const server = await chatServer(answer);
+    const texts = Array.from({ length: 600 }, (_, at) => `${'x'.repeat(at % 7)} text ${at}`);
+    expect(await embeddings(server.baseURL).embed(texts, { signal })).toEqual(texts.map(vectorOf));
+    expect(server.exchanges.map((exchange) => bodyOf(exchange).input.length)).toEqual([256, 256, 88]);
+  });
+
+  it('are asked for in batches of at most 200,000 characters, each text cut to 30,000 [U1]', async () => {
+    const server = await chatServer(answer);
+    const texts = Array.from({ length: 9 }, () => 'y'.repeat(40_000));
+    const vectors = await embeddings(server.baseURL).embed(texts, { signal });
+    expect(vectors).toEqual(texts.map(() => vectorOf('y'.repeat(30_000))));
+    expect(server.exchanges.map((exchange) => bodyOf(exchange).input.length)).toEqual([6, 3]);
+  });
+
+  it('cut a text within no character [U1]', async () => {
+    const server = await chatServer(answer);
+    await embeddings(server.baseURL).embed([`y${'😀'.repeat(20_000)}`], { signal });
+    expect(server.exchanges.map((exchange) => bodyOf(exchange).input)).toEqual([[`y${'😀'.repeat(14_999)}`]]);
+  });
+
+  it('are zeros for a blank text, which is never sent [U1]', async () => {
+    const server = await chatServer(answer);
+    const model = embeddings(server.baseURL);
+    expect(await model.embed(['', 'a', ' \n'], { signal })).toEqual([[0, 0, 0], vectorOf('a'), [0, 0, 0]]);
+    expect(server.exchanges.map((exchange) => bodyOf(exchange).input)).toEqual([['a']]);
+    expect(await model.embed(['', ' '], { signal })).toEqual([[], []]);
+    expect(await model.embed([], { signal })).toEqual([]);
+    expect(server.exchanges).toHaveLength(1);
+  });
+
+  it.each([
+    [400, { error: { message: "This model's maximum context length is 8192 tokens, however you requested 9000." } }],
+    [400, { error: { message: "Invalid 'input[0]': maximum input length is 8192 tokens." } }],
+    [413, { error: 'Input validation error: `inputs` must have less than 512 tokens. Given: 7502' }],
+    [500, { error: { message: 'input is too large to process. increase the physical batch size' } }],
+  ])(
+    'are asked for again with less of each text where the model takes no more, and that is remembered: %i %j [U1]',
+    async (status, body) => {
+      const server = await chatServer((exchange) => {
+        const isShort = bodyOf(exchange).input.every(({ length }) => length <= 2_000);
+        return isShort ? answer(exchange) : refuse(exchange.response, status, body);
+      });
+      const model = embeddings(server.baseURL);
+      const sent = () => server.exchanges.map((exchange) => bodyOf(exchange).input.map(({ length }) => length));
+      expect(await model.embed(['z'.repeat(50_000), 'a'], { signal })).toEqual([
+        vectorOf('z'.repeat(1_875)),
+        vectorOf('a'),
+      ]);
+      expect(sent()).toEqual([
+        [30_000, 1],
+        [7_500, 1],
+        [1_875, 1],
+      ]);
+      await model.embed(['z'.repeat(50_000)], { signal });
+      expect(sent().slice(3)).toEqual([[1_875]]);
+    },
+  );
+
+  it('fail where the model does not take even a short text, after a few tries [U1]', async () => {
+    const { failure, calls } = await errorOn(({ response }) =>
+      refuse(response, 400, { error: { message: 'No.', code: 'context_length_exceeded' } }),
+    );
+    expect(failure).toMatchObject({ code: 'prompt_too_long' });
+    expect(calls).toBe(4);
+  });
+});
+
+describe('the openai embeddings, when something is wrong', () => {
+  it.each([
+    [401, 'unauthorized', false],
+    [400, 'bad_request', false],
+    [404, 'bad_request', false],
+    [429, 'rate_limited', true],
+    [500, 'server_error', true],
+  ])(
+    'HTTP %i is a PostChainError, caused by %s, worth a retry: %s; it is asked once [U1]',
+    async (status, code, retryable) => {
+      const { error, failure, calls } = await errorOn(({ response }) =>
+        refuse(response, status, { error: { message: `No, not with ${KEY}.` } }, { 'retry-after': '2' }),
+      );
+      expect(error.code).toBe('attempts_exhausted');
+      expect(failure).toMatchObject({ code, retryable, status, retryAfterMs: retryable ? 2_000 : null });
+      expect(calls).toBe(1);
+      expect(JSON.stringify([error.message, error.cause])).not.toContain(KEY);
+      expect(error.message).toContain('[key]');
+    },
+  );
+
+  it.each([
+    ['no list', {}],
+    ['an empty list', { data: [] }],
+    [
+      'one vector too many',
+      {
+        data: [
+          { index: 0, embedding: [1] },
+          { index: 1, embedding: [1] },
+          { index: 2, embedding: [1] },
+        ],
+      },
+    ],
+    [
+      'another place',
+      {
+        data: [
+          { index: 0, embedding: [1] },
+          { index: 2, embedding: [1] },
+        ],
+      },
+    ],
+    [
+      'a place told twice',
+      {
+        data: [
+          { index: 0, embedding: [1] },
+          { index: 0, embedding: [1] },
+        ],
+      },
+    ],
+    [
+      'vectors of two lengths',
+      {
+        data: [
+          { index: 0, embedding: [1] },
+          { index: 1, embedding: [1, 2] },
+        ],
+      },
+    ],
+    [
+      'empty vectors',
+      {
+        data: [
+          { index: 0, embedding: [] },
+          { index: 1, embedding: [] },
+        ],
+      },
+    ],
+    [
+      'base64',
+      {
+        data: [
+          { index: 0, embedding: 'AACAPw==' },
+          { index: 1, embedding: 'AACAPw==' },
+        ],
+      },
+    ],
+    [
+      'numbers that are none',
+      {
+        data: [
+          { index: 0, embedding: [null] },
+          { index: 1, embedding: [null] },
+        ],
+      },
+    ],
+    ['null', null],
+  ])('a reply with %s is garbled [U1]', async (_, body) => {
+    const server = await chatServer(({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await expect(embeddings(server.baseURL).embed(['a', 'b'], { signal })).rejects.toMatchObject({
+      message: expect.stringContaining('held no vector for each text'),
+      cause: { code: 'garbled_reply' },
+    });
+  });
+
+  it.each([
+    ['text/html', '<html>Welcome to nginx!</html>'],
+    ['application/json', '{"data": ['],
+    ['application/json', ''],
+  ])('a reply of %s that is no JSON is garbled, too: %j [U1]', async (type, body) => {
+    const { failure } = await errorOn(({ response }) => response.writeHead(200, { 'content-type': type }).end(body));
+    expect(failure).toMatchObject({ code: 'garbled_reply' });
+  });
+
+  it('a refused connection and one cut in mid-reply are told as such [U1]', async () => {
+    const server = await chatServer(() => {});
+    await server.stop();
+    await expect(embeddings(server.baseURL).embed(['a'], { signal })).rejects.toMatchObject({
+      message: expect.stringMatching(/no connection to .*ECONNREFUSED/),
+      cause: { code: 'connection_failed' },
+    });
+    const { failure } = await errorOn(({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"data": [', () => response.destroy());
+    });
+    expect(failure).toMatchObject({ retryable: true, code: expect.stringMatching(/stream_cut|connection_failed/) });
+  });
+
+  it('an abort ends a call that hangs, closes its connection and leaves no listener [U1]', async () => {
+    const controller = new AbortController();
+    const server = await chatServer(() => controller.abort());
+    const embedding = embeddings(server.baseURL).embed(['a'], { signal: controller.signal });
+    await expect(embedding).rejects.toMatchObject({
+      code: 'cancelled',
+      message: 'no embeddings: the call was cancelled',
+    });
+    await server.allClosed();
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+  });
+
+  it('an abort between two batches sends no further one, and one before the first none at all [U1]', async () => {
+    const controller = new AbortController();
+    const server = await chatServer((exchange) => {
+      answer(exchange);
+      controller.abort();
+    });
+    const texts = Array.from({ length: 300 }, (_, at) => `text ${at}`);
+    const model = embeddings(server.baseURL);
+    await expect(model.embed(texts, { signal: controller.signal })).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(model.embed(texts, { signal: controller.signal })).rejects.toMatchObject({ code: 'cancelled' });
+    expect(server.exchanges).toHaveLength(1);
+  });
+
+  it('a call that went well leaves no listener either [U1]', async () => {
+    const controller = new AbortController();
+    const server = await chatServer(answer);
+    await embeddings(server.baseURL).embed(['a'], { signal: controller.signal });
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+  });
+});

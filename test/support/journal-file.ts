@@ -1,0 +1,40 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { createPostChain } from '../../src/runtime/create-postchain.ts';
+import type { Turn } from '../../src/runtime/run-options.ts';
+import { temporaryFolder } from './cli.ts';
+
+const long = (subject: string): string => `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;
+
+/** Three turns of a user that are long enough to be asked about, and one of an assistant. */
+export const LONG_HISTORY: readonly Turn[] = [
+  { role: 'user', content: long('the cellar') },
+  { role: 'assistant', content: 'The cellar is damp. It was dug in winter.' },
+  { role: 'user', content: long('the attic') },
+  { role: 'user', content: long('the garden') },
+];
+
+/** A run of the offline model over them, in which the first is summarised, the third removed, and the fourth kept. */
+export async function runOverHistory() {
+  const run = createPostChain({ limits: { maxCycles: 3 } }).run({
+    request: 'Is the cellar damp?',
+    history: LONG_HISTORY,
+  });
+  const items = { 'earlier.h1': 'summarise', 'earlier.h3': 'remove' } as const;
+  for await (const event of run.events)
+    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'keep', items });
+  return run;
+}
+
+export const linesOf = (entries: readonly unknown[]): string =>
+  entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+
+/** A file of the test's own. */
+export function fileWith(text: string | Uint8Array, name = 'run.jsonl'): string {
+  const path = join(temporaryFolder(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+export const journalFile = (journal: readonly JournalEntry[]): string => fileWith(linesOf(journal));

@@ -1,0 +1,107 @@
+import { PassThrough, Writable } from 'node:stream';
+import pc from 'picocolors';
+import { createScreen } from '../../src/cli/screen.ts';
+import type { Terminal } from '../../src/cli/select.ts';
+import { settle } from '../../src/testing/settle.ts';
+
+const ESC = '\u001b';
+
+const KEYS = {
+  up: `${ESC}[A`,
+  down: `${ESC}[B`,
+  enter: '\r',
+  escape: ESC,
+  'ctrl-c': '\u0003',
+  'ctrl-d': '\u0004',
+} as const;
+
+export type Key = keyof typeof KEYS;
+
+export interface FakeTerminal {
+  readonly terminal: Terminal;
+  /** Everything that was written, byte for byte. */
+  readonly written: () => string;
+  /** The lines that one would see. */
+  readonly shown: () => readonly string[];
+  readonly press: (...keys: readonly Key[]) => Promise<void>;
+  readonly endInput: () => void;
+  readonly interrupts: () => number;
+  /** What a prompt must leave behind: lines are read as lines again, the cursor is there, and nobody listens for keys. */
+  readonly inOrder: () => { readonly raw: boolean; readonly cursorShown: boolean; readonly listeners: number };
+}
+
+/** A terminal made of streams: keys go in as bytes, and what is written is drawn on a screen. */
+export function fakeTerminal(columns = 100): FakeTerminal {
+  let written = '';
+  let interrupts = 0;
+  const state = { raw: false };
+  const stream = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (raw: boolean) => {
+      state.raw = raw;
+    },
+  });
+  const sink = new Writable({
+    write(chunk, _, done) {
+      written += String(chunk);
+      done();
+    },
+  });
+  const input = stream as unknown as NodeJS.ReadStream;
+  const out = Object.assign(sink, { isTTY: true, columns, rows: 40 }) as unknown as NodeJS.WriteStream;
+  return {
+    terminal: {
+      input,
+      out,
+      screen: createScreen(out),
+      colors: pc.createColors(false),
+      interrupt: () => {
+        interrupts += 1;
+      },
+    },
+    written: () => written,
+    shown: () => draw(written),
+    async press(...keys) {
+      for (const key of keys) {
+        stream.write(KEYS[key]);
+        await settle();
+        // Escape alone is told from the beginning of an arrow key by the time that passes after it.
+        if (key === 'escape') await new Promise((resolve) => setTimeout(resolve, 80));
+      }
+    },
+    endInput: () => stream.end(),
+    interrupts: () => interrupts,
+    inOrder: () => ({
+      raw: state.raw,
+      cursorShown: written.lastIndexOf(`${ESC}[?25h`) >= written.lastIndexOf(`${ESC}[?25l`),
+      listeners: stream.listenerCount('keypress'),
+    }),
+  };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that move the cursor
+const PIECE = /\u001b\[(\??[\d;]*)([A-Za-z])|\r|\n|[^\u001b\r\n]+/g;
+
+/** The screen after a text with the few sequences that prompts and progress use; lines are as long as they come. */
+function draw(text: string): readonly string[] {
+  const lines: string[] = [''];
+  let row = 0;
+  let column = 0;
+  for (const [piece, argument = '', command] of text.matchAll(PIECE)) {
+    const line = lines[row] ?? '';
+    const number = Number(argument || 1);
+    if (piece === '\r') column = 0;
+    else if (piece === '\n') [row, column] = [row + 1, 0];
+    else if (command === undefined) {
+      lines[row] = line.padEnd(column).slice(0, column) + piece + line.slice(column + piece.length);
+      column += piece.length;
+    } else if (command === 'A') row = Math.max(0, row - number);
+    else if (command === 'B') row += number;
+    else if (command === 'C') column += number;
+    else if (command === 'D') column = Math.max(0, column - number);
+    else if (command === 'G') column = 0;
+    else if (command === 'K') lines[row] = '';
+    else if (command === 'J') lines.splice(row, lines.length, line.slice(0, column));
+  }
+  return Array.from(lines, (line = '') => line.trimEnd()).filter((line) => line !== '');
+}

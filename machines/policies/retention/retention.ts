@@ -51,7 +51,8 @@ function carryOut({ one, reason, summary }: Fate, mayBeLinked: ReadonlySet<strin
   list.push('PRUNE', message.id, {}, reason, metadata);
   if (duplicate === null || !mayBeLinked.has(duplicate.of)) return;
   const data = { to: message.id, relation: 'says the same as', strength: duplicate.similarity };
-  list.push('LINK', duplicate.of, data, `it stands for ${message.id} as well`, { similarity: duplicate.similarity });
+  const why = `it stands for ${message.id} as well (${floored(duplicate.similarity)} of the words in common)`;
+  list.push('LINK', duplicate.of, data, why, { similarity: duplicate.similarity });
 }
 
 /** What the model rated carries its rating on, and what it found relevant is tagged [U7]. */

@@ -3,6 +3,7 @@ export type { ActionInput } from './action/setup.ts';
 export { attemptMachine } from './attempt/attempt.machine.ts';
 export type { ReadReply, ReadReplyEvent, ReadReplyInput, ValidateReply } from './attempt/ports.ts';
 export { chainMachine } from './chain/chain.machine.ts';
+export { chainVerdicts } from './chain/verdicts.ts';
 export {
   type AttemptExecution,
   type AttemptInput,
@@ -31,9 +32,17 @@ export {
   synthesisInputSchema,
 } from './contracts/synthesis.ts';
 export { type Thresholds, thresholdsSchema } from './contracts/thresholds.ts';
+export { assess } from './policies/assessment.ts';
 export { type ClaimInputs, type ClaimVerdict, claimedCompletion } from './policies/claimed-completion.ts';
+export { decideToContinue } from './policies/decisions.ts';
 export { type Grounding, groundingOf } from './policies/grounding.ts';
-export { type Relevance, type RelevanceInputs, relevanceOf } from './policies/relevance/relevance.ts';
+export { initialState } from './policies/progress.ts';
+export {
+  RELEVANCE_WEIGHTS,
+  type Relevance,
+  type RelevanceInputs,
+  relevanceOf,
+} from './policies/relevance/relevance.ts';
 export { planRetention, type RetentionInputs, type RetentionPlan } from './policies/retention/retention.ts';
-export { type DialogueTurn, type Satisfaction, userSatisfaction } from './policies/satisfaction.ts';
+export { type DialogueTurn, SATISFIED, type Satisfaction, userSatisfaction } from './policies/satisfaction.ts';
 export { type Sufficiency, sufficiencyOf } from './policies/sufficiency.ts';

@@ -1,7 +1,7 @@
 export type { AttemptExecution, AttemptOutcome, AttemptRecord, NextCall } from '../machines/contracts/attempt.ts';
 export type { Limits, TokenUsage } from '../machines/contracts/budget.ts';
 export type { ChainEvent } from '../machines/contracts/chain-event.ts';
-export type { ConsentRequest } from '../machines/contracts/consent.ts';
+export type { ConsentChoice, ConsentRequest } from '../machines/contracts/consent.ts';
 export type { ContextDocument } from '../machines/contracts/context-document.ts';
 export type { ContextOperation } from '../machines/contracts/context-operation.ts';
 export type { Decision } from '../machines/contracts/decision.ts';

@@ -1,5 +1,8 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measure as decision } from './measures/decision.mjs';
 import { measure as dialogue } from './measures/dialogue.mjs';
 import { measure as paragraphs } from './measures/paragraphs.mjs';
 import { measure as path } from './measures/path.mjs';
@@ -14,14 +17,14 @@ import { formatResults } from './table.mjs';
 /** @typedef {import('./result.mjs').Result} Result */
 
 /** Every measurement by its name; `file` is the data set that it needs, null where it makes its own. */
-const MEASURES = { speed, retention, paragraphs, traces, dialogue, sufficiency, path };
+const MEASURES = { speed, decision, retention, paragraphs, traces, dialogue, sufficiency, path };
 
-const USAGE = `npm run eval -- [NAME...] [--data DIR] [--json] [--check]
-Measures the policies of Understanding and Yield, with their defaults, on public data that is no part of this project.
-NAME: ${Object.keys(MEASURES).join(', ')}; all by default.
-`;
+const USAGE = `wanted any of ${Object.keys(MEASURES).join(', ')}, --data DIR, --json, --check`;
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2)).catch((error) => {
+  process.stderr.write(`eval: ${/** @type {Error} */ (error).message}\n`);
+  return 2;
+});
 
 /**
  * Gives the exit code: 0, 2 for wrong usage, and with --check 1 where something does not hold.
@@ -31,7 +34,7 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args) {
   const options = readOptions(args);
   if (typeof options === 'string') {
-    process.stderr.write(`eval: ${options}\n${USAGE}`);
+    process.stderr.write(`eval: ${options}; ${USAGE}\n`);
     return 2;
   }
   const policies = await import('../../dist/machines.js');
@@ -40,14 +43,29 @@ async function main(args) {
   for (const name of options.names) {
     const { file, run } = MEASURES[name];
     const data = file === null ? { file: 'made here', rows: [] } : readRows(options.data, file);
-    if (data === null) process.stderr.write(`eval: ${name} is skipped: no ${file}.*.jsonl in ${options.data}\n`);
+    if (data === null || (file !== null && data.rows.length === 0))
+      process.stderr.write(`eval: ${name} is skipped: no ${file}.*.jsonl in ${options.data}\n`);
     else {
       process.stderr.write(`eval: measuring ${name} (${data.file}) …\n`);
-      results.push(...run(data.rows, policies));
+      results.push(...measured(data.file, () => run(data.rows, policies)));
     }
   }
   process.stdout.write(options.json ? `${JSON.stringify(byMeasure(results), null, 2)}\n` : formatResults(results));
   return options.check && results.some((result) => holds(result) === false) ? 1 : 0;
+}
+
+/**
+ * A row that is none of its set is told by the file, in place of a stack.
+ *
+ * @param {string} file
+ * @param {() => readonly Result[]} run
+ */
+function measured(file, run) {
+  try {
+    return run();
+  } catch (error) {
+    throw new TypeError(`${file}: a row does not have the form of the set (${/** @type {Error} */ (error).message})`);
+  }
 }
 
 /** @param {readonly Result[]} results */
@@ -69,12 +87,14 @@ function readOptions(args) {
       allowPositionals: true,
       options: { json: { type: 'boolean' }, check: { type: 'boolean' }, data: { type: 'string' } },
     });
-    const unknown = positionals.find((name) => !(name in MEASURES));
+    const unknown = positionals.find((name) => !Object.hasOwn(MEASURES, name));
     if (unknown !== undefined) return `there is no measurement "${unknown}"`;
     const names = /** @type {(keyof typeof MEASURES)[]} */ (
       positionals.length === 0 ? Object.keys(MEASURES) : positionals
     );
-    const data = resolve(values.data ?? new URL('../../../shared/data', import.meta.url).pathname);
+    const data = resolve(values.data ?? fileURLToPath(new URL('../../../shared/data', import.meta.url)));
+    if (values.data !== undefined && !statSync(data, { throwIfNoEntry: false })?.isDirectory())
+      return `${data} is no folder`;
     return { names, data, json: values.json ?? false, check: values.check ?? false };
   } catch (error) {
     return /** @type {Error} */ (error).message;

@@ -2,7 +2,7 @@ import { attemptPolicy, executionId, phaseInput } from '../policies/phase-input.
 import { initialState } from '../policies/progress.ts';
 import { composeAnswer } from '../policies/synthesis.ts';
 import { requirePorts } from '../ports.ts';
-import { begin, completeBy, end, goOnWith, onBroken, onDeadline, onStopped, routeTo, settle, think } from './edges.ts';
+import { begin, completeBy, goOnWith, onBroken, onDeadline, onStopped, routeTo, settle, think } from './edges.ts';
 import { experience } from './experience.ts';
 import { chainSetup } from './setup.ts';
 import { synthesizing } from './synthesizing.ts';
@@ -61,8 +61,10 @@ export const chainMachine = chainSetup.createMachine({
       states: {
         routing: {
           id: 'routing',
-          description: 'Goes to the phase that the origin, the user or a recovery points to.',
+          description:
+            'Goes to the phase that the origin, the user or a recovery points to; first to Understanding where nothing fits.',
           always: [
+            { guard: 'contextMustShrink', target: '#understanding', actions: 'takeDetour' },
             routeTo('experience'),
             routeTo('intention'),
             routeTo('observation'),
@@ -147,7 +149,6 @@ export const chainMachine = chainSetup.createMachine({
             },
             deciding: {
               description: 'The rules, in their order: the first that holds decides.',
-              entry: end('yield'),
               always: [
                 completeBy('cycleLimitReached'),
                 completeBy('budgetExhausted'),

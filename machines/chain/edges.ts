@@ -37,7 +37,7 @@ export const settle = (phase: Phase, target: string, take: Take = 'takePhase') =
     {
       guard: { type: 'phaseSucceeded' as const, params: ({ event }: Done) => event.output },
       target,
-      actions: take === 'takePhase' ? [{ type: take, params }, ...end(phase)] : [{ type: take, params }],
+      actions: take === 'takeEvaluation' ? [{ type: take, params }] : [{ type: take, params }, ...end(phase)],
     },
     { target: '#recovering', actions: [{ type: take, params }, failed] },
   ];

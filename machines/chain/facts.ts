@@ -1,4 +1,5 @@
 import type { ChainState } from '../contracts/chain-state.ts';
+import type { ConsentGiver } from '../contracts/consent.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Phase } from '../contracts/phase.ts';
 import { NO_DECISION } from '../policies/decisions.ts';
@@ -42,7 +43,7 @@ export const chainFacts = {
     pruningLog: [...(understanding?.pruningLog ?? [])],
     problem: understanding?.problem ?? null,
   }),
-  consentResolved: ({ evaluation }: ChainState, by: 'user' | 'time-out'): ChainFact => {
+  consentResolved: ({ evaluation }: ChainState, by: ConsentGiver): ChainFact => {
     const said = (evaluation?.operations ?? []).map(({ metadata }) => metadata['consent']);
     const count = (choice: string): number => said.filter((one) => one === choice).length;
     return {

@@ -2,7 +2,7 @@ import { type AnyMachineSnapshot, assign, emit, setup } from 'xstate';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainEvent } from '../contracts/chain-event.ts';
 import type { ChainInput, ChainState, Interruption } from '../contracts/chain-state.ts';
-import type { ConsentChoice } from '../contracts/consent.ts';
+import type { ConsentGiver } from '../contracts/consent.ts';
 import type { ContextMeasures } from '../contracts/context-measures.ts';
 import type { DecisionRule } from '../contracts/decision.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
@@ -16,7 +16,7 @@ import { type CompletingRule, decideAsDirected, decideToComplete, decideToContin
 import { unexpectedFailure } from '../policies/failures.ts';
 import * as outcomes from '../policies/outcomes.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
-import { takeMeasures } from '../policies/phases/understanding.ts';
+import { evaluateContext, NOT_RATED, noteUnmeasured, takeMeasures } from '../policies/phases/understanding.ts';
 import * as progress from '../policies/progress.ts';
 import { deadlines } from '../policies/recovery.ts';
 import { takeSummaries } from '../policies/summaries.ts';
@@ -29,7 +29,7 @@ import { chainVerdicts } from './verdicts.ts';
 
 type OfPhase = { readonly phase: Phase };
 type Settled = OfPhase & { readonly outcome: AttemptOutcome };
-type Consent = { readonly choice: string; readonly items?: Readonly<Record<string, ConsentChoice>> | undefined };
+type Consent = { readonly choice: string; readonly items?: Readonly<Record<string, string>> | undefined };
 
 /** The chart's vocabulary: every name that `chain.machine.ts` uses, each a line to a policy. */
 export const chainSetup = setup({
@@ -61,6 +61,12 @@ export const chainSetup = setup({
     takeMeasures: assign(({ context }, measures: ContextMeasures) =>
       takeMeasures(progress.visibleMessages(context), measures),
     ),
+    noteUnmeasured: assign(({ context }) => noteUnmeasured(context, progress.visibleMessages(context))),
+    evaluateAlone: assign(({ context }) => ({
+      evaluation: evaluateContext(context, progress.visibleMessages(context), NOT_RATED),
+    })),
+    takeDetour: assign({ detour: true }),
+    endDetour: assign({ detour: false }),
     takeSummaries: assign(({ context }, outcome: AttemptOutcome) => takeSummaries(context, outcome)),
     takeChange: assign(({ context }, { change }: { change: number | null }) => ({
       assessment: withComparison(context.assessment, change),
@@ -68,6 +74,7 @@ export const chainSetup = setup({
     takeEvaluation: assign(({ context }, { outcome }: Settled) => outcomes.settleEvaluation(context, outcome)),
     takeAssessment: assign(({ context }, { outcome }: Settled) => outcomes.settleAssessment(context, outcome)),
     takeConsent: assign(({ context }, { choice, items }: Consent) => ({
+      consentAsked: true,
       evaluation: context.evaluation && {
         ...context.evaluation,
         operations: resolveConsent(context.evaluation.operations, readChoice(choice), items),
@@ -89,6 +96,7 @@ export const chainSetup = setup({
     ),
     takeDirection: assign(({ context }, { phase, prompt }: { phase: string; prompt: string | undefined }) => ({
       direction: isPhase(phase) ? phase : DEFAULT_PHASE,
+      detour: false,
       phaseRetries: 0,
       recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
     })),
@@ -113,9 +121,7 @@ export const chainSetup = setup({
       type: 'consent-asked' as const,
       request: consentRequest(context.evaluation?.operations ?? [], progress.visibleMessages(context)) ?? { items: [] },
     })),
-    announceConsent: emit(({ context }, { by }: { by: 'user' | 'time-out' }) =>
-      chainFacts.consentResolved(context, by),
-    ),
+    announceConsent: emit(({ context }, { by }: { by: ConsentGiver }) => chainFacts.consentResolved(context, by)),
     askDirection: emit(({ context }) => ({
       type: 'direction-asked' as const,
       cycle: context.recursion.cycle,

@@ -13,17 +13,24 @@ export const understanding = chainSetup.createStateConfig({
   states: {
     beginning: {
       description: 'Could the context be over its limit, or be compared by embeddings?',
-      always: [{ guard: 'measuringPays', target: 'measuring' }, { target: 'evaluating' }],
+      always: [{ guard: 'measuringPays', target: 'measuring' }, { target: 'ready' }],
     },
     measuring: {
       description: 'Counts tokens with the model’s tokenizer, and compares messages with the request.',
       invoke: {
         src: 'measureContext',
         input: ({ context }) => ({ request: context.request, messages: visibleMessages(context) }),
-        onDone: { target: 'evaluating', actions: { type: 'takeMeasures', params: ({ event }) => event.output } },
-        onError: 'evaluating',
+        onDone: { target: 'ready', actions: { type: 'takeMeasures', params: ({ event }) => event.output } },
+        onError: { target: 'ready', actions: 'noteUnmeasured' },
       },
-      after: { phaseDeadline: 'evaluating' },
+      after: { phaseDeadline: { target: 'ready', actions: 'noteUnmeasured' } },
+    },
+    ready: {
+      description: 'Can a model be shown the context? Else the policy rates it alone.',
+      always: [
+        { guard: 'modelMayRate', target: 'evaluating' },
+        { target: 'planned', actions: 'evaluateAlone' },
+      ],
     },
     evaluating: {
       description: 'Rates every message and plans the operations.',
@@ -68,7 +75,7 @@ export const understanding = chainSetup.createStateConfig({
               type: 'takeConsent',
               params: ({ event }) => ({ choice: event.choice, items: event.items }),
             },
-            { type: 'announceConsent', params: { by: 'user' } },
+            { type: 'announceConsent', params: ({ event }) => ({ by: event.by ?? 'user' }) },
           ],
         },
       },
@@ -84,7 +91,14 @@ export const understanding = chainSetup.createStateConfig({
     },
     applying: {
       description: 'The operations agreed on are appended.',
-      always: { target: '#yield', actions: ['applyEvaluation', 'announceEvaluation', ...end('understanding')] },
+      always: [
+        {
+          guard: 'onDetour',
+          target: '#routing',
+          actions: ['applyEvaluation', 'announceEvaluation', ...end('understanding'), 'endDetour'],
+        },
+        { target: '#yield', actions: ['applyEvaluation', 'announceEvaluation', ...end('understanding')] },
+      ],
     },
   },
 });

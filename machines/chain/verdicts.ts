@@ -14,6 +14,7 @@ import { loopDetected } from '../policies/decisions.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
 import { measuringPays } from '../policies/phases/understanding.ts';
 import { visibleMessages } from '../policies/progress.ts';
+import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
 import { modelUnavailable, phaseMayBeSkipped, phaseMayRepeat } from '../policies/recovery.ts';
 import { summariesWanted } from '../policies/summaries.ts';
 import { modelMayWrite } from '../policies/synthesis.ts';
@@ -51,6 +52,9 @@ export const chainVerdicts = {
     return { holds: request !== null, inputs: { messages: request?.items.length ?? 0 } };
   },
   measuringPays: ({ context }: Args): Verdict => measuringPays(context, visibleMessages(context)),
+  contextMustShrink: ({ context }: Args): Verdict => contextMustShrink(context),
+  modelMayRate: ({ context }: Args): Verdict => modelMayRate(context),
+  onDetour: ({ context: { detour } }: Args): Verdict => ({ holds: detour, inputs: { detour } }),
   summariesWanted: ({ context }: Args): Verdict => summariesWanted(context),
   comparisonWanted: ({ context }: Args): Verdict => comparisonWanted(context),
   modelUnavailable: ({ context }: Args): Verdict => modelUnavailable(context),

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { consentChoiceSchema } from './consent.ts';
 
 /**
  * What a user can tell a running chain. `run.cancelled` is the user's own wish; `run.interrupted` is the host's (a signal, a
@@ -14,7 +13,9 @@ export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('consent.given'),
     choice: z.string(),
-    items: z.record(z.string(), consentChoiceSchema).optional(),
+    items: z.record(z.string(), z.string()).optional(),
+    /** Who says so, where it is not the user at this moment: an option given beforehand, say. */
+    by: z.enum(['user', 'option', 'nobody']).optional(),
   }),
 ]);
 export type ChainEvent = z.infer<typeof chainEventSchema>;

@@ -40,16 +40,15 @@ export type Interruption =
   | { readonly kind: 'cancelled' | 'interrupted'; readonly reason: string }
   | { readonly kind: 'finished_by_user' | 'deadline' | 'budget' | 'phase_failed' | 'model_unavailable' };
 
-/** What Understanding would do. `tokensOver` and `messagesOver`: what is too much even then. */
+/** What Understanding would do, and the measures that it went by. */
 export interface Evaluation {
   readonly reply: UnderstandingReply;
   readonly measures: ContextMeasures;
   readonly operations: readonly ContextOperation[];
-  readonly excess: { readonly tokens: number; readonly messages: number };
 }
 
 /**
- * The whole state of a run: JSON, all of it. It stays bounded however long a run lasts: `messages` by the limits, `decisions`
+ * The whole state of a run: JSON, all of it. It stays bounded however long a run lasts: `messages` by the limits and what must stay, `decisions`
  * and `failures` to the newest 16, the recursion history to the newest 64.
  */
 export interface ChainState extends ChainInput {
@@ -60,6 +59,10 @@ export interface ChainState extends ChainInput {
   readonly applied: readonly ContextOperation[];
   /** Experience between its two halves. */
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
+  /** The user was asked about their messages in this run: nobody asks again for want of room. */
+  readonly consentAsked: boolean;
+  /** Understanding was entered before its turn: the context must shrink before any phase can be asked. */
+  readonly detour: boolean;
   /** Understanding before its model call. */
   readonly measures: ContextMeasures | null;
   /** Tokens a character, as last measured: what grows between two measurements is estimated by it. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tokenUsageSchema, usageSchema } from './budget.ts';
 import { capabilityResultSchema, stopReasonSchema } from './capability.ts';
 import { chainEventSchema } from './chain-event.ts';
-import { consentRequestSchema } from './consent.ts';
+import { consentGiverSchema, consentRequestSchema } from './consent.ts';
 import { contextOperationSchema } from './context-operation.ts';
 import { decisionSchema } from './decision.ts';
 import { failureSchema } from './failure.ts';
@@ -58,7 +58,7 @@ export const chainFactSchema = z.discriminatedUnion('type', [
     kept: z.int(),
     summarised: z.int(),
     removed: z.int(),
-    by: z.string(),
+    by: consentGiverSchema,
   }),
   z.object({
     type: z.literal('direction-asked'),

@@ -50,6 +50,7 @@ const degradationSchema = z.enum([
   'zero_passes',
   'not_converged',
   'loop_broken',
+  'context_over_limit',
   'synthesis_failed',
 ]);
 export type Degradation = z.infer<typeof degradationSchema>;

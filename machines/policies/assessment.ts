@@ -20,6 +20,7 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
       unclearIntent: isUnclear(state.results),
       needsTools: reply.needsTools,
       undigestedInsights: state.results.observation?.reply.undigested ?? false,
+      mayShrink: mayShrink(state, messages),
       messages,
       tokens: contextTokens(state, messages),
       tokensAllowed: tokensAllowed(state),
@@ -41,4 +42,14 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
     proposedBy: selection.by,
     rationale: selection.rationale,
   };
+}
+
+/**
+ * Going back to Understanding pays where it found something to let go, or where much was added since: else the run would go there
+ * again and again for what must stay.
+ */
+function mayShrink({ results: { understanding }, thresholds }: ChainState, messages: readonly Message[]): boolean {
+  if (understanding === null) return true;
+  const { pruned, summarised, messagesAfter } = understanding.statistics;
+  return pruned + summarised > 0 || messages.length >= messagesAfter + thresholds.crowdedMessages / 2;
 }

@@ -31,8 +31,8 @@ export function consentRequest(
 }
 
 /** Anything but a clear "summarise" or "remove" keeps [U8]: 001's "else remove" would drop content on a typing error. */
-export function readChoice(said: string): ConsentChoice {
-  const word = said.trim().toLowerCase();
+export function readChoice(said: unknown): ConsentChoice {
+  const word = typeof said === 'string' ? said.trim().toLowerCase() : '';
   const parsed = consentChoiceSchema.safeParse(word === 'summarize' ? 'summarise' : word);
   return parsed.success ? parsed.data : 'keep';
 }
@@ -44,14 +44,14 @@ export function readChoice(said: string): ConsentChoice {
 export function resolveConsent(
   operations: readonly ContextOperation[],
   choice: ConsentChoice,
-  items: Readonly<Record<string, ConsentChoice>> = {},
+  items: Readonly<Record<string, unknown>> = {},
 ): readonly ContextOperation[] {
   return operations.map((operation): ContextOperation => {
     const { id, target, metadata } = operation;
-    const named = Object.hasOwn(items, target) ? items[target] : undefined;
+    const named = Object.hasOwn(items ?? {}, target) ? items[target] : undefined;
     if (named === undefined && !asks(operation)) return operation;
     if (!LOSING.has(operation.operation)) return operation;
-    const own = named ?? choice;
+    const own = named === undefined ? choice : readChoice(named);
     const said = { ...metadata, requiresConsent: false, consent: own };
     if (own === 'summarise' && operation.operation === 'TRANSFORM') return { ...operation, metadata: said };
     if (own === 'remove')

@@ -1,25 +1,28 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
 import type { Verdict } from '../contracts/verdict.ts';
-import { wordSet } from '../text/words.ts';
+import { signsOf, wordSet } from '../text/words.ts';
+import { budgetExhausted, cycleLimitReached } from './completion.ts';
 
 /**
- * How much an answer changed: 0 for the same words, 1 for no word in common. One minus the Jaccard index of the two word sets
+ * How much an answer changed: 0 for the same words, 1 for no word in common. One minus the Jaccard index of the two sets of words and signs
  * (P. Jaccard, 1901). Two empty answers have not changed.
  */
 export function changeBetween(previous: string, current: string): number {
-  const before = wordSet(previous);
-  const after = wordSet(current);
+  const before = tokens(previous);
+  const after = tokens(current);
   let shared = 0;
   for (const word of after) if (before.has(word)) shared += 1;
   const all = before.size + after.size - shared;
   return all === 0 ? 0 : 1 - shared / all;
 }
 
-/** Whether the change is to be measured by embeddings: where there are any, and an answer to compare with. */
-export function comparisonWanted({ hasEmbeddings, assessment }: ChainState): Verdict {
+/** Whether the change is to be measured by embeddings: where there are any, an answer to compare with, and no bound is reached. */
+export function comparisonWanted(state: ChainState): Verdict {
+  const { hasEmbeddings, assessment } = state;
   const hasPrevious = assessment?.previousAnswer != null;
-  return { holds: hasEmbeddings && hasPrevious, inputs: { hasEmbeddings, hasPrevious } };
+  const isBounded = cycleLimitReached(state).holds || budgetExhausted(state).holds;
+  return { holds: hasEmbeddings && hasPrevious && !isBounded, inputs: { hasEmbeddings, hasPrevious, isBounded } };
 }
 
 /** The change by embeddings, one minus their cosine similarity, in place of the one by words; null leaves that. */
@@ -27,3 +30,5 @@ export function withComparison(assessment: Assessment | null, change: number | n
   if (assessment === null || change === null || !Number.isFinite(change)) return assessment;
   return { ...assessment, change: Math.min(1, Math.max(0, change)), changeBy: 'embeddings' };
 }
+
+const tokens = (text: string): ReadonlySet<string> => new Set([...wordSet(text), ...signsOf(text)]);

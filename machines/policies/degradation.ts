@@ -37,9 +37,22 @@ export function shortfalls(state: ChainState): readonly Shortfall[] {
   if (recursion.completedCycles === 0) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected') note('loop_broken', 'The run began to repeat itself and was stopped.');
   if (unsettled(state)) note('not_converged', 'The answer had not settled.');
+  const excess = excessOf(state);
+  if (excess !== '')
+    note(
+      'context_over_limit',
+      `The context is ${excess} over its limit: what is left must stay, or is yours to let go.`,
+    );
   if (state.synthesisFailure !== null)
     note('synthesis_failed', `The final answer could not be written: ${state.synthesisFailure}`);
   return found;
+}
+
+/** What must stay in the context may be more than fits: the rest gave way to it [U10]. */
+function excessOf({ results: { understanding } }: ChainState): string {
+  const { tokensOver = 0, messagesOver = 0 } = understanding?.statistics ?? {};
+  if (tokensOver > 0) return `${tokensOver} tokens`;
+  return messagesOver > 0 ? `${messagesOver} ${messagesOver === 1 ? 'message' : 'messages'}` : '';
 }
 
 export function ttlExhausted({ decision }: ChainState): boolean {

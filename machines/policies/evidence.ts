@@ -2,8 +2,11 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phases/yield.ts';
+import { isNoAnswer } from './answer-fit/no-answer.ts';
+import { requestKind } from './answer-fit/request-kind.ts';
 import { claimedCompletion } from './claimed-completion.ts';
 import { groundingOf } from './grounding.ts';
+import { FAILED } from './phases/action.ts';
 import { type DialogueTurn, SATISFIED, userSatisfaction } from './satisfaction.ts';
 import { sufficiencyOf } from './sufficiency.ts';
 
@@ -19,11 +22,13 @@ export function holdAgainstEvidence(state: ChainState, messages: readonly Messag
   const held = isHeld(state, gathered);
   const { answer, rationale, taskComplete: claims } = reply;
   const grounding = groundingIn(state, messages, answer);
-  const sufficiency = held ? sufficiencyOf(state.request, gathered).score : null;
+  const sufficiency = state.hasDocuments ? sufficiencyOf(state.request, gathered).score : null;
   const claim = claimedCompletion({ request: state.request, answer, claims, gathered, rationale });
   const satisfaction = userSatisfaction(dialogueIn(messages)).score;
   return {
-    confidence: groundedConfidence(state, reply.confidence, grounding),
+    confidence: isNoAnswer(answer)
+      ? Math.min(reply.confidence, state.thresholds.ungroundedConfidence)
+      : groundedConfidence(state, reply.confidence, grounding),
     informationSufficiency:
       sufficiency === null ? reply.informationSufficiency : (reply.informationSufficiency + sufficiency) / 2,
     taskComplete: (held ? claim.complete : claims) || satisfaction >= SATISFIED,
@@ -40,12 +45,12 @@ export function holdAgainstEvidence(state: ChainState, messages: readonly Messag
 }
 
 /**
- * How far a text stands in what was gathered, 0..1; null where there is nothing to hold it against, or in it. Where the documents
+ * How far a text stands in what was gathered, 0..1; null where there is nothing to hold it against, or in it, or it was to be made up. Where the documents
  * were searched and gave nothing, nothing stands anywhere.
  */
 export function groundingIn(state: ChainState, messages: readonly Message[], text: string): number | null {
   const gathered = gatheredIn(messages);
-  if (!isHeld(state, gathered)) return null;
+  if (!isHeld(state, gathered) || requestKind(state.request) === 'writing') return null;
   return groundingOf(text, gathered.length === 0 ? NOTHING : gathered, state.request).support;
 }
 
@@ -58,7 +63,7 @@ export function groundedConfidence({ thresholds }: ChainState, confidence: numbe
 const NOTHING = [{ id: 'nothing', content: 'nothing' }];
 
 const gatheredIn = (messages: readonly Message[]): readonly Message[] =>
-  messages.filter(({ role }) => role === 'search');
+  messages.filter(({ role, tags }) => role === 'search' && !tags.includes(FAILED));
 
 const isHeld = ({ hasDocuments }: ChainState, gathered: readonly Message[]): boolean =>
   hasDocuments || gathered.length > 0;

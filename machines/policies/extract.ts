@@ -21,7 +21,7 @@ interface Candidate {
  * fits, the beginning of the best.
  */
 export function extractSummary(text: string, maxChars: number, topic: string): string {
-  const head = text.slice(0, MAX_CHARS);
+  const head = text.slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/u, '');
   if (head.trim().length <= maxChars) return summarise(text, maxChars);
   const candidates = scored(head, topic).sort((a, b) => b.score - a.score || a.at - b.at);
   const chosen: Candidate[] = [];

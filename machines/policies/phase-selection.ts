@@ -11,6 +11,8 @@ export interface SelectionInputs {
   readonly unclearIntent: boolean;
   readonly needsTools: boolean;
   readonly undigestedInsights: boolean;
+  /** Whether Understanding found anything to prune or summarise when it last looked; true before it ever did. */
+  readonly mayShrink: boolean;
   readonly messages: readonly Message[];
   readonly tokens: number;
   readonly tokensAllowed: number;
@@ -38,9 +40,9 @@ export function selectNextPhase(seen: SelectionInputs, thresholds: Thresholds): 
   if (seen.unclearIntent) return choose('intention', 'the intent is unclear');
   if (seen.needsTools) return choose('action', 'a tool is needed');
   if (seen.undigestedInsights) return choose('observation', 'there are insights not yet taken in');
-  if (tokens > tokensAllowed)
+  if (seen.mayShrink && tokens > tokensAllowed)
     return choose('understanding', `the context holds ${tokens} tokens, over its ${tokensAllowed}`);
-  if (messages.length > thresholds.crowdedMessages)
+  if (seen.mayShrink && messages.length > thresholds.crowdedMessages)
     return choose('understanding', `${messages.length} messages are more than ${thresholds.crowdedMessages}`);
   if (seen.modelProposal !== null)
     return { proposal: seen.modelProposal, by: 'model', rationale: 'the model proposed it' };

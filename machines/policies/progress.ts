@@ -1,5 +1,6 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
 import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
+import type { Envelope } from '../contracts/envelope.ts';
 import type { Failure, PhaseFailure } from '../contracts/failure.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Phase } from '../contracts/phase.ts';
@@ -7,7 +8,7 @@ import { applyOperations } from './context.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import type { Made } from './phases/made.ts';
 import { REQUEST } from './relevance/protection.ts';
-import { addUsage, NO_USAGE, TOKENS_PER_CHAR } from './usage.ts';
+import { addUsage, NO_USAGE, tokensPerCharOf } from './usage.ts';
 
 /** How a run moves from phase to phase: each function gives the fields of the state that change. */
 
@@ -28,13 +29,14 @@ export function initialMessages(input: ChainInput): readonly Message[] {
     references: [],
     source: null,
   };
-  return [...input.messages.map(asEarlier), request];
+  return [...asEarlier(input.messages), request];
 }
 
 export function initialState(input: ChainInput): ChainState {
+  const messages = initialMessages(input);
   return {
     ...input,
-    messages: initialMessages(input),
+    messages,
     envelope: { phase: null, content: '', operations: [] },
     recursion: {
       mode: input.mode,
@@ -48,8 +50,10 @@ export function initialState(input: ChainInput): ChainState {
     results: { action: null, experience: null, intention: null, observation: null, understanding: null, yield: null },
     applied: [],
     retrieval: null,
+    consentAsked: false,
+    detour: false,
     measures: null,
-    tokensPerChar: TOKENS_PER_CHAR,
+    tokensPerChar: tokensPerCharOf(messages.map(({ content }) => content)),
     evaluation: null,
     assessment: null,
     decision: null,
@@ -68,31 +72,50 @@ export function initialState(input: ChainInput): ChainState {
   };
 }
 
-/** A message of an earlier run, with ids that no step of this one will use again. */
-function asEarlier(message: Message): Message {
-  return {
+/**
+ * Messages of earlier runs, with ids that no step of this one will use, and that do not grow from run to run. They are all of the
+ * beginning; what Yield had answered is the assistant's turn of the conversation. A bare machine checks none of them: what is no text
+ * is empty.
+ */
+function asEarlier(messages: readonly Message[]): readonly Message[] {
+  const ids = new Map<string, string>();
+  const taken = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const { id } of messages) {
+    const wanted = id.startsWith(EARLIER) ? id : `${EARLIER}${id}`;
+    let count = counts.get(wanted) ?? 1;
+    let free = wanted;
+    for (; taken.has(free); count += 1) free = `${wanted}.${count + 1}`;
+    counts.set(wanted, count);
+    taken.add(free);
+    if (!ids.has(id)) ids.set(id, free);
+  }
+  const fresh = [...taken];
+  const idOf = (id: string): string => ids.get(id) ?? (id.startsWith(EARLIER) ? id : `${EARLIER}${id}`);
+  return messages.map((message, at) => ({
     ...message,
-    id: earlierId(message.id),
-    tags: message.tags.filter((tag) => tag !== REQUEST),
-    references: message.references.map(earlierId),
-    links: message.links.map((link) => ({ ...link, to: earlierId(link.to) })),
-  };
+    id: fresh[at] ?? message.id,
+    phase: message.phase === 'yield' ? null : message.phase,
+    cycle: 1,
+    content: typeof message.content === 'string' ? message.content : '',
+    tags: (message.tags ?? []).filter((tag) => tag !== REQUEST),
+    references: (message.references ?? []).map(idOf),
+    links: (message.links ?? []).map((link) => ({ ...link, to: idOf(link.to) })),
+  }));
 }
 
-const earlierId = (id: string): string => `earlier.${id}`;
+const EARLIER = 'earlier.';
 
-/** The newest view of a context: a phase asks for the same one several times. Nothing else depends on it. */
-let newest: Pick<ChainState, 'messages' | 'envelope'> & { readonly view: readonly Message[] } = {
-  messages: [],
-  envelope: { phase: null, content: '', operations: [] },
-  view: [],
-};
+/** The view of a context by what the phase before handed over: a phase asks for the same one several times. */
+const views = new WeakMap<Envelope, Pick<ChainState, 'messages'> & { readonly view: readonly Message[] }>();
 
 /** The context as a phase sees it: what the phase before appended is shown as applied [C3]. */
 export function visibleMessages({ messages, envelope }: ChainState): readonly Message[] {
-  if (newest.messages !== messages || newest.envelope !== envelope)
-    newest = { messages, envelope, view: applyOperations(messages, envelope.operations) };
-  return newest.view;
+  const known = views.get(envelope);
+  if (known?.messages === messages) return known.view;
+  const view = applyOperations(messages, envelope.operations);
+  views.set(envelope, { messages, view });
+  return view;
 }
 
 export function enterPhase({ recursion }: ChainState): Partial<ChainState> {

@@ -3,16 +3,22 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { ContextOperation } from '../contracts/context-operation.ts';
 import type { SummaryInput, SummaryReply } from '../contracts/summary.ts';
 import type { Verdict } from '../contracts/verdict.ts';
+import { tokensAllowed } from './phases/understanding.ts';
 import { chargeExecution, visibleMessages } from './progress.ts';
 import { summarise } from './summary.ts';
 
 /** Of a longer text only the beginning is given to the model. */
 const MAX_CHARS = 20_000;
 
-/** The summaries that are planned: extracts, until a model writes better ones [U5]. */
-function planned({ evaluation, limits }: ChainState): readonly Extract<ContextOperation, { operation: 'TRANSFORM' }>[] {
-  const all = (evaluation?.operations ?? []).filter((one) => one.operation === 'TRANSFORM');
-  return all.slice(0, limits.maxSummaries);
+/** The summaries that a model is asked for: extracts, until it writes better ones; as many as its window has room for [U5]. */
+function planned(state: ChainState): readonly Extract<ContextOperation, { operation: 'TRANSFORM' }>[] {
+  const all = (state.evaluation?.operations ?? []).filter((one) => one.operation === 'TRANSFORM');
+  const chars = new Map(visibleMessages(state).map(({ id, content }) => [id, Math.min(content.length, MAX_CHARS)]));
+  let room = tokensAllowed(state) / state.tokensPerChar;
+  return all.slice(0, state.limits.maxSummaries).filter(({ target }) => {
+    room -= chars.get(target) ?? 0;
+    return room >= 0;
+  });
 }
 
 /** Whether a model is asked for summaries: where some are planned, and a call is left. */

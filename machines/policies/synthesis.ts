@@ -64,7 +64,7 @@ export function composeAnswer(state: ChainState): FinalAnswer {
     answerText: written?.answerText ?? (draft.text || `No answer was reached. ${explanation}`.trim()),
     confidence: written === null ? draft.confidence : groundedWriting(state, written),
     usedStepIds: stepsOf(state).map(({ stepId }) => stepId),
-    notes: [written?.notes ?? '', explanation, crowding(state)].filter((text) => text !== '').join(' '),
+    notes: [written?.notes ?? '', explanation].filter((text) => text !== '').join(' '),
     ttlExhausted: ttlExhausted(state),
     status: cancelled ? 'cancelled' : first === undefined ? 'completed' : 'degraded',
     sources: citations(visibleMessages(state), used),
@@ -85,14 +85,6 @@ export function composeAnswer(state: ChainState): FinalAnswer {
 /** What a model wrote is as sure as it says, as far as it stands in what was gathered [Y1]. */
 function groundedWriting(state: ChainState, { answerText, confidence }: SynthesisReply): number {
   return groundedConfidence(state, Math.min(confidence, 1), groundingIn(state, visibleMessages(state), answerText));
-}
-
-/** What must stay in the context may be more than fits: then the answer says so [U10]. */
-function crowding({ results: { understanding } }: ChainState): string {
-  const { tokensOver = 0, messagesOver = 0 } = understanding?.statistics ?? {};
-  if (tokensOver === 0 && messagesOver === 0) return '';
-  const over = tokensOver > 0 ? `${tokensOver} tokens` : `${messagesOver} messages`;
-  return `The context is ${over} over its limit: what is left must stay, or is yours to let go.`;
 }
 
 interface Draft {

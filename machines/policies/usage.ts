@@ -19,6 +19,29 @@ export function addUsage(a: Usage, b: Usage): Usage {
 /** Where no tokenizer is at hand, a token has four characters. */
 export const TOKENS_PER_CHAR = 0.25;
 
+/** Of other than ASCII letters, and of the scripts of East Asia, a token has fewer characters. */
+const TOKENS_PER_LETTER = 0.5;
+const TOKENS_PER_IDEOGRAPH = 1;
+const SAMPLE_CHARS = 50_000;
+
+/** Tokens a character of these texts, by their scripts: 0.25 of English. Reads the first 50,000 characters. */
+export function tokensPerCharOf(texts: Iterable<string>): number {
+  let chars = 0;
+  let tokens = 0;
+  for (const text of texts) {
+    const sample = text.slice(0, SAMPLE_CHARS - chars);
+    for (let at = 0; at < sample.length; at += 1) tokens += tokensOfUnit(sample.charCodeAt(at));
+    chars += sample.length;
+    if (chars >= SAMPLE_CHARS) break;
+  }
+  return chars === 0 ? TOKENS_PER_CHAR : tokens / chars;
+}
+
+function tokensOfUnit(unit: number): number {
+  if (unit < 0x80) return TOKENS_PER_CHAR;
+  return unit < 0x2e80 ? TOKENS_PER_LETTER : TOKENS_PER_IDEOGRAPH;
+}
+
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length * TOKENS_PER_CHAR);
 }

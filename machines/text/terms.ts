@@ -68,10 +68,14 @@ function stemsOfWord(word: string): readonly string[] {
   const known = memo.get(word);
   if (known !== undefined) return known;
   if (memo.size >= MEMO_ENTRIES) memo.clear();
-  const stems = computeStems(word.slice(0, MAX_WORD_CHARS));
-  memo.set(word.length > MAX_WORD_CHARS ? word.slice(0, MAX_WORD_CHARS) : word, stems);
+  const own = ownText(word.slice(0, MAX_WORD_CHARS));
+  const stems = computeStems(own);
+  memo.set(own, stems);
   return stems;
 }
+
+/** A text of its own: a piece of a text keeps the whole text in memory (V8 from 13 characters on). */
+const ownText = (piece: string): string => (piece.length < 13 ? piece : Array.from(piece).join(''));
 
 function computeStems(word: string): readonly string[] {
   if (UNSPACED.test(word)) return characterPairs(word.normalize('NFKC'));

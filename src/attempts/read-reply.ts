@@ -66,7 +66,7 @@ export function createReadReply(parts: ReadReplyParts) {
       const { model, ask, request } = callOf(parts, call);
       const { items } = watcher;
       const promptChars = charsOf(ask, request);
-      const tooLong = promptTooLong(model, promptChars);
+      const tooLong = await promptTooLong(model, request, promptChars);
       const reply =
         tooLong ??
         (await readStream(() => model.stream(request, { signal: controller.signal }), {
@@ -125,11 +125,26 @@ function callOf({ models, askFor, replyForm }: ReadReplyParts, call: ReadReplyIn
 }
 
 /** A prompt that cannot fit is not sent: it would cost a call to be told so. Another model may have room for it. */
-function promptTooLong({ id, contextWindowTokens }: ChatModel, promptChars: number): Reply | null {
-  const tokens = Math.ceil(promptChars / 4);
+async function promptTooLong(model: ChatModel, request: ModelRequest, promptChars: number): Promise<Reply | null> {
+  const { id, contextWindowTokens } = model;
+  if (promptChars / 4 <= contextWindowTokens) return null;
+  const counted = await countedTokens(model, request);
+  const tokens = counted ?? Math.ceil(promptChars / 4);
   if (tokens <= contextWindowTokens) return null;
-  const message = `The prompt has about ${tokens} tokens (characters / 4); ${id} takes ${contextWindowTokens}, reply included; shorten it or take a model with more room.`;
+  const size = counted === null ? `about ${tokens} tokens (characters / 4)` : `${tokens} tokens`;
+  const message = `The prompt has ${size}; ${id} takes ${contextWindowTokens}, reply included; shorten it or take a model with more room.`;
   return unread(failureOf('transport', 'prompt_too_long', message, { retryable: false }));
+}
+
+/** By the model's own tokenizer, where it has one that counts. */
+async function countedTokens(model: ChatModel, { turns }: ModelRequest): Promise<number | null> {
+  try {
+    const counts = await model.countTokens?.(turns.map(({ content }) => content));
+    const sum = counts?.reduce((all, one) => all + one, 0) ?? Number.NaN;
+    return Number.isFinite(sum) && sum > 0 ? sum : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A prompt or a watcher that throws is a bug: the run goes on to an answer all the same. */

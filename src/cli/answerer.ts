@@ -26,7 +26,7 @@ export function linesOf({ input, out }: Pick<Terminal, 'input' | 'out'>): Answer
   let reader: Interface | null = null;
   let lines: AsyncIterator<string> | null = null;
   return {
-    consent: async () => ({ type: 'consent.given', choice: 'keep' }),
+    consent: async () => ({ type: 'consent.given', choice: 'keep', by: 'nobody' }),
     async direction(proposal) {
       reader ??= createInterface({ input, terminal: false });
       lines ??= reader[Symbol.asyncIterator]();
@@ -38,7 +38,7 @@ export function linesOf({ input, out }: Pick<Terminal, 'input' | 'out'>): Answer
   };
 }
 
-/** The same, with the word on consent said beforehand. */
-export function withConsent(answerer: Answerer, choice: ConsentChoice): Answerer {
-  return { ...answerer, consent: async () => ({ type: 'consent.given', choice }) };
+/** The same, with the word on consent said beforehand, or kept because nobody is asked. */
+export function withConsent(answerer: Answerer, choice: ConsentChoice, by: 'option' | 'nobody'): Answerer {
+  return { ...answerer, consent: async () => ({ type: 'consent.given', choice, by }) };
 }

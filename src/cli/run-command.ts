@@ -46,8 +46,8 @@ export async function runCommand(request: string, flags: RunFlags, streams: Stre
 function answererFor({ consent, json, quiet }: RunFlags, terminal: Terminal): Answerer {
   const someone = terminal.input.isTTY && terminal.out.isTTY;
   const answerer = someone ? personAt(terminal) : linesOf(terminal);
-  const word = consent ?? (json || quiet ? 'keep' : undefined);
-  return word === undefined ? answerer : withConsent(answerer, word);
+  if (consent !== undefined) return withConsent(answerer, consent, 'option');
+  return json || quiet ? withConsent(answerer, 'keep', 'nobody') : answerer;
 }
 
 function forPeople(answer: FinalAnswer, stdout: Streams['stdout']): string {

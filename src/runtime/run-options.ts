@@ -55,12 +55,16 @@ export function readRun(options: RunOptions): CheckedRun {
         `history.${index}: got ${spell(turn)}; wanted a role (user or assistant) and a content in words.`,
       );
   if (messages !== undefined) checkMessages(messages);
+  if (messages !== undefined && history.length > 0)
+    throw new PostChainError('invalid_option', 'history and messages: got both; wanted one of them.');
   return { request, history, messages, mode, startAt: readPhase(startAt) };
 }
 
+const messagesSchema = z.object({ messages: z.array(messageSchema) });
+
 function checkMessages(messages: readonly Message[]): void {
-  const read = z.array(messageSchema).safeParse(messages);
-  if (!read.success) throw refuse('messages', messages, read.error, z.array(messageSchema));
+  const read = messagesSchema.safeParse({ messages });
+  if (!read.success) throw refuse('messages', { messages }, read.error, messagesSchema);
   const seen = new Set<string>();
   for (const { id } of messages) {
     if (seen.has(id))

@@ -1,16 +1,19 @@
+/** The rank of the token from one byte to another, if there is such a token. */
+export type RankOf = (start: number, end: number) => number | undefined;
+
 /**
- * How many tokens are left of a string of bytes when, again and again, the two neighbours are merged whose bytes together make the token
- * of lowest rank (byte-pair encoding, Sennrich, Haddow and Birch 2016). A bytes string has one character for each byte.
+ * How many tokens are left of a number of bytes when, again and again, the two neighbours are merged that make the token of lowest rank,
+ * the first of equal ones (byte-pair encoding, Sennrich, Haddow and Birch 2016).
  */
-export function mergedParts(bytes: string, rankOf: ReadonlyMap<string, number>): number {
+export function mergedParts(bytes: number, rankOf: RankOf): number {
   const starts: number[] = [];
   const ranks: number[] = [];
   const rankAt = (at: number): number => {
     const end = starts[at + 2];
-    return end === undefined ? NONE : (rankOf.get(bytes.slice(starts[at], end)) ?? NONE);
+    return end === undefined ? NONE : (rankOf(starts[at] ?? 0, end) ?? NONE);
   };
-  for (let at = 0; at <= bytes.length; at += 1) starts.push(at);
-  for (let at = 0; at <= bytes.length; at += 1) ranks.push(rankAt(at));
+  for (let at = 0; at <= bytes; at += 1) starts.push(at);
+  for (let at = 0; at <= bytes; at += 1) ranks.push(rankAt(at));
   for (let at = lowest(ranks); ranks[at] !== NONE; at = lowest(ranks)) {
     starts.splice(at + 1, 1);
     ranks.splice(at + 1, 1);
@@ -20,10 +23,9 @@ export function mergedParts(bytes: string, rankOf: ReadonlyMap<string, number>):
   return starts.length - 1;
 }
 
-/** The rank of two neighbours that make no token. */
+/** Of two neighbours that make no token. */
 const NONE = Number.POSITIVE_INFINITY;
 
-/** The place of the lowest rank, the first of equal ones. */
 function lowest(ranks: readonly number[]): number {
   let place = 0;
   let least = NONE;

@@ -37,11 +37,10 @@ class WatchedClock extends SimulatedClock {
   }
 }
 
-/** An earlier message that is worth a summary: relevant enough to stay, and too long to stay as it is. */
-export const worthASummary: Message = {
+const LONG: Message = {
   id: 'long',
   role: 'assistant',
-  phase: null,
+  phase: 'action',
   content: 'It was so, as far as anybody remembers. '.repeat(6),
   createdAtMs: 0,
   cycle: 1,
@@ -51,6 +50,9 @@ export const worthASummary: Message = {
   references: [],
   source: null,
 };
+
+/** Earlier messages, of which the first is worth a summary: relevant enough to stay, and too long to stay as it is. */
+export const worthASummary: readonly Message[] = [LONG, { ...LONG, id: 'newest', content: 'So it was.' }];
 
 /** Starts a run on a scripted model and a simulated clock; what the plan leaves out gets a valid reply. */
 export function startScripted(

@@ -26,6 +26,7 @@ export function keptByPolicy({ request, messages, tokens, tokensAllowed }, { pla
     request,
     cycle: 1,
     step: 1,
+    mayAsk: true,
     assessments: [],
     thresholds: thresholdsSchema.parse({}),
     maxMessages: messages.length,

@@ -50,7 +50,7 @@ export const measure = {
           'word coverage': walk(ways, (request, texts) => wordCoverage(request, texts) >= sufficiency, false)
             .efficiency,
         },
-        details: {
+        detail: {
           'stopped early': alone.early,
           'one cycle too many': alone.wasted,
           [`with ${OTHERS} other paragraphs`]: among.efficiency,

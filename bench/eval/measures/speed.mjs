@@ -74,6 +74,7 @@ function evaluate(messages, { planRetention, thresholdsSchema }) {
     request: 'Which of the harbours was opened before the bridge, and by whom?',
     cycle: 1,
     step: 1,
+    mayAsk: true,
     assessments: [],
     thresholds: thresholdsSchema.parse({}),
     maxMessages: MESSAGES * 2,

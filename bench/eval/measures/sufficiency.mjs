@@ -38,7 +38,7 @@ export const measure = {
         recalls,
         rows: rows.length,
         baselines: { 'word coverage': bestCoverage(scored) },
-        details: Object.fromEntries(
+        detail: Object.fromEntries(
           sources.map((name) => [name, balanced(scored.filter(({ source }) => source === name)).value]),
         ),
       },

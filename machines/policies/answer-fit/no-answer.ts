@@ -1,7 +1,7 @@
 /** Only the beginning of an answer is read: what comes after the first sentence may hedge a detail. */
 const WINDOW_CHARS = 400;
 const WHOLE =
-  /^(?:the answer is )?(?:unknown|unclear|undetermined|undefined|null|n\/?a|none|nothing|failed|failure|error|not (?:found|known|available|applicable|specified|sure|given|stated|mentioned)|no (?:answer|information|results?|data|idea))(?: found| available)?$/;
+  /^(?:the answer is )?(?:unknown|unclear|undetermined|undefined|null|n\/?a|none|nothing|failed|failure|error|not (?:found|known|available|applicable|specified|sure|given|stated|mentioned)|no (?:answer|information|results?|data|idea)|nothing was found|no idea)(?: found| available)?$/;
 const UNABLE =
   /\b(?:i|we) (?:(?:could not|couldn't|can not|cannot|can't|did not|didn't|do not|don't|haven't|have not) (?:yet )?(?:find|found|locate|determine|know|answer|tell|say|have|identify|verify|establish|solve)|(?:am|was|are|were) (?:unable|not able|not sure)|failed to|have no (?:answer|idea|information|data|results?))\b/;
 const STILL_TO_DO =

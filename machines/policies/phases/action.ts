@@ -4,6 +4,9 @@ import type { ActionResult } from '../../contracts/phases/action.ts';
 import { operationsOfStep } from '../operations.ts';
 import { draftMessage, type Made } from './made.ts';
 
+/** On what a failed capability left: it holds nothing that an answer could rest on. */
+export const FAILED = 'failed';
+
 /** Action [C4]: the response is an assistant message, what a capability gave a search message. */
 export function makeAction(
   state: ChainState,
@@ -15,7 +18,15 @@ export function makeAction(
   const references = value.results.map((result) => {
     const content = describe(result);
     const importance = result.success ? 0.7 : 0.3;
-    return list.add(draftMessage(state, 'action', atMs, { role: 'search', content, importance }), 'a capability ran');
+    return list.add(
+      draftMessage(state, 'action', atMs, {
+        role: 'search',
+        content,
+        importance,
+        tags: result.success ? [] : [FAILED],
+      }),
+      'a capability ran',
+    );
   });
   const { response } = value.reply;
   if (response !== '')

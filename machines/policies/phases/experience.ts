@@ -1,5 +1,5 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
-import type { Passage } from '../../contracts/passage.ts';
+import type { Passage, Retrieval } from '../../contracts/passage.ts';
 import type { ExperienceReply, ExperienceResult } from '../../contracts/phases/experience.ts';
 import { operationsOfStep } from '../operations.ts';
 import { draftMessage, type Made } from './made.ts';
@@ -11,7 +11,7 @@ import { draftMessage, type Made } from './made.ts';
 export function makeExperience(state: ChainState, reply: ExperienceReply, atMs: number): Made<ExperienceResult> {
   const { step } = state.recursion;
   const list = operationsOfStep(step);
-  const retrieval = state.retrieval?.found ?? { query: '', passages: [], widened: false };
+  const retrieval = withOwnIds(state.retrieval?.found ?? { query: '', passages: [], widened: false });
   const there = new Set(state.messages.map((message) => message.id));
   const found = new Set(retrieval.passages.map((passage) => passage.id));
   for (const passage of retrieval.passages) {
@@ -37,6 +37,18 @@ export function makeExperience(state: ChainState, reply: ExperienceReply, atMs: 
     content: reply.summary,
     operations: list.all,
   };
+}
+
+/** Ids that the engine makes itself: of the request, and of the messages of a step. */
+const ENGINE_ID = /^(?:request|s\d+\.m\d+)$/;
+
+/** A source is the user's code: its ids must not take the place of the engine's own. */
+function withOwnIds(retrieval: Retrieval): Retrieval {
+  if (!retrieval.passages.some(({ id }) => ENGINE_ID.test(id))) return retrieval;
+  const passages = retrieval.passages.map((one) =>
+    ENGINE_ID.test(one.id) ? { ...one, id: `passage.${one.id}` } : one,
+  );
+  return { ...retrieval, passages };
 }
 
 /** The headings above a passage are its first line. */

@@ -7,6 +7,9 @@ import { planRetention } from '../retention/retention.ts';
 import { estimatedMeasures, pruningLog, statistics } from '../retention/statistics.ts';
 import type { Made } from './made.ts';
 
+/** What is said of a context that no model was asked about. */
+export const NOT_RATED: UnderstandingReply = { integrated: '', assessments: [] };
+
 /** Tokens that the context may fill [U10]. */
 export function tokensAllowed(state: ChainState): number {
   return Math.floor(state.contextWindowTokens * state.thresholds.windowShare);
@@ -34,6 +37,13 @@ export function takeMeasures(messages: readonly Message[], measures: ContextMeas
   return { measures, ...(tokens > 0 && chars > 0 && { tokensPerChar: tokens / chars }) };
 }
 
+/** Nothing could be measured, or not in time: tokens are estimated, and the evaluation says so. */
+export function noteUnmeasured(state: ChainState, messages: readonly Message[]): Partial<ChainState> {
+  return {
+    measures: { ...estimatedMeasures(messages, state.tokensPerChar), failure: 'the context was not measured in time' },
+  };
+}
+
 /** Tokens of the context by what a character weighed when it was last measured. */
 export function contextTokens({ tokensPerChar }: ChainState, messages: readonly Message[]): number {
   return Math.ceil(charsOf(messages) * tokensPerChar);
@@ -49,33 +59,34 @@ export function evaluateContext(
   messages: readonly Message[],
   reply: UnderstandingReply,
 ): Evaluation {
-  const measures = state.measures ?? estimatedMeasures(messages);
-  const plan = planRetention({
+  const measures = state.measures ?? estimatedMeasures(messages, state.tokensPerChar);
+  const { operations } = planRetention({
     messages,
     tokens: measures.tokens,
     similarity: measures.similarity,
     request: state.request,
     cycle: state.recursion.cycle,
     step: state.recursion.step,
+    mayAsk: !state.consentAsked,
     assessments: reply.assessments,
     thresholds: state.thresholds,
     maxMessages: state.limits.maxMessages,
     tokensAllowed: tokensAllowed(state),
   });
-  return { reply, measures, ...plan };
+  return { reply, measures, operations };
 }
 
 /** Understanding once consent is settled [U7, U13]. */
 export function makeUnderstanding(state: ChainState, messages: readonly Message[]): Made<UnderstandingResult> {
-  const evaluation = state.evaluation ?? evaluateContext(state, messages, { integrated: '', assessments: [] });
-  const { reply, operations, measures, excess } = evaluation;
-  const evaluated = { messages, measures, operations, excess, tokensAllowed: tokensAllowed(state) };
+  const evaluation = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
+  const { reply, operations, measures } = evaluation;
+  const room = { tokensAllowed: tokensAllowed(state), maxMessages: state.limits.maxMessages };
   return {
     result: {
       phase: 'understanding',
       step: state.recursion.step,
       reply,
-      statistics: statistics(evaluated),
+      statistics: statistics({ messages, measures, operations, ...room }),
       pruningLog: pruningLog(operations, messages, measures.tokens),
       problem: measures.failure,
     },

@@ -19,6 +19,7 @@ const TELLING = /\p{N}+(?:[.,]\p{N}+)*|\b(?:no|not|never|none|nor|neither|withou
 
 interface Content {
   readonly terms: ReadonlyMap<string, number>;
+  readonly names: ReadonlySet<string>;
   /** Numbers and negations, in one text. */
   readonly telling: string;
   /** Texts that say the same have one of these in common. */
@@ -30,7 +31,7 @@ const known = new WeakMap<Message, Content>();
 
 /**
  * The messages that say what an earlier one of the list says, by id: at least 0.8 of the content words in common, and the same
- * numbers and negations. Only texts whose sketches meet are compared, so that the cost is linear.
+ * numbers, negations and names. Only texts whose sketches meet are compared, so that the cost is linear.
  */
 export function nearDuplicates(messages: readonly Message[]): ReadonlyMap<string, Duplicate> {
   const kept = new Map<number, Message[]>();
@@ -66,17 +67,22 @@ function bestOf(content: Content, kept: ReadonlyMap<number, readonly Message[]>)
 function contentOf(message: Message): Content {
   const read = known.get(message);
   if (read !== undefined) return read;
-  const { counts } = termsOfMessage(message);
+  const { counts, names } = termsOfMessage(message);
   const telling = [...new Set(message.content.slice(0, MAX_CHARS).toLowerCase().match(TELLING) ?? [])].sort().join(' ');
-  const content = { terms: counts, telling, keys: counts.size === 0 ? [] : sketch(counts.keys()) };
+  const content = { terms: counts, names, telling, keys: counts.size === 0 ? [] : sketch(counts.keys()) };
   known.set(message, content);
   return content;
 }
 
-/** The Jaccard index of the content words; 0 where the numbers or negations differ. */
+/** The Jaccard index of the content words; 0 where the numbers, the negations or the names differ. */
 function inCommon(one: Content, other: Content): number {
-  if (one.telling !== other.telling) return 0;
+  if (one.telling !== other.telling || !hasNamesOf(one, other) || !hasNamesOf(other, one)) return 0;
   let shared = 0;
   for (const word of one.terms.keys()) if (other.terms.has(word)) shared += 1;
   return shared / (one.terms.size + other.terms.size - shared);
+}
+
+function hasNamesOf({ terms }: Content, { names }: Content): boolean {
+  for (const name of names) if (!terms.has(name)) return false;
+  return true;
 }

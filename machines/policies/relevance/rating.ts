@@ -1,10 +1,10 @@
 import type { Message } from '../../contracts/message.ts';
 import type { UnderstandingReply } from '../../contracts/phases/understanding.ts';
 import type { Thresholds } from '../../contracts/thresholds.ts';
+import { estimateTokens } from '../usage.ts';
 import { type Duplicate, nearDuplicates } from './near-duplicates.ts';
 import { isProtected } from './protection.ts';
 import { type Relevance, relevanceOf } from './relevance.ts';
-import { finite } from './standing.ts';
 
 /** A message with what is known of its worth. */
 export interface Rated {
@@ -33,7 +33,11 @@ export interface Rating {
 /** Every message of the context, rated [U1]. Linear; no message is read twice. */
 export function rate(given: Rating): readonly Rated[] {
   const { messages, tokens, request, cycle, similarity, thresholds } = given;
-  const byModel = new Map(given.assessments.map(({ messageId, relevance }) => [messageId, finite(relevance)]));
+  const byModel = new Map(
+    given.assessments.flatMap(({ messageId, relevance }) =>
+      Number.isFinite(relevance) ? [[messageId, Math.min(1, Math.max(0, relevance))] as const] : [],
+    ),
+  );
   const relevances = relevanceOf(messages, { request, cycle, similarity, halfLifeCycles: thresholds.halfLifeCycles });
   const duplicates = nearDuplicates(worthiestFirst(messages, relevances));
   return messages.map((message, at): Rated => {
@@ -41,11 +45,11 @@ export function rate(given: Rating): readonly Rated[] {
     const rating = byModel.get(message.id) ?? null;
     const relevance = rating === null ? factors.score : (factors.score + rating) / 2;
     const duplicate = duplicates.get(message.id) ?? null;
-    return { message, tokens: tokens[at] ?? 0, relevance, factors, rating, duplicate };
+    return { message, tokens: countOf(tokens[at], message), relevance, factors, rating, duplicate };
   });
 }
 
-/** Of search results that say the same, a protected one stays, then one that others refer to, then the first. */
+/** Of search results that say the same, a protected one stays, then one that others refer to, then the newest, then the first. */
 function worthiestFirst(messages: readonly Message[], relevances: readonly Relevance[]): readonly Message[] {
   const ranks: Message[][] = [[], [], []];
   for (const [at, message] of messages.entries()) {
@@ -53,5 +57,11 @@ function worthiestFirst(messages: readonly Message[], relevances: readonly Relev
     const isReferenced = relevances[at]?.reference === 1;
     ranks[isProtected(message) ? 0 : isReferenced ? 1 : 2]?.push(message);
   }
+  ranks[2]?.sort((one, other) => other.cycle - one.cycle);
   return ranks.flat();
+}
+
+/** A count that is no number, or below nought, is estimated. */
+function countOf(tokens: number | undefined, { content }: Message): number {
+  return tokens !== undefined && tokens >= 0 && Number.isFinite(tokens) ? tokens : estimateTokens(content);
 }

@@ -54,6 +54,7 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
   const own = match.map((value, at) => value + NAMES_SHARE * (names[at] ?? 0));
   const beside = neighbours(messages, own);
   const asked = new Set(wanted);
+  const says = own.some((value) => value > 0);
   const referenced = referencedIds(messages);
   return messages.map((message, at) => {
     const relevance = {
@@ -68,22 +69,26 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
       similarity: inputs.similarity === null ? null : clamp(inputs.similarity[at] ?? 0),
       score: 0,
     };
-    relevance.score = weighed(relevance, Math.max(own[at] ?? 0, beside[at] ?? 0));
+    relevance.score = weighed(relevance, says ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null);
     return relevance;
   });
 }
 
-/** The weighted mean. `text` counts as it is, above 1 too: cut, all full matches would be the same. */
-function weighed(relevance: Omit<Relevance, 'score'>, text: number): number {
+/**
+ * The weighted mean. `text` counts as it is, above 1 too: cut, all full matches would be the same. It is null where no message has a
+ * word of the request ("And why is that?"): then it says nothing of any, and the other factors make the whole.
+ */
+function weighed(relevance: Omit<Relevance, 'score'>, text: number | null): number {
   const { speaker, recency: recent, reference, importance: important, links, similarity } = relevance;
   const sum =
-    W.text * text +
+    W.text * (text ?? 0) +
     W.speaker * speaker +
     W.recency * recent +
     W.reference * reference +
     W.importance * important +
     W.links * links;
-  return clamp(similarity === null ? sum : (sum + W.similarity * similarity) / (1 + W.similarity));
+  const whole = 1 - (text === null ? W.text : 0);
+  return clamp(similarity === null ? sum / whole : (sum + W.similarity * similarity) / (whole + W.similarity));
 }
 
 const W = RELEVANCE_WEIGHTS;

@@ -7,12 +7,12 @@ export function recency(age: number, halfLife: number): number {
   return age > 0 ? 0.5 ** (age / halfLife) : 1;
 }
 
-/** Ids that other messages were made from or are linked to [U2]. */
+/** Ids that other messages were made from or are linked to, and not only themselves [U2]. */
 export function referencedIds(messages: readonly Message[]): ReadonlySet<string> {
   const ids = new Set<string>();
-  for (const { references, links } of messages) {
-    for (const id of references) ids.add(id);
-    for (const { to } of links) ids.add(to);
+  for (const { id: own, references, links } of messages) {
+    for (const id of references) if (id !== own) ids.add(id);
+    for (const { to } of links) if (to !== own) ids.add(to);
   }
   return ids;
 }

@@ -43,14 +43,18 @@ function extractOf(message: Message, maxChars: number, topic: string): string {
 }
 
 /** Tokens that a message keeps: user content keeps all until the user agrees. */
-export function tokensLeft({ one: { message, tokens }, summary }: Fate): number {
-  if (message.role === 'user') return tokens;
+export function tokensLeft(fate: Fate): number {
+  return fate.one.message.role === 'user' ? fate.one.tokens : tokensOnceAgreed(fate);
+}
+
+/** Tokens that a message keeps once the user has agreed, where that is needed. */
+export function tokensOnceAgreed({ one: { message, tokens }, summary }: Fate): number {
   return summary === null ? 0 : Math.ceil((tokens * summary.content.length) / Math.max(1, message.content.length));
 }
 
-/** The numbers that an operation tells of a message [U7, U13]. */
-export function numbersOf({ message, tokens, relevance, factors }: Rated): ContextOperation['metadata'] {
-  const { match, names, neighbours, recency, reference, importance } = factors;
+/** The numbers that an operation tells of a message: every factor that its relevance was made of [U7, U13]. */
+export function numbersOf({ message, tokens, relevance, rating, factors }: Rated): ContextOperation['metadata'] {
+  const { match, names, neighbours, speaker, recency, reference, importance, links, similarity } = factors;
   return {
     role: message.role,
     tokens,
@@ -58,8 +62,12 @@ export function numbersOf({ message, tokens, relevance, factors }: Rated): Conte
     match: floored(match),
     names: floored(names),
     neighbours: floored(neighbours),
+    speaker,
     recency: floored(recency),
     reference,
     importance: floored(importance),
+    links,
+    ...(similarity !== null && { similarity: floored(similarity) }),
+    ...(rating !== null && { rating: floored(rating) }),
   };
 }

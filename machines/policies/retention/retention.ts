@@ -1,14 +1,18 @@
 import type { ContextOperation } from '../../contracts/context-operation.ts';
+import type { Message } from '../../contracts/message.ts';
+import { sharedIds } from '../context.ts';
 import { floored } from '../numbers.ts';
 import { type OperationList, operationsOfStep } from '../operations.ts';
 import { isProtected } from '../relevance/protection.ts';
 import { type Rated, type Rating, rate } from '../relevance/rating.ts';
 import { type Fate, type Fates, numbersOf } from './fates.ts';
 import { type Excess, makeRoom, type Room } from './room.ts';
-import { RULES } from './rules.ts';
+import { applyRule } from './rules.ts';
 
 export interface RetentionInputs extends Rating, Room {
   readonly step: number;
+  /** Whether the user may be asked about messages for want of room. */
+  readonly mayAsk: boolean;
 }
 
 export interface RetentionPlan {
@@ -22,15 +26,16 @@ const MIN_SHIFT = 0.1;
 
 /**
  * What Understanding would do with the context [U3-U7, U10]: the rules of each role first, then, while it is over its limits, what
- * gives way. User content is only ever touched by an operation marked `requiresConsent`; the newest assistant message, pinned and
+ * gives way. User content is only ever touched by an operation marked `requiresConsent`; the newest assistant messages, pinned and
  * critical ones, and what the user keeps, by none. Linear but for sorting.
  */
 export function planRetention(inputs: RetentionInputs): RetentionPlan {
   const rated = rate(inputs);
-  const newest = inputs.messages.findLast(({ role }) => role === 'assistant')?.id;
-  const free = rated.filter(({ message }) => message.id !== newest && !isProtected(message));
+  const spared = newestAnswers(inputs.messages);
+  const shared = sharedIds(inputs.messages);
+  const free = rated.filter(({ message }) => !spared.has(message) && !shared.has(message.id) && !isProtected(message));
   const fates: Fates = new Map();
-  for (const one of free) RULES[one.message.role](one, inputs, fates);
+  for (const one of free) applyRule(one, inputs, fates);
   const excess = makeRoom(rated, free, inputs, fates);
   const list = operationsOfStep(inputs.step);
   const mayBeLinked = new Set(
@@ -39,6 +44,13 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
   for (const fate of fates.values()) carryOut(fate, mayBeLinked, list);
   for (const one of free) if (fates.get(one.message.id)?.summary !== null) prioritise(one, list);
   return { operations: list.all, excess };
+}
+
+/** The newest assistant message of this run, and that of the conversation before it [U5]. */
+function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
+  const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);
+  const before = messages.findLast(({ role, phase }) => role === 'assistant' && phase === null);
+  return new Set([ofRun, before]);
 }
 
 function carryOut({ one, reason, summary }: Fate, mayBeLinked: ReadonlySet<string>, list: OperationList): void {

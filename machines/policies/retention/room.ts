@@ -1,5 +1,5 @@
 import type { Rated } from '../relevance/rating.ts';
-import { type Fates, goes, isSummarised, tokensLeft } from './fates.ts';
+import { type Fates, goes, isSummarised, tokensLeft, tokensOnceAgreed } from './fates.ts';
 
 export interface Room {
   readonly maxMessages: number;
@@ -8,6 +8,7 @@ export interface Room {
 
 interface RoomInputs extends Room {
   readonly request: string;
+  readonly mayAsk: boolean;
   readonly thresholds: { readonly assistantSummaryChars: number; readonly userSummaryChars: number };
 }
 
@@ -35,7 +36,7 @@ export function makeRoom(all: readonly Rated[], free: readonly Rated[], inputs: 
   giveWay(all, search, inputs, fates);
   giveWay(all, assistant, inputs, fates);
   const over = excess(size(all, fates), inputs);
-  if (isOver(over))
+  if (inputs.mayAsk && isOver(over))
     askAbout(
       free.filter(({ message }) => message.role === 'user'),
       over,
@@ -121,8 +122,9 @@ function askAbout(users: readonly Rated[], over: Excess, inputs: RoomInputs, fat
       asked.messages <= maxMessages &&
       isSummarised(fates, one, inputs.thresholds.userSummaryChars, inputs.request, reason);
     if (!shorter) goes(fates, one, reason);
-    asked.tokens -= one.tokens;
-    asked.messages -= 1;
+    const fate = fates.get(one.message.id);
+    asked.tokens -= one.tokens - (fate === undefined ? 0 : tokensOnceAgreed(fate));
+    if (!shorter) asked.messages -= 1;
   }
 }
 

@@ -10,8 +10,16 @@ export interface RuleInputs {
   readonly thresholds: Thresholds;
 }
 
+type Rule = (one: Rated, inputs: RuleInputs, fates: Fates) => void;
+
+/** Applies the rule of a message's role; a role that is none has no rule. */
+export function applyRule(one: Rated, inputs: RuleInputs, fates: Fates): void {
+  const { role } = one.message;
+  if (Object.hasOwn(RULES, role)) RULES[role](one, inputs, fates);
+}
+
 /** What a message's role says of it, however much room there is [U3]. */
-export const RULES: Record<Message['role'], (one: Rated, inputs: RuleInputs, fates: Fates) => void> = {
+const RULES: Record<Message['role'], Rule> = {
   /** Kept, but a long one asks whether a summary would do [U4]. */
   user: (one, { request, thresholds: { userMessageChars, userSummaryChars } }, fates) => {
     const { length } = one.message.content;
@@ -20,8 +28,12 @@ export const RULES: Record<Message['role'], (one: Rated, inputs: RuleInputs, fat
     isSummarised(fates, one, userSummaryChars, request, reason);
   },
 
-  /** Pruned where it is irrelevant, summarised where it is little relevant [U5]. */
+  /**
+   * What a phase made is pruned where it is irrelevant, and summarised where it is little relevant [U5]. A turn of the conversation
+   * only gives way when room is needed: what it says may be asked about in other words.
+   */
   assistant: (one, { request, thresholds: { prune, summarise, assistantSummaryChars } }, fates) => {
+    if (one.message.phase === null) return;
     if (one.relevance < prune) goes(fates, one, below(one, prune));
     else if (one.relevance < summarise) isSummarised(fates, one, assistantSummaryChars, request, below(one, summarise));
   },

@@ -3,12 +3,11 @@ import type { ContextOperation } from '../../contracts/context-operation.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { ContextStatistics, Pruning } from '../../contracts/phases/understanding.ts';
 import { preview } from '../summary.ts';
-import { estimateTokens } from '../usage.ts';
-import type { Excess } from './room.ts';
+import { TOKENS_PER_CHAR } from '../usage.ts';
 
 /** Tokens as they are estimated where no tokenizer measured them. */
-export function estimatedMeasures(messages: readonly Message[]): ContextMeasures {
-  const tokens = messages.map(({ content }) => estimateTokens(content));
+export function estimatedMeasures(messages: readonly Message[], tokensPerChar = TOKENS_PER_CHAR): ContextMeasures {
+  const tokens = messages.map(({ content }) => Math.ceil(content.length * tokensPerChar));
   return { tokens, estimated: true, similarity: null, failure: null };
 }
 
@@ -31,26 +30,34 @@ interface Evaluated {
   readonly measures: Pick<ContextMeasures, 'tokens' | 'estimated'>;
   readonly operations: readonly ContextOperation[];
   readonly tokensAllowed: number;
-  readonly excess: Excess;
+  readonly maxMessages: number;
 }
 
 /** Size of the context before and after, and what became of how many [U13]. */
-export function statistics({ messages, measures, operations, tokensAllowed, excess }: Evaluated): ContextStatistics {
+export function statistics({
+  messages,
+  measures,
+  operations,
+  tokensAllowed,
+  maxMessages,
+}: Evaluated): ContextStatistics {
   const change = new Map(operations.filter(isLoss).map((operation) => [operation.target, operation]));
-  const left = messages.map(({ id, content }, at) => tokensAfter(measures.tokens[at] ?? 0, content, change.get(id)));
+  const left = messages.map(({ id, content }, at) => tokensLeft(measures.tokens[at] ?? 0, content, change.get(id)));
   const pruned = left.filter((tokens) => tokens === null).length;
+  const messagesAfter = messages.length - pruned;
   const sum = (all: readonly (number | null)[]): number => Math.round(all.reduce((a: number, b) => a + (b ?? 0), 0));
+  const tokensAfter = sum(left);
   return {
     messagesBefore: messages.length,
-    messagesAfter: messages.length - pruned,
+    messagesAfter,
     tokensBefore: sum(measures.tokens),
-    tokensAfter: sum(left),
+    tokensAfter,
     tokensAllowed,
     estimated: measures.estimated,
     pruned,
     summarised: [...change.values()].filter(({ operation }) => operation === 'TRANSFORM').length,
-    tokensOver: Math.ceil(excess.tokens),
-    messagesOver: excess.messages,
+    tokensOver: Math.max(0, tokensAfter - tokensAllowed),
+    messagesOver: Math.max(0, messagesAfter - maxMessages),
   };
 }
 
@@ -60,7 +67,7 @@ const isLoss = (operation: ContextOperation): operation is Loss =>
   operation.operation === 'PRUNE' || operation.operation === 'TRANSFORM';
 
 /** Null where the message is gone; a summary has as many tokens a character as what it stands for. */
-function tokensAfter(tokens: number, content: string, change: Loss | undefined): number | null {
+function tokensLeft(tokens: number, content: string, change: Loss | undefined): number | null {
   if (change === undefined) return tokens;
   if (change.operation === 'PRUNE') return null;
   return Math.ceil((tokens * change.data.content.length) / Math.max(1, content.length));

@@ -31,7 +31,7 @@ export const CLOSES: readonly RegExp[] = [
   startsWith(
     "(?:i|we) (?:don'?t|do not) have (?:anything|any) (?:else|(?:more|other|further) (?:needs?|questions?|requests?|wishes))",
   ),
-  startsWith('(?:i|we) (?:need|want|require) nothing (?:more|else|further)'),
+  startsWith('(?:i|we) (?:need|want|require) nothing (?:more|else|further)(?! than)'),
 ];
 
 /** What was given is what was wanted: looks back, so that the present tense does not do. */
@@ -58,8 +58,8 @@ export const TAKES_LEAVE: readonly RegExp[] = [
   isOnly(
     "i(?:'ll| will) (?:be going|let you go|take it from here)|i(?:'ve| have)? (?:to|must|got to|gotta) (?:go|run|leave)|i'm off",
   ),
-  startsWith(
-    'have an? (?:(?:very|really) )?(?:good|nice|great|lovely|wonderful|pleasant|excellent|fantastic|awesome|amazing)',
+  isOnly(
+    'have an? (?:(?:very|really) )?(?:good|nice|great|lovely|wonderful|pleasant|excellent|fantastic|awesome|amazing) (?:day|one|time|evening|night|morning|afternoon|weekend|week|trip|life|rest)(?: (?:of|ahead|there)(?: (?:the|your|you|today|tomorrow|day|week|weekend|evening))*)?',
   ),
 ];
 

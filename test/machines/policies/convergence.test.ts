@@ -4,10 +4,10 @@ import { changeBetween } from '../../../machines/policies/convergence.ts';
 import { fingerprint } from '../../../machines/policies/fingerprint.ts';
 import { anyText, prose } from './context.arbitrary.ts';
 
-/** The naive way: distinct words of plain prose, split at spaces. */
+/** The naive way: distinct words and signs of plain prose, split at spaces. */
 function naiveChange(a: string, b: string): number {
-  const left = new Set(a.split(' ').filter((word) => word !== '🌉'));
-  const right = new Set(b.split(' ').filter((word) => word !== '🌉'));
+  const left = new Set(a.split(' '));
+  const right = new Set(b.split(' '));
   const all = new Set([...left, ...right]);
   return all.size === 0 ? 0 : [...all].filter((word) => !(left.has(word) && right.has(word))).length / all.size;
 }

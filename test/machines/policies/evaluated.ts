@@ -3,11 +3,11 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { planRetention, type RetentionInputs } from '../../../machines/policies/retention/retention.ts';
 import { estimatedMeasures } from '../../../machines/policies/retention/statistics.ts';
 
-export type EvaluatedInputs = Omit<RetentionInputs, 'tokens' | 'similarity'>;
+export type EvaluatedInputs = Omit<RetentionInputs, 'tokens' | 'similarity' | 'mayAsk'>;
 
 /** What Understanding would do with a context whose tokens are estimated, and that has no embeddings. */
 export function evaluated(inputs: EvaluatedInputs): readonly ContextOperation[] {
-  return planRetention({ ...inputs, ...estimatedMeasures(inputs.messages) }).operations;
+  return planRetention({ ...inputs, mayAsk: true, ...estimatedMeasures(inputs.messages) }).operations;
 }
 
 export function tokensOf(messages: readonly Message[]): number {

@@ -20,6 +20,7 @@ const calm: SelectionInputs = {
   unclearIntent: false,
   needsTools: false,
   undigestedInsights: false,
+  mayShrink: true,
   messages: manyMessages(10),
   tokens: 100,
   tokensAllowed: 100,
@@ -41,6 +42,7 @@ const inputsArbitrary: fc.Arbitrary<SelectionInputs> = fc.record({
   unclearIntent: fc.boolean(),
   needsTools: fc.boolean(),
   undigestedInsights: fc.boolean(),
+  mayShrink: fc.constant(true),
   messages: fc.nat(20).map(manyMessages),
   tokens: fc.nat(200),
   tokensAllowed: fc.nat(200),
@@ -125,5 +127,10 @@ describe('the next phase', () => {
 
   it('[C1] the phases follow each other in their order, and nothing follows yield', () => {
     expect(PHASES.map(phaseAfter)).toEqual([...PHASES.slice(1), null]);
+  });
+
+  it('[Y3] does not go back to a context from which nothing may go', () => {
+    expect(select({ tokens: 101, mayShrink: false }).proposal).toBe('action');
+    expect(select({ messages: manyMessages(11), mayShrink: false }).proposal).toBe('action');
   });
 });

@@ -129,10 +129,8 @@ describe('relevance', () => {
     fc.assert(
       fc.property(contextArbitrary, (messages) => {
         const wanted = new Set<string>();
-        for (const { references, links } of messages) {
-          for (const id of references) wanted.add(id);
-          for (const { to } of links) wanted.add(to);
-        }
+        for (const { id: own, references, links } of messages)
+          for (const id of [...references, ...links.map(({ to }) => to)]) if (id !== own) wanted.add(id);
         expect(referencedIds(messages)).toEqual(wanted);
       }),
     );

@@ -31,7 +31,8 @@ const inputsArbitrary: fc.Arbitrary<EvaluatedInputs> = fc.record({
 const isProtected = (message: Message, messages: readonly Message[]) =>
   message.role === 'user' ||
   message.tags.some((tag) => ['pinned', 'critical', 'kept-by-user'].includes(tag)) ||
-  message.id === messages.findLast(({ role }) => role === 'assistant')?.id;
+  message.id === messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null)?.id ||
+  message.id === messages.findLast(({ role, phase }) => role === 'assistant' && phase === null)?.id;
 
 /** What is applied when the user keeps everything. */
 const unasked = (inputs: EvaluatedInputs) =>
@@ -173,6 +174,7 @@ describe('a context over its limit', () => {
       const all = planRetention({
         ...inputs(messages, { tokensAllowed, thresholds: none }),
         ...estimatedMeasures(messages),
+        mayAsk: true,
       });
       return [...all.operations.map(({ operation, target }) => `${operation} ${target}`), all.excess.tokens];
     };
@@ -199,7 +201,11 @@ describe('a context over its limit', () => {
       fill('p', 'assistant', 4_000, { tags: ['pinned'] }),
       fill('c', 'user', 4_000, { tags: ['critical'] }),
     ];
-    const limits = { ...inputs(messages, { tokensAllowed: 700, maxMessages: 1 }), ...estimatedMeasures(messages) };
+    const limits = {
+      ...inputs(messages, { tokensAllowed: 700, maxMessages: 1 }),
+      ...estimatedMeasures(messages),
+      mayAsk: true,
+    };
     expect(planRetention(limits)).toEqual({ operations: [], excess: { tokens: 1_300, messages: 1 } });
   });
 
@@ -214,9 +220,8 @@ describe('a context over its limit', () => {
     const messages = [fill('s1', 'search', 400), fill('u1', 'user', 41)];
     const prune = { operation: 'PRUNE', id: 'o', target: 's1', data: {}, reason: 'r', metadata: {} } as const;
     const operations = [prune];
-    const excess = { tokens: 0, messages: 0 };
     const measures = estimatedMeasures(messages);
-    expect(statistics({ messages, measures, operations, excess, tokensAllowed: 70 })).toEqual({
+    expect(statistics({ messages, measures, operations, tokensAllowed: 70, maxMessages: 9 })).toEqual({
       messagesBefore: 2,
       messagesAfter: 1,
       tokensBefore: 111,

@@ -220,7 +220,7 @@ describe('who is not asked', () => {
   it('[U8] consent without a terminal is "keep" at once', async () => {
     const { run, finish } = startAsked({}, { history: TWO }, linesOf);
     await finish();
-    expect(resolved(run)).toMatchObject([{ kept: 2, by: 'user' }]);
+    expect(resolved(run)).toMatchObject([{ kept: 2, by: 'nobody' }]);
   });
 
   it.each([
@@ -229,7 +229,7 @@ describe('who is not asked', () => {
     ['remove', { removed: 2 }],
   ] as const)('[U8] a word said beforehand, "%s", is taken at once', async (choice, counted) => {
     const { run, fake, finish } = startAsked({}, { history: TWO }, (terminal) =>
-      withConsent(personAt(terminal), choice),
+      withConsent(personAt(terminal), choice, 'option'),
     );
     await finish();
     expect(resolved(run)).toMatchObject([counted]);

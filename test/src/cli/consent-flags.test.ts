@@ -17,10 +17,10 @@ function entriesIn(path: string): readonly JournalEntry[] {
 
 describe('a run over earlier turns, with nobody at a terminal', () => {
   it.each([
-    [[], 'consent (user): 3 kept, 0 summarised, 0 removed'],
-    [['--consent', 'keep'], 'consent (user): 3 kept, 0 summarised, 0 removed'],
-    [['--consent', 'summarise'], 'consent (user): 0 kept, 3 summarised, 0 removed'],
-    [['--consent', 'remove'], 'consent (user): 0 kept, 0 summarised, 3 removed'],
+    [[], 'consent (nobody): 3 kept, 0 summarised, 0 removed'],
+    [['--consent', 'keep'], 'consent (option): 3 kept, 0 summarised, 0 removed'],
+    [['--consent', 'summarise'], 'consent (option): 0 kept, 3 summarised, 0 removed'],
+    [['--consent', 'remove'], 'consent (option): 0 kept, 0 summarised, 3 removed'],
   ])('[U4][U8] %j: the long ones are asked about, and answered at once', async (flags, line) => {
     const path = join(temporaryFolder(), 'run.jsonl');
     const history = fileWith(JSON.stringify(LONG_HISTORY));
@@ -124,7 +124,7 @@ describe('a run over earlier turns, at a terminal', () => {
     const { fake, answer, code } = start({ ...flags, journal });
     expect(await code).toBe(0);
     expect(fake.written()).toBe('');
-    expect(entriesIn(journal).find(({ type }) => type === 'consent-resolved')).toMatchObject({ kept: 3, by: 'user' });
+    expect(entriesIn(journal).find(({ type }) => type === 'consent-resolved')).toMatchObject({ kept: 3, by: 'nobody' });
     if (flags.json) expect(() => finalAnswerSchema.parse(JSON.parse(answer.written()))).not.toThrow();
   });
 

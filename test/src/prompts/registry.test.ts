@@ -9,7 +9,7 @@ import { startScripted, worthASummary } from '../../support/run-chain.ts';
 
 describe('the prompts', () => {
   it.each(TASKS)('[E8] %s: a name, a version, a typed input and a typed output', async (task) => {
-    const { run, model } = startScripted({}, {}, { messages: [worthASummary] });
+    const { run, model } = startScripted({}, {}, { messages: worthASummary });
     await run.answer;
     const prompt = prompts[task];
     expect(prompt).toMatchObject({ name: task, version: expect.any(Number) });

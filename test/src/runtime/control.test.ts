@@ -7,7 +7,7 @@ const unsure = { yield: (call: number) => unsureAnswer(call) };
 
 describe('telling a run what to do', () => {
   it.each(TASKS)('[E3] a run cancelled during %s answers at once, and says that it was cancelled', async (task) => {
-    const { run, model } = startScripted({ [task]: { hang: true } }, {}, { messages: [worthASummary] });
+    const { run, model } = startScripted({ [task]: { hang: true } }, {}, { messages: worthASummary });
     await settle();
     run.cancel('changed my mind');
     const answer = await run.answer;

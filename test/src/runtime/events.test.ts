@@ -69,7 +69,7 @@ describe('the events of a run', () => {
   });
 
   it('[A7] a reader that falls behind still sees the last partial value of each attempt', async () => {
-    const { run } = startScripted({}, {}, { messages: [worthASummary] });
+    const { run } = startScripted({}, {}, { messages: worthASummary });
     const events = await collect(run.events);
     const shown = events.filter((event) => event.type === 'partial') as Extract<RunEvent, { type: 'partial' }>[];
     expect(new Set(shown.map(({ task }) => task))).toEqual(new Set(Object.keys(replies)));

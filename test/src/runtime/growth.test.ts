@@ -8,7 +8,11 @@ describe('a long run', () => {
   it('writes as much, keeps as much and asks as much in its last cycles as in its first', async () => {
     const { run, model } = startScripted(
       { yield: (call: number) => unsureAnswer(call) },
-      { limits: { maxCycles: CYCLES, maxModelCalls: 1e6, maxTokens: 1e9, totalMs: 1e9 } },
+      {
+        // So that every cycle begins with Action.
+        thresholds: { crowdedMessages: 100 },
+        limits: { maxCycles: CYCLES, maxModelCalls: 1e6, maxTokens: 1e9, totalMs: 1e9 },
+      },
     );
     await run.answer;
     const starts = entriesOf(run, 'phase-start').filter(({ phase }) => phase === 'action');

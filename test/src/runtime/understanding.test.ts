@@ -29,7 +29,7 @@ function startMeasured(
 
 const long = (words: string, times = 400) => `${words} `.repeat(times).trim();
 /** So long that it might be over the limit of a window of 2,000 tokens, and is not. */
-const worthALot = { ...worthASummary, content: 'It was so. '.repeat(100) };
+const worthALot = { ...(worthASummary[0] as Message), content: 'It was so. '.repeat(100) };
 const statesOf = (run: ReturnType<typeof startMeasured>['run']) =>
   entriesOf(run, 'transition').flatMap(({ target }) => target.filter((state) => state.includes('understanding')));
 
@@ -38,7 +38,7 @@ describe('what Understanding measures', () => {
     const countTokens = async (texts: readonly string[]) => texts.map(({ length }) => length);
     const history = [
       { role: 'assistant', content: long('so', 1_000) } as const,
-      { role: 'user', content: 'And?' } as const,
+      { role: 'assistant', content: 'So.' } as const,
     ];
     const { run } = startMeasured({ countTokens, contextWindowTokens: 3_000 }, {}, { history });
     await run.answer;
@@ -88,7 +88,7 @@ describe('what Understanding measures', () => {
   });
 
   it('[U10] says by how much a context is over its limit that must not get smaller', async () => {
-    const messages = [{ ...worthASummary, content: long('so', 4_000), tags: ['pinned'] }];
+    const messages = [{ ...(worthASummary[0] as Message), content: long('so', 4_000), tags: ['pinned'] }];
     const { run } = startMeasured({ contextWindowTokens: 4_000 }, { limits: { maxPhaseRetries: 0 } }, { messages });
     const { notes } = await run.answer;
     const [evaluated] = entriesOf(run, 'context-evaluated');
@@ -105,11 +105,11 @@ describe('what Understanding measures', () => {
         (_, at) => ({ role: 'assistant', content: `Note ${at}: ${long('so', 60)}` }) as const,
       ),
     ];
-    const { run, scripted } = startMeasured({ contextWindowTokens: 3_000 }, {}, { history });
+    const { run, scripted } = startMeasured({ contextWindowTokens: 6_000 }, {}, { history });
     expect((await run.answer).metadata.failures).toEqual([]);
     const { input } = scripted.calls[0] as ModelRequest;
     const { messages: shown } = input as { readonly messages: readonly Message[] };
-    expect(shown.length).toBeLessThan(40);
+    expect(shown.reduce((sum, { content }) => sum + content.length / 4, 0)).toBeLessThanOrEqual(4_200);
     expect(shown.map(({ id }) => id)).toEqual(expect.arrayContaining(['earlier.h1', 'request']));
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics.messagesBefore).toBeGreaterThan(60);
   });
@@ -152,7 +152,7 @@ describe('summaries', () => {
     entriesOf(run, 'operations')
       .flatMap(({ applied }) => applied)
       .find(({ operation }) => operation === 'TRANSFORM');
-  const options = { messages: [worthASummary] };
+  const options = { messages: worthASummary };
 
   it('[U5] are written by the model, and say so', async () => {
     const summaries = [{ messageId: 'earlier.long', summary: 'It was so.' }];
@@ -178,7 +178,7 @@ describe('summaries', () => {
     expect((await run.answer).metadata.failures).toEqual([]);
     const operation = summaryOf(run);
     if (operation?.operation !== 'TRANSFORM') throw new Error('expected a summary');
-    expect(worthASummary.content).toContain(operation.data.content.split('.')[0]);
+    expect(worthASummary[0]?.content).toContain(operation.data.content.split('.')[0]);
     expect(operation.metadata['summaryBy']).toBeUndefined();
   });
 
@@ -200,5 +200,35 @@ describe('summaries', () => {
     expect(model.calls.map(({ task }) => task)).not.toContain('summary');
     expect(summaryOf(run)).toBeDefined();
     expect(phasesOf(run)).toContain('understanding');
+  });
+});
+
+describe('a history of the user’s that is over the limit from the start', () => {
+  const words = 'The pump in the cellar hums at night and nobody knows why. '.repeat(16);
+  const history = Array.from({ length: 40 }, (_, at) => ({ role: 'user', content: `Day ${at}. ${words}` }) as const);
+  const start = (choice: string) => {
+    const started = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
+    started.run.actor.on('consent-asked', () =>
+      queueMicrotask(() => started.run.send({ type: 'consent.given', choice })),
+    );
+    return started;
+  };
+
+  it('[U8] [U10] is asked about before any phase, and then the run begins where it would have', async () => {
+    const { run } = start('summarise');
+    const answer = await run.answer;
+    expect(answer.metadata.failures).toEqual([]);
+    expect(phasesOf(run).slice(0, 3)).toEqual(['understanding', 'action', 'experience']);
+    expect(entriesOf(run, 'consent-resolved')[0]?.summarised).toBeGreaterThan(5);
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
+  });
+
+  it('[U8] [U10] where the user keeps it all, nothing is dropped, and the answer says why there is none', async () => {
+    const { run } = start('keep');
+    const answer = await run.answer;
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics).toMatchObject({ pruned: 0, summarised: 0 });
+    expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
+    expect(answer.notes).toContain('tokens over its limit');
+    expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
   });
 });

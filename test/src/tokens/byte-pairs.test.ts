@@ -32,6 +32,13 @@ describe('byte pairs', () => {
     expect(count('é', 'é')).toBe(1);
     expect(count('😀')).toBe(4);
     expect(count('😀', [0xf0, 0x9f], [0x98, 0x80])).toBe(2);
+    // A token that begins in one character and ends in the next.
+    expect(count('éé', [0xa9, 0xc3])).toBe(3);
+    // A byte order mark is a character like any other.
+    expect(count('x\ufeff', [0xef, 0xbb], [0xef, 0xbb, 0xbf])).toBe(2);
+    // Half a character is what UTF-8 puts in its place.
+    expect(count('\ud83d', '\ufffd')).toBe(3);
+    expect(count('\ud83dx', [0xef, 0xbf], '\ufffd')).toBe(2);
     // The byte 0xE9 is not the letter of that code.
     expect(count('xé', [0xc3, 0xa9], 'xé')).toBe(1);
     expect(count('\u00e9\u00e9', 'x\u00e9')).toBe(4);

@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { append, contextDocument, contextOf, undo } from '../../../machines/policies/context-document.ts';
+import { aMessage } from '../contracts/samples.ts';
+import { contextArbitrary } from './context.arbitrary.ts';
+import { asks, found, leftUnasked, mustStay, planned, said, saidByUsers, user } from './hostile.ts';
+import { someThresholds } from './states.ts';
+
+const losses = (messages: readonly Message[], changes: Parameters<typeof planned>[1] = {}) =>
+  planned(messages, changes).operations.filter(({ operation }) => operation === 'PRUNE' || operation === 'TRANSFORM');
+
+/** Thresholds that compare with relevance, at their ends and somewhere between. */
+const thresholds = fc
+  .record({
+    prune: fc.constantFrom(0, 0.3, 1),
+    summarise: fc.constantFrom(0, 0.7, 1),
+    windowShare: fc.constantFrom(0, 1),
+    userMessageChars: fc.constantFrom(1, 1_000),
+    userSummaryChars: fc.constantFrom(1, 200),
+    assistantSummaryChars: fc.constantFrom(1, 100),
+  })
+  .map(({ prune, ...others }) => someThresholds({ prune: Math.min(prune, others.summarise), ...others }));
+const limits = fc.record({
+  maxMessages: fc.constantFrom(1, 3, 200),
+  tokensAllowed: fc.constantFrom(0, 1, 40, 100_000),
+});
+/** Whatever stands where a number should. */
+const number = fc.constantFrom(
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  -1,
+  -0,
+  0,
+  1e308,
+  5e-324,
+);
+const oddContext = fc
+  .tuple(contextArbitrary, fc.array(fc.record({ importance: number, cycle: number, createdAtMs: number })))
+  .map(([messages, odd]) => messages.map((message, at) => ({ ...message, ...odd[at] })));
+
+describe('a context of any kind, under any limits', () => {
+  it('loses nothing of the user’s unasked, nothing protected and not the newest answer, at thresholds of 0 and 1 too [U4] [U5] [U8] [U10]', () => {
+    fc.assert(
+      fc.property(contextArbitrary, thresholds, limits, fc.nat(9), (messages, given, room, cycle) => {
+        const changes = { thresholds: given, ...room, cycle };
+        const left = leftUnasked(messages, changes);
+        expect(saidByUsers(left)).toEqual(saidByUsers(messages));
+        const targets = losses(messages, changes).map(({ target }) => target);
+        const newest = messages.findLast(({ role }) => role === 'assistant')?.id;
+        for (const message of messages)
+          if (mustStay(message) || message.id === newest) expect(targets).not.toContain(message.id);
+      }),
+    );
+  });
+
+  it('is within its limits afterwards, or says by how much it is not [U10]', () => {
+    fc.assert(
+      fc.property(contextArbitrary, limits, (messages, room) => {
+        const { excess } = planned(messages, room);
+        const left = leftUnasked(messages, room);
+        expect(excess.messages).toBe(Math.max(0, left.length - room.maxMessages));
+      }),
+    );
+  });
+
+  it('gives valid operations whatever stands where importance, cycle and time should [U7] [U11]', () => {
+    fc.assert(
+      fc.property(oddContext, limits, (messages, room) => {
+        for (const operation of planned(messages, room).operations)
+          expect(contextOperationSchema.parse(operation)).toEqual(operation);
+        expect(saidByUsers(leftUnasked(messages, room))).toEqual(saidByUsers(messages));
+      }),
+    );
+  });
+
+  it('does not mind a clock that goes back, or stands [U11]', () => {
+    fc.assert(
+      fc.property(contextArbitrary, limits, (messages, room) => {
+        const at = (time: (place: number) => number) =>
+          planned(
+            messages.map((message, place) => ({ ...message, createdAtMs: time(place) })),
+            room,
+          );
+        const forth = at((place) => 1_000 * place);
+        expect(at((place) => -1_000 * place)).toEqual(forth);
+        expect(at(() => 0)).toEqual(forth);
+      }),
+    );
+  });
+
+  it('takes similarities that are too few, too many or no numbers as none at all [U1]', () => {
+    fc.assert(
+      fc.property(contextArbitrary, fc.array(number), (messages, similarity) => {
+        for (const { metadata } of planned(messages, { similarity, tokensAllowed: 0 }).operations)
+          if ('relevance' in metadata)
+            expect(metadata['relevance']).toSatisfy((value: number) => value >= 0 && value <= 1);
+      }),
+    );
+  });
+
+  it('without a message, or with messages that say nothing, is no reason to do anything', () => {
+    expect(planned([])).toEqual({ operations: [], excess: { tokens: 0, messages: 0 } });
+    const blank = ['', ' ', '\n\t '].flatMap((content, at) => [
+      user(`u${at}`, content),
+      found(`f${at}`, content, { cycle: 3 }),
+    ]);
+    expect(losses(blank)).toEqual([]);
+  });
+});
+
+// Fault: a rating that is no number counts as 0 and is averaged in, so that an unreadable word of the model's costs a message its place.
+it('a rating that is no number counts as no rating [U1] [U5]', () => {
+  const full = said('a', 'The harbour bridge was opened in 1932. '.repeat(4), {
+    cycle: 3,
+    importance: 1,
+    phase: 'action',
+  });
+  const rated = (relevance: number) =>
+    losses([full, said('n', 'Yes.', { cycle: 3, phase: 'action' })], {
+      assessments: [{ messageId: 'a', relevance, reason: '' }],
+    });
+  expect(rated(1)).toEqual([]);
+  expect(rated(Number.NaN)).toEqual([]);
+});
+
+// Fault: only what is no number is caught; 7 or -3 go into the mean, and into a PRIORITIZE whose importance is no share.
+it('a rating beyond 0..1 is cut to it [U1] [U7]', () => {
+  for (const relevance of [7, -3]) {
+    const assessments = [{ messageId: 'a', relevance, reason: '' }];
+    for (const operation of planned([said('a', 'So it was.', { cycle: 3 }), said('n', 'Yes.')], { assessments })
+      .operations)
+      expect(contextOperationSchema.safeParse(operation).success).toBe(true);
+  }
+});
+
+// Fault: tokens come from a port, and the policy believes them: a sum that is NaN is over no limit, and -2,000 make room for others.
+it.each([Number.NaN, -2_000])('a message of %d tokens does not hide what is over the limit [U10]', (odd) => {
+  const messages = [user('u', 'Hello.'), found('b', 'So it was. '.repeat(40), { cycle: 3 }), said('n', 'Yes.')];
+  const { operations: made, excess } = planned(messages, { tokens: [odd, 1_000, 1], tokensAllowed: 10 });
+  expect(made.map(({ target }) => target)).toContain('b');
+  expect(Number.isFinite(excess.tokens)).toBe(true);
+});
+
+describe('links and references in a circle', () => {
+  it('end, and keep what they point at [U2] [U6]', () => {
+    const round = (at: number) => [`f${(at + 1) % 50}`, `f${at}`];
+    const ring = Array.from({ length: 50 }, (_, at) =>
+      found(`f${at}`, `Passage ${at} about the tide of ${1800 + at}.`, {
+        references: round(at),
+        links: round(at).map((to) => ({ to, relation: 'follows', strength: 1 })),
+      }),
+    );
+    expect(losses(ring)).toEqual([]);
+    expect(losses(ring, { maxMessages: 10 })).toHaveLength(40);
+  });
+
+  // Fault: referencedIds takes a message's own references and links to itself for those of others.
+  it('a search result that refers only to itself is one that nothing refers to [U6]', () => {
+    const alone = found('a', 'Tide tables.', { references: ['a'], links: [{ to: 'a', relation: 'is', strength: 1 }] });
+    expect(losses([alone, said('n', 'Yes.')])).toMatchObject([{ operation: 'PRUNE', target: 'a' }]);
+  });
+});
+
+describe('ids that every object has', () => {
+  const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
+
+  it('are ids like any others, in plans, contexts and undo [C3] [U12]', () => {
+    const messages = ids.flatMap((id, at) => [
+      found(id, `Tide table ${at} of ${1900 + at}.`, { references: [ids[(at + 1) % ids.length] ?? ''] }),
+      user(`u.${id}`, `Question ${at}?`),
+    ]);
+    expect(losses(messages)).toEqual([]);
+    const made = losses(messages, { maxMessages: 5 }).filter((operation) => !asks(operation));
+    expect(made.map(({ target }) => target).toSorted()).toEqual(ids.toSorted());
+    const document = append(contextDocument(messages), made);
+    expect(contextOf(document).map(({ id }) => id)).toEqual(ids.map((id) => `u.${id}`));
+    expect(contextOf(made.reduce((left, { id }) => undo(left, id), document))).toEqual(messages);
+    expect(({} as Record<string, unknown>)['tags']).toBeUndefined();
+  });
+});
+
+// Fault: RULES has no entry for a role that is none, and calling it throws; in a bare machine that ends the run without an answer.
+it('a message whose role is none is left alone [U3]', () => {
+  const odd = ['system', '', '__proto__'].map((role, at) => aMessage({ id: `o${at}`, role: role as Message['role'] }));
+  expect(losses([...odd, said('n', 'Yes.')])).toEqual([]);
+});

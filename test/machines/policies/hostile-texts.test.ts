@@ -1,0 +1,194 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { claimedCompletion } from '../../../machines/policies/claimed-completion.ts';
+import { changeBetween } from '../../../machines/policies/convergence.ts';
+import { extractSummary } from '../../../machines/policies/extract.ts';
+import { fingerprint } from '../../../machines/policies/fingerprint.ts';
+import { groundingOf } from '../../../machines/policies/grounding.ts';
+import { conflictsIn } from '../../../machines/policies/intent-conflict.ts';
+import { relevanceOf } from '../../../machines/policies/relevance/relevance.ts';
+import { userSatisfaction } from '../../../machines/policies/satisfaction.ts';
+import { sufficiencyOf } from '../../../machines/policies/sufficiency.ts';
+import { preview, summarise } from '../../../machines/policies/summary.ts';
+import { found, HOSTILE_TEXTS, leftUnasked, planned, REQUEST, said, saidByUsers, user } from './hostile.ts';
+
+const share = (value: number | null) => expect(value === null || (value >= 0 && value <= 1)).toBe(true);
+/** Without half a surrogate pair. */
+const isWhole = (text: string): boolean => !/\p{Cs}/u.test(text);
+
+/** 10 MB. What is no longer linear takes minutes for it, and the test's time is over. */
+const HUGE = 10_000_000;
+/** The longest reply that a run takes by default. */
+const LONGEST_REPLY = 2_000_000;
+const kinds = Object.entries(HOSTILE_TEXTS);
+const roles = { user, search: found, assistant: said };
+
+describe('a message of 10 MB', () => {
+  it.each(kinds)(
+    'of %s is rated, summarised or let go, the user’s only with consent [U4] [U5] [U6] [U14]',
+    (_, textOf) => {
+      const text = textOf(HUGE);
+      for (const make of Object.values(roles)) {
+        const messages = [make('huge', text, { cycle: 3 }), said('n', 'Yes.', { cycle: 3 })];
+        const { operations } = planned(messages, { tokensAllowed: 1_000 });
+        for (const operation of operations)
+          if (operation.operation === 'TRANSFORM') {
+            expect(operation.data.content.length).toBeLessThanOrEqual(operation.data.maxChars);
+            expect(operation.data.content.trim()).not.toBe('');
+          }
+        expect(
+          saidByUsers(leftUnasked(messages, { tokensAllowed: 1_000 })).join('') === saidByUsers(messages).join(''),
+        ).toBe(true);
+      }
+    },
+  );
+
+  it.each(kinds)('of %s can be the request, or what was gathered [U1] [Y1] [Y3]', (_, textOf) => {
+    const text = textOf(HUGE);
+    const gathered = [{ id: 'a', content: text }];
+
+    expect(() => planned([found('a', 'The bridge.'), said('n', 'Yes.')], { request: text })).not.toThrow();
+    share(sufficiencyOf(text, gathered).score);
+    share(groundingOf('In 1932.', gathered, text).support);
+    share(
+      userSatisfaction([
+        { role: 'assistant', content: text },
+        { role: 'user', content: text },
+      ]).score,
+    );
+    share(claimedCompletion({ request: text, answer: 'In 1932.', claims: true, gathered, rationale: text }).score);
+    expect(conflictsIn(text)).toEqual([]);
+  });
+});
+
+describe('an answer as long as a reply may be', () => {
+  it.each(kinds)('of %s is compared, fingerprinted and held against the evidence [Y1] [Y2] [Y7]', (_, textOf) => {
+    const text = textOf(LONGEST_REPLY);
+    const gathered = [{ id: 'a', content: 'The harbour bridge was opened in 1932.' }];
+    expect(changeBetween(text, text)).toBe(0);
+    expect(fingerprint(text)).toMatch(/^[0-9a-f]{8}$/);
+    share(groundingOf(text, gathered, REQUEST).support);
+    share(claimedCompletion({ request: REQUEST, answer: text, claims: true, gathered, rationale: '' }).score);
+  });
+
+  // Fault: where `maxReplyChars` is raised, a word of 4.5 million letters overflows the stack of the regular expression (RangeError).
+  it('may be longer, if the limit is [Y2] [Y7]', () => {
+    const word = HOSTILE_TEXTS['combining marks']?.(5_000_000) ?? '';
+    expect(fingerprint(word)).toMatch(/^[0-9a-f]{8}$/);
+    expect(changeBetween(word, word)).toBe(0);
+  });
+
+  // Fault: what tells them apart is no letter and no digit, so that they have the same words and the same fingerprint.
+  it.each([
+    ['C++', 'C#'],
+    ['-5', '5'],
+    ['✅', '❌'],
+    ['x < y', 'x > y'],
+  ])('has changed where "%s" became "%s" [Y2] [Y7]', (before, after) => {
+    expect(changeBetween(before, after)).toBeGreaterThan(0);
+    expect(fingerprint(before)).not.toBe(fingerprint(after));
+  });
+});
+
+describe('10,000 messages', () => {
+  /** A context whose messages count how often they are read. */
+  function watched(count: number) {
+    let readings = 0;
+    const messages = Array.from({ length: count }, (_, at): Message => {
+      const make = [user, found, said][at % 3] ?? user;
+      const message = make(`m${at}`, '', { references: at % 7 === 0 ? [`m${at + 1}`] : [] });
+      const content = `Note ${at} of the harbour, with ${(at * 7_919) % 997} boats and ${(at * 104_729) % 991} gulls.`;
+      return Object.defineProperty(message, 'content', {
+        get: () => {
+          readings += 1;
+          return content;
+        },
+      });
+    });
+    return { messages, readings: () => readings };
+  }
+
+  it.each([
+    [200, 100_000],
+    [1, 100_000],
+    [20_000, 0],
+  ])(
+    'are read as often each as 1,000 are, with room for %d messages and %d tokens [U14]',
+    (maxMessages, tokensAllowed) => {
+      const readingsEach = (count: number) => {
+        const { messages, readings } = watched(count);
+        planned(messages, { tokens: messages.map(() => 20), maxMessages, tokensAllowed });
+        return readings() / count;
+      };
+      const few = readingsEach(1_000);
+      expect(few).toBeGreaterThan(1);
+      expect(readingsEach(10_000)).toBeLessThanOrEqual(few * 1.2);
+    },
+  );
+
+  it('of a user are asked about in one question, and stay until it is answered [U8]', () => {
+    const messages = Array.from({ length: 10_000 }, (_, at) => user(`u${at}`, `Question ${at}?`));
+    const { operations, excess } = planned(messages, { maxMessages: 1 });
+    expect(operations.filter(({ metadata }) => metadata['requiresConsent'] === true)).toHaveLength(9_999);
+    expect(excess.messages).toBe(9_999);
+    expect(leftUnasked(messages, { maxMessages: 1 })).toHaveLength(10_000);
+  });
+});
+
+describe('characters outside the basic plane', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 400 });
+  const chars = fc.integer({ min: 1, max: 120 });
+
+  it('are never cut in two by a summary, a preview or an extract, and none is longer than asked [U5] [U8]', () => {
+    fc.assert(
+      fc.property(text, chars, text, (given, most, topic) => {
+        for (const short of [summarise(given, most), extractSummary(given, most, topic)]) {
+          expect(short.length).toBeLessThanOrEqual(most);
+          expect(isWhole(short)).toBe(true);
+        }
+        expect(preview(given).length).toBeLessThanOrEqual(51);
+        expect(isWhole(preview(given))).toBe(true);
+      }),
+    );
+  });
+
+  it('are not cut in two where a preview, or a summary of words without spaces, ends [U5] [U8]', () => {
+    for (const length of [48, 49, 50, 51]) {
+      const text = `${'x'.repeat(length)}${'🌉'.repeat(20)}`;
+      expect(isWhole(preview(text))).toBe(true);
+      for (const most of [length, length + 1, length + 2]) expect(isWhole(summarise(text, most))).toBe(true);
+    }
+  });
+
+  // Fault: of a text, the first 20,000 units are read, whatever stands across that border.
+  it('are not cut in two where the reading of a long text ends [U5]', () => {
+    const filler = 'A quiet line about nothing at all.\n'.repeat(600);
+    for (const length of [19_987, 19_988]) {
+      const long = `${filler.slice(0, length - 1)}\nThe bridge ${'🌉'.repeat(30)}`;
+      expect(isWhole(extractSummary(long, 100, 'bridge'))).toBe(true);
+    }
+  });
+});
+
+// Fault: `memo` of machines/text/terms.ts keeps words that are slices of the text they stand in, and so the whole text (V8).
+it('a text that was read is not kept in memory by its words [U14]', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heapMb = () => {
+    collect();
+    return process.memoryUsage().heapUsed / 1e6;
+  };
+  const before = heapMb();
+  for (let at = 0; at < 40; at += 1) {
+    const content = JSON.parse(
+      JSON.stringify(
+        `unheardofword${'abcdefghij'.charAt(at % 10)}${'klmnopqrst'.charAt(at / 10)} ${'So it was. '.repeat(200_000)}`,
+      ),
+    );
+    relevanceOf([found('a', content)], { request: REQUEST, cycle: 1, halfLifeCycles: 2, similarity: null });
+  }
+  expect(heapMb() - before).toBeLessThan(30);
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { applyOperations } from '../../../machines/policies/context.ts';
+import { nearDuplicates } from '../../../machines/policies/relevance/near-duplicates.ts';
+import { found, leftUnasked, planned, said } from './hostile.ts';
+
+const newest = said('n', 'Yes.', { cycle: 3 });
+const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).filter((id) => id !== 'n');
+
+describe('search results that say nearly the same', () => {
+  const tide = 'The tide in the harbour of the old town is lowest on the second Monday of March.';
+
+  it('leave one of them, whatever their order, and what is left stands for the others [U6]', () => {
+    const all = ['a', 'b', 'c'].map((id) => found(id, tide, { cycle: 3 }));
+    for (const messages of [all, all.toReversed()]) {
+      expect(idsOf(leftUnasked([...messages, newest]))).toEqual([messages[0]?.id]);
+      const links = planned([...messages, newest]).operations.filter(({ operation }) => operation === 'LINK');
+      expect(links.map(({ target }) => target)).toEqual([messages[0]?.id, messages[0]?.id]);
+    }
+  });
+
+  it('and differ by a number or a "not" say something else [U6]', () => {
+    const texts = [
+      tide,
+      tide.replace('second', '2nd'),
+      tide.replace('is lowest', 'is not lowest'),
+      tide.replace('March', 'March 1932'),
+    ];
+    expect(nearDuplicates(texts.map((text, at) => found(`f${at}`, text))).size).toBe(0);
+  });
+
+  // Fault: a name is a word like any other, so that of 20 words one may be another name: what is known of the second station is lost.
+  it('and are about another thing by name say something else [U6]', () => {
+    const station = (name: string) =>
+      found(
+        name,
+        `The station of ${name} was opened in 1932. It has two platforms, a waiting room and a ticket hall, and it is staffed on
+        weekdays. A small café in the hall sells tea, coffee and cake to travellers.`,
+        { cycle: 3 },
+      );
+    expect(idsOf(leftUnasked([station('Aldmoor'), station('Brennick'), newest]))).toEqual(['Aldmoor', 'Brennick']);
+  });
+
+  // Fault: the newer one goes because the older says the same, and the older because nothing has referred to it: both are gone.
+  it('are not all let go, where one was found just now [U6]', () => {
+    const messages = [found('old', tide, { cycle: 1 }), found('new', tide, { cycle: 3 }), newest];
+    expect(idsOf(leftUnasked(messages))).not.toEqual([]);
+  });
+
+  it('are not all let go where others refer to the newer one [U6]', () => {
+    const messages = [
+      found('old', tide, { cycle: 1 }),
+      found('new', tide, { cycle: 3 }),
+      { ...newest, references: ['new'] },
+    ];
+    expect(idsOf(leftUnasked(messages))).toEqual(['new']);
+  });
+});
+
+// Fault: each time the same duplicate is found again, it is linked again; applyOperations adds to `links` whatever is there.
+it('a link that stands is not made again, however often its other end comes back [C7] [U6]', () => {
+  const link = {
+    operation: 'LINK' as const,
+    id: 'o',
+    target: 'a',
+    data: { to: 'b', relation: 'says the same as', strength: 1 },
+    reason: 'why',
+    metadata: {},
+  };
+  const [linked] = applyOperations([found('a', 'The tide.')], [link, { ...link, id: 'o2' }]);
+  expect(linked?.links).toHaveLength(1);
+});

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { contextTokens, tokensAllowed } from '../../../machines/policies/phases/understanding.ts';
+import { promptMessages } from '../../../machines/policies/prompt-window.ts';
+import { contextArbitrary } from './context.arbitrary.ts';
+import { found, mustStay, said, saidByUsers, user } from './hostile.ts';
+import { aState } from './states.ts';
+
+describe('the context as a model is shown it', () => {
+  it('is all of it where it is within its limit [U10]', () => {
+    fc.assert(
+      fc.property(contextArbitrary, (messages) => {
+        const state = aState({ messages, contextWindowTokens: 1_000_000 });
+        expect(promptMessages(state)).toEqual(messages);
+      }),
+    );
+  });
+
+  it('has all that the user said and what is protected, and the newest answer, however little room there is [U4] [U10]', () => {
+    fc.assert(
+      fc.property(contextArbitrary, fc.constantFrom(0, 10, 100), (messages, contextWindowTokens) => {
+        const shown = promptMessages(aState({ messages, contextWindowTokens }));
+        expect(saidByUsers(shown)).toEqual(saidByUsers(messages));
+        const newest = messages.findLast(({ role }) => role === 'assistant');
+        for (const message of messages) if (mustStay(message) || message === newest) expect(shown).toContain(message);
+      }),
+    );
+  });
+
+  it('leaves the context as it is, and is within the limit where the user’s own words are [U10]', () => {
+    const messages = [
+      user('u', 'When is the tide low?'),
+      ...Array.from({ length: 40 }, (_, at) =>
+        found(`f${at}`, `Report ${at} of tide ${at * 7}. ${'It was so. '.repeat(20)}`),
+      ),
+      said('n', 'Yes.'),
+    ];
+    const state = aState({ messages, contextWindowTokens: 1_000 });
+    const shown = promptMessages(state);
+    expect(state.messages).toBe(messages);
+    expect(shown.length).toBeLessThan(messages.length);
+    expect(contextTokens(state, shown)).toBeLessThanOrEqual(tokensAllowed(state));
+  });
+
+  it('is within the limit by the tokens that were measured [U10]', () => {
+    const messages = [
+      user('u', '潮'),
+      ...Array.from({ length: 20 }, (_, at) => found(`f${at}`, `${at}${'潮水很低'.repeat(25)}`)),
+      said('n', '是'),
+    ];
+    const state = aState({ messages, contextWindowTokens: 1_000, tokensPerChar: 1 });
+    expect(contextTokens(state, promptMessages(state))).toBeLessThanOrEqual(tokensAllowed(state));
+  });
+});

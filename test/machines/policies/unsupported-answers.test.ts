@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { holdAgainstEvidence } from '../../../machines/policies/evidence.ts';
+import { initialMessages } from '../../../machines/policies/progress.ts';
+import { results } from '../contracts/samples.ts';
+import { found, said, user } from './hostile.ts';
+import { aChainInput, aState } from './states.ts';
+
+const request = 'When was the harbour bridge opened, and by whom?';
+const text = 'The harbour bridge was opened on 19 March 1932 by the engineer Ludo Farrant.';
+
+/** What of a confidence of 1 is left. */
+const confidenceIn = (answer: string): number => {
+  const messages = [found('a', text), user('request', request)];
+  return holdAgainstEvidence(aState({ request, hasDocuments: true, messages }), messages, {
+    ...results.yield.reply,
+    answer,
+    confidence: 1,
+  }).confidence;
+};
+
+describe('an answer of which the model is sure', () => {
+  it.each([
+    'On 19 March 1932, by Ludo Farrant.',
+    'Ludo Farrant opened it in 1932.',
+    'It was opened on March 19, 1932.',
+  ])('is believed where it stands in what was gathered: "%s" [Y1]', (answer) => {
+    expect(confidenceIn(answer)).toBe(1);
+  });
+
+  it.each([
+    'In 1933.',
+    'By Peter Vane.',
+    'I do not know.',
+    'It was opened on 4 July 1950 by Peter Vane.',
+    '\u{1f309} 42',
+  ])('is not where nothing of what it says does: "%s" [Y1]', (answer) => {
+    expect(confidenceIn(answer)).toBeLessThanOrEqual(0.5);
+  });
+
+  // Left alone: a "not" is a common word, and its weight nothing: the contrary of what was gathered counts as found there.
+  it.fails.each(['It was not opened in 1932.', 'Not by Ludo Farrant.', 'Ludo Farrant never opened it.'])(
+    'is not where the contrary was gathered: "%s" [Y1]',
+    (answer) => {
+      expect(confidenceIn(answer)).toBeLessThanOrEqual(0.5);
+    },
+  );
+
+  // Fault: half of it is found, which is the threshold; the name that the request asks for is in no text.
+  it.fails('is not where one of the two things asked for stands in no text [Y1]', () => {
+    expect(confidenceIn('It was opened on 19 March 1932 by Peter Vane.')).toBeLessThanOrEqual(0.5);
+  });
+});
+
+describe('a user who is satisfied', () => {
+  const thanks = 'No, that is all. Thank you, goodbye!';
+  const satisfactionWith = (phase: 'yield' | null) => {
+    const before = { ...said('s6.m1', 'It was opened in 1932. Can I help you with anything else?'), phase };
+    const messages = initialMessages(aChainInput({ request: thanks, messages: [user('u', request), before] }));
+    return holdAgainstEvidence(aState({ request: thanks, messages }), messages, results.yield.reply).evidence
+      .satisfaction;
+  };
+
+  it('is known where the earlier turns are given as such [Y1]', () => {
+    expect(satisfactionWith(null)).toBeGreaterThanOrEqual(0.5);
+  });
+
+  it('is known where the context of an earlier run is given [Y1]', () => {
+    expect(satisfactionWith('yield')).toBeGreaterThanOrEqual(0.5);
+  });
+});

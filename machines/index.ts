@@ -33,9 +33,13 @@ export {
 } from './contracts/synthesis.ts';
 export { type Thresholds, thresholdsSchema } from './contracts/thresholds.ts';
 export { assess } from './policies/assessment.ts';
-export { type ClaimInputs, type ClaimVerdict, claimedCompletion } from './policies/claimed-completion.ts';
+export {
+  type ClaimInputs,
+  type ClaimVerdict,
+  claimedCompletion,
+} from './policies/claimed-completion/claimed-completion.ts';
 export { decideToContinue } from './policies/decisions.ts';
-export { type Grounding, groundingOf } from './policies/grounding.ts';
+export { type Grounding, groundingOf } from './policies/grounding/grounding.ts';
 export { initialState } from './policies/progress.ts';
 export {
   RELEVANCE_WEIGHTS,
@@ -44,5 +48,10 @@ export {
   relevanceOf,
 } from './policies/relevance/relevance.ts';
 export { planRetention, type RetentionInputs, type RetentionPlan } from './policies/retention/retention.ts';
-export { type DialogueTurn, SATISFIED, type Satisfaction, userSatisfaction } from './policies/satisfaction.ts';
-export { type Sufficiency, sufficiencyOf } from './policies/sufficiency.ts';
+export {
+  type DialogueTurn,
+  SATISFIED,
+  type Satisfaction,
+  userSatisfaction,
+} from './policies/satisfaction/satisfaction.ts';
+export { type Sufficiency, sufficiencyOf } from './policies/sufficiency/sufficiency.ts';

@@ -7,14 +7,16 @@ const PLENTY = 1_000_000_000;
 
 /**
  * Starts a run of that many cycles through the whole product: createPostChain, the charts, streamed replies, validation and
- * the journal in memory. Of all options only the bounds that would end it early are raised.
+ * the journal in memory. Of all options only the bounds are moved that would end it early, or make a cycle other than six phases with a
+ * call each: a crowded context would begin some with Understanding, and summaries are a call more.
  *
  * @param {number} cycles
  * @param {(cycle: number) => void} [onCycle]
  */
 export function startLongRun(cycles, onCycle) {
-  const limits = { maxCycles: cycles, maxModelCalls: PLENTY, maxTokens: PLENTY, totalMs: PLENTY };
-  return createPostChain({ model: zeroLatencyModel(onCycle), limits }).run({ request: REQUEST });
+  const limits = { maxCycles: cycles, maxModelCalls: PLENTY, maxTokens: PLENTY, totalMs: PLENTY, maxSummaries: 0 };
+  const thresholds = { crowdedMessages: PLENTY };
+  return createPostChain({ model: zeroLatencyModel(onCycle), limits, thresholds }).run({ request: REQUEST });
 }
 
 /**

@@ -2,7 +2,18 @@ import { attemptPolicy, executionId, phaseInput } from '../policies/phase-input.
 import { initialState } from '../policies/progress.ts';
 import { composeAnswer } from '../policies/synthesis.ts';
 import { requirePorts } from '../ports.ts';
-import { begin, completeBy, goOnWith, onBroken, onDeadline, onStopped, routeTo, settle, think } from './edges.ts';
+import {
+  begin,
+  completeBy,
+  goOnWith,
+  leaveUncompared,
+  onBroken,
+  onDeadline,
+  onStopped,
+  routeTo,
+  settle,
+  think,
+} from './edges.ts';
 import { experience } from './experience.ts';
 import { chainSetup } from './setup.ts';
 import { synthesizing } from './synthesizing.ts';
@@ -122,30 +133,26 @@ export const chainMachine = chainSetup.createMachine({
               description: 'The answer as it stands, and how good it is.',
               invoke: {
                 ...think('yield'),
-                onDone: settle('yield', 'assessed', 'takeAssessment'),
+                onDone: settle('yield', 'deciding', 'takeAssessment'),
                 onError: onBroken('yield'),
               },
               after: onDeadline('yield'),
             },
-            assessed: {
-              description: 'Can the answer be compared with the one before by its embedding?',
-              always: [{ guard: 'comparisonWanted', target: 'comparing' }, { target: 'deciding' }],
-            },
             comparing: {
-              description: 'How much the answer changed, by embeddings.',
+              description: 'How much the answer changed, by embeddings; where that cannot be told, by words.',
               invoke: {
                 src: 'compareAnswers',
                 input: ({ context: { assessment } }) => ({
-                  previous: assessment?.previousAnswer ?? '',
+                  previous: assessment?.toCompare ?? '',
                   current: assessment?.answer ?? '',
                 }),
                 onDone: {
                   target: 'deciding',
                   actions: { type: 'takeChange', params: ({ event }) => ({ change: event.output }) },
                 },
-                onError: 'deciding',
+                onError: { target: 'deciding', actions: leaveUncompared },
               },
-              after: { phaseDeadline: 'deciding' },
+              after: { phaseDeadline: { target: 'deciding', actions: leaveUncompared } },
             },
             deciding: {
               description: 'The rules, in their order: the first that holds decides.',
@@ -153,6 +160,7 @@ export const chainMachine = chainSetup.createMachine({
                 completeBy('cycleLimitReached'),
                 completeBy('budgetExhausted'),
                 completeBy('confidenceReached'),
+                { guard: 'comparisonWanted', target: 'comparing' },
                 completeBy('answerConverged'),
                 completeBy('taskComplete'),
                 completeBy('loopDetected'),

@@ -97,3 +97,6 @@ export const routeTo = (phase: Phase) => ({
   guard: { type: 'directedTo' as const, params: { phase } },
   target: `#${phase}`,
 });
+
+/** The change stays as it was counted by words. */
+export const leaveUncompared = { type: 'takeChange' as const, params: { change: null } };

@@ -4,6 +4,15 @@ import { summaryInput } from '../policies/summaries.ts';
 import { begin, end, onBroken, onDeadline, settle, think } from './edges.ts';
 import { chainSetup } from './setup.ts';
 
+/** The model rates what it can be shown; else the policy rates alone. */
+const rate = [
+  { guard: 'modelMayRate' as const, target: 'evaluating' },
+  { target: 'planned', actions: 'evaluateAlone' as const },
+];
+
+/** The user is asked where the plan touches what is theirs. */
+const consult = [{ guard: 'consentNeeded' as const, target: 'awaitingConsent' }, { target: 'applying' }];
+
 /** Understanding: measure, evaluate, summarise, ask where it is the user’s content, apply [U5, U7, U8, U10]. */
 export const understanding = chainSetup.createStateConfig({
   id: 'understanding',
@@ -12,8 +21,8 @@ export const understanding = chainSetup.createStateConfig({
   initial: 'beginning',
   states: {
     beginning: {
-      description: 'Could the context be over its limit, or be compared by embeddings?',
-      always: [{ guard: 'measuringPays', target: 'measuring' }, { target: 'ready' }],
+      description: 'Could the context be over its limit, or be compared by embeddings? Can a model be shown it?',
+      always: [{ guard: 'measuringPays', target: 'measuring' }, ...rate],
     },
     measuring: {
       description: 'Counts tokens with the model’s tokenizer, and compares messages with the request.',
@@ -26,11 +35,8 @@ export const understanding = chainSetup.createStateConfig({
       after: { phaseDeadline: { target: 'ready', actions: 'noteUnmeasured' } },
     },
     ready: {
-      description: 'Can a model be shown the context? Else the policy rates it alone.',
-      always: [
-        { guard: 'modelMayRate', target: 'evaluating' },
-        { target: 'planned', actions: 'evaluateAlone' },
-      ],
+      description: 'Measured: can a model be shown the context? Else the policy rates it alone.',
+      always: [...rate],
     },
     evaluating: {
       description: 'Rates every message and plans the operations.',
@@ -42,8 +48,8 @@ export const understanding = chainSetup.createStateConfig({
       after: onDeadline('understanding'),
     },
     planned: {
-      description: 'Is there anything to summarise?',
-      always: [{ guard: 'summariesWanted', target: 'summarising' }, { target: 'consulting' }],
+      description: 'Is there anything to summarise, or to ask the user?',
+      always: [{ guard: 'summariesWanted', target: 'summarising' }, ...consult],
     },
     summarising: {
       description: 'The model writes the summaries; where it does not, extracts stay.',
@@ -62,7 +68,7 @@ export const understanding = chainSetup.createStateConfig({
     },
     consulting: {
       description: 'Does the plan touch anything of the user’s?',
-      always: [{ guard: 'consentNeeded', target: 'awaitingConsent' }, { target: 'applying' }],
+      always: [...consult],
     },
     awaitingConsent: {
       description: 'Asks once for the whole batch; no answer in time keeps everything.',

@@ -29,7 +29,7 @@ export const limitsSchema = z.strictObject({
   synthesisReserveTokens: z.int().min(0).default(8_000),
   /** The whole run, synthesis included. */
   totalMs: milliseconds.default(600_000),
-  /** One phase, its retries included [C8]. */
+  /** One phase, its retries included [C8]; Understanding's measuring and summaries, and Yield's comparing, have as long each. */
   phaseMs: milliseconds.default(120_000),
   /** Writing the final answer; then it is composed without a model. */
   synthesisMs: milliseconds.default(60_000),

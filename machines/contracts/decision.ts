@@ -42,12 +42,13 @@ const evidenceSchema = z.object({
 });
 
 /**
- * What Yield's rules look at, computed once a cycle. `change` is null in the first cycle; `proposal` is what the phase
+ * What Yield's rules look at, computed once a cycle. `change` is null in the first cycle; `toCompare` is the answer before, where it is
+ * yet to be compared by its embedding; `proposal` is what the phase
  * selection or the model wants next, not yet checked to be a phase.
  */
 export const assessmentSchema = z.object({
   answer: z.string(),
-  previousAnswer: z.string().nullable(),
+  toCompare: z.string().nullable(),
   confidence: z.number(),
   change: z.number().nullable(),
   changeBy: z.enum(['words', 'embeddings']),

@@ -32,7 +32,7 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
   const target = isPhase(selection.proposal) ? selection.proposal : 'action';
   return {
     answer: reply.answer,
-    previousAnswer: previous,
+    toCompare: state.hasEmbeddings ? previous : null,
     change: previous === null ? null : changeBetween(previous, reply.answer),
     changeBy: 'words',
     ...held,

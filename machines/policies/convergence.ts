@@ -2,7 +2,6 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 import { signsOf, wordSet } from '../text/words.ts';
-import { budgetExhausted, cycleLimitReached } from './completion.ts';
 
 /**
  * How much an answer changed: 0 for the same words, 1 for no word in common. One minus the Jaccard index of the two sets of words and signs
@@ -17,18 +16,18 @@ export function changeBetween(previous: string, current: string): number {
   return all === 0 ? 0 : 1 - shared / all;
 }
 
-/** Whether the change is to be measured by embeddings: where there are any, an answer to compare with, and no bound is reached. */
-export function comparisonWanted(state: ChainState): Verdict {
-  const { hasEmbeddings, assessment } = state;
-  const hasPrevious = assessment?.previousAnswer != null;
-  const isBounded = cycleLimitReached(state).holds || budgetExhausted(state).holds;
-  return { holds: hasEmbeddings && hasPrevious && !isBounded, inputs: { hasEmbeddings, hasPrevious, isBounded } };
+/** Whether the change is yet to be measured by embeddings. */
+export function comparisonWanted({ assessment }: ChainState): Verdict {
+  const isToCompare = assessment?.toCompare != null;
+  return { holds: isToCompare, inputs: { isToCompare } };
 }
 
 /** The change by embeddings, one minus their cosine similarity, in place of the one by words; null leaves that. */
 export function withComparison(assessment: Assessment | null, change: number | null): Assessment | null {
-  if (assessment === null || change === null || !Number.isFinite(change)) return assessment;
-  return { ...assessment, change: Math.min(1, Math.max(0, change)), changeBy: 'embeddings' };
+  if (assessment === null) return null;
+  const compared = { ...assessment, toCompare: null };
+  if (change === null || !Number.isFinite(change)) return compared;
+  return { ...compared, change: Math.min(1, Math.max(0, change)), changeBy: 'embeddings' };
 }
 
 const tokens = (text: string): ReadonlySet<string> => new Set([...wordSet(text), ...signsOf(text)]);

@@ -4,11 +4,11 @@ import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phases/yield.ts';
 import { isNoAnswer } from './answer-fit/no-answer.ts';
 import { requestKind } from './answer-fit/request-kind.ts';
-import { claimedCompletion } from './claimed-completion.ts';
-import { groundingOf } from './grounding.ts';
+import { claimedCompletion } from './claimed-completion/claimed-completion.ts';
+import { groundingOf } from './grounding/grounding.ts';
 import { FAILED } from './phases/action.ts';
-import { type DialogueTurn, SATISFIED, userSatisfaction } from './satisfaction.ts';
-import { sufficiencyOf } from './sufficiency.ts';
+import { type DialogueTurn, SATISFIED, userSatisfaction } from './satisfaction/satisfaction.ts';
+import { sufficiencyOf } from './sufficiency/sufficiency.ts';
 
 type Held = Pick<Assessment, 'confidence' | 'informationSufficiency' | 'taskComplete' | 'evidence'>;
 
@@ -23,7 +23,7 @@ export function holdAgainstEvidence(state: ChainState, messages: readonly Messag
   const { answer, rationale, taskComplete: claims } = reply;
   const grounding = groundingIn(state, messages, answer);
   const sufficiency = state.hasDocuments ? sufficiencyOf(state.request, gathered).score : null;
-  const claim = claimedCompletion({ request: state.request, answer, claims, gathered, rationale });
+  const claim = held ? claimedCompletion({ request: state.request, answer, claims, gathered, rationale }) : null;
   const satisfaction = userSatisfaction(dialogueIn(messages)).score;
   return {
     confidence: isNoAnswer(answer)
@@ -31,14 +31,14 @@ export function holdAgainstEvidence(state: ChainState, messages: readonly Messag
       : groundedConfidence(state, reply.confidence, grounding),
     informationSufficiency:
       sufficiency === null ? reply.informationSufficiency : (reply.informationSufficiency + sufficiency) / 2,
-    taskComplete: (held ? claim.complete : claims) || satisfaction >= SATISFIED,
+    taskComplete: (claim?.complete ?? claims) || satisfaction >= SATISFIED,
     evidence: {
       modelConfidence: reply.confidence,
       grounding,
       modelSufficiency: reply.informationSufficiency,
       sufficiency,
       claimsCompletion: claims,
-      claim: held ? claim.score : null,
+      claim: claim?.score ?? null,
       satisfaction,
     },
   };

@@ -1,6 +1,6 @@
 import { isBrief, type RequestKind } from '../answer-fit/request-kind.ts';
 import type { Bearing } from '../grounding/bearing.ts';
-import type { Grounding } from '../grounding.ts';
+import type { Grounding } from '../grounding/grounding.ts';
 import type { Certainty } from './certainty.ts';
 import { ON_SUBJECT } from './doubts.ts';
 

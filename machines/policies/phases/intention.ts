@@ -1,7 +1,7 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { IntentionReply, IntentionResult } from '../../contracts/phases/intention.ts';
-import { conflictsIn } from '../intent-conflict.ts';
+import { conflictsIn } from '../intent-conflict/intent-conflict.ts';
 import { operationsOfStep } from '../operations.ts';
 import { draftMessage, type Made } from './made.ts';
 
@@ -29,7 +29,8 @@ export function makeIntention(
       draftMessage(state, 'intention', atMs, { role: 'assistant', content: `Goal: ${reply.goal}` }),
       'the goal as understood',
     );
-  const conflicts = conflictsIn(state.request);
+  // The request is the same in every cycle.
+  const conflicts = state.results.intention?.conflicts ?? conflictsIn(state.request);
   return { result: { phase: 'intention', step, reply, conflicts }, content: reply.goal, operations: list.all };
 }
 

@@ -117,7 +117,7 @@ export const chainCases: readonly ContractCase[] = [
     {
       answer: '',
       confidence: 0,
-      previousAnswer: null,
+      toCompare: null,
       change: null,
       changeBy: 'words',
       taskComplete: false,

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatheredText } from '../../../machines/contracts/gathered-text.ts';
 import { verdictInputsSchema } from '../../../machines/contracts/verdict.ts';
-import { type ClaimInputs, claimedCompletion } from '../../../machines/policies/claimed-completion.ts';
+import {
+  type ClaimInputs,
+  claimedCompletion,
+} from '../../../machines/policies/claimed-completion/claimed-completion.ts';
 
 const texts = (...contents: string[]): GatheredText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
 const BRIDGE = texts(

@@ -42,7 +42,7 @@ export function aState({ recursion = {}, ...changes }: StateChanges = {}): Chain
 
 export const anAssessment = (changes: Partial<Assessment> = {}): Assessment => ({
   answer: 'In 1932.',
-  previousAnswer: null,
+  toCompare: null,
   confidence: 0.5,
   change: null,
   changeBy: 'words',

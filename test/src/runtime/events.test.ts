@@ -91,12 +91,13 @@ describe('the events of a run', () => {
       { guard: 'cycleLimitReached', verdict: 'false', inputs: { completedCycles: 1, maxCycles: 5 } },
       { guard: 'budgetExhausted', verdict: 'false', inputs: { modelCalls: 6 } },
       { guard: 'confidenceReached', verdict: 'taken', inputs: { confidence: 0.95, above: 0.9 } },
-      { guard: 'answerConverged', verdict: 'not-evaluated', inputs: null },
+      { guard: 'comparisonWanted', verdict: 'not-evaluated', inputs: null },
     ]);
     expect(deciding?.candidates.map(({ guard }) => guard)).toEqual([
       'cycleLimitReached',
       'budgetExhausted',
       'confidenceReached',
+      'comparisonWanted',
       'answerConverged',
       'taskComplete',
       'loopDetected',

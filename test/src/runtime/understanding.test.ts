@@ -3,6 +3,8 @@ import { SimulatedClock } from 'xstate';
 import type { EmbeddingModel } from '../../../machines/contracts/embedding.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { ChatModel, ModelRequest } from '../../../machines/contracts/model.ts';
+import { contextOf } from '../../../machines/policies/context-document.ts';
+import { contextHistory } from '../../../src/journal/context-history.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { PostChainOptions } from '../../../src/runtime/options.ts';
@@ -231,4 +233,25 @@ describe('a history of the user’s that is over the limit from the start', () =
     expect(answer.notes).toContain('tokens over its limit');
     expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
   });
+});
+
+describe('a run that is stopped while answers are compared', () => {
+  const hanging: EmbeddingModel = {
+    id: 'hanging',
+    embed: (texts) => (texts.length === 2 ? new Promise(() => {}) : Promise.resolve(texts.map(() => [1, 0]))),
+  };
+
+  it.each(['run.finished', 'run.cancelled', 'run.interrupted'] as const)(
+    '[U12] by %s has told every operation that it applied',
+    async (type) => {
+      const plan = { yield: (call: number) => ({ ...unsureAnswer(call), answer: `Answer ${'x'.repeat(call)}.` }) };
+      const { run } = startScripted(plan, { embeddings: hanging });
+      await settle();
+      expect(JSON.stringify(run.actor.getSnapshot().value)).toContain('comparing');
+      run.send({ type });
+      await run.answer;
+      const { messages } = run.actor.getSnapshot().context;
+      expect(contextOf(contextHistory(run.journal))).toEqual(messages);
+    },
+  );
 });

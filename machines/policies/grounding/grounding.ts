@@ -1,9 +1,9 @@
-import type { GatheredText } from '../contracts/gathered-text.ts';
-import { isGeneral, termWeights } from '../text/term-weights.ts';
-import { type RequestKind, requestKind } from './answer-fit/request-kind.ts';
-import { readGathered } from './grounding/gathered.ts';
-import { isTerse, type Reading, readStart, type Word } from './grounding/reading.ts';
-import { standsIn } from './grounding/verbatim.ts';
+import type { GatheredText } from '../../contracts/gathered-text.ts';
+import { isGeneral, termWeights } from '../../text/term-weights.ts';
+import { type RequestKind, requestKind } from '../answer-fit/request-kind.ts';
+import { readGathered } from './gathered.ts';
+import { isTerse, type Reading, readStart, type Word } from './reading.ts';
+import { standsIn } from './verbatim.ts';
 
 /**
  * How far an answer stands in what was gathered.

@@ -1,6 +1,6 @@
-import { isNoAnswer } from './answer-fit/no-answer.ts';
-import { isBrief, type RequestKind, requestKind } from './answer-fit/request-kind.ts';
-import { isTerse, type Reading, readStart } from './grounding/reading.ts';
+import { isTerse, type Reading, readStart } from '../grounding/reading.ts';
+import { isNoAnswer } from './no-answer.ts';
+import { isBrief, type RequestKind, requestKind } from './request-kind.ts';
 
 /** How well an answer's form fits what was asked, 0..1, and what was seen of it. */
 export interface AnswerFit {

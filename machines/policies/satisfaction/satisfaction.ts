@@ -1,5 +1,5 @@
-import { type AssistantActs, assistantActs } from './satisfaction/assistant-acts.ts';
-import { type UserActs, userActs } from './satisfaction/user-acts.ts';
+import { type AssistantActs, assistantActs } from './assistant-acts.ts';
+import { type UserActs, userActs } from './user-acts.ts';
 
 /** A turn of a dialogue, as its role marks it. */
 export interface DialogueTurn {

@@ -1,15 +1,15 @@
-import type { GatheredText } from '../contracts/gathered-text.ts';
-import { requestTerms } from '../text/terms.ts';
-import { requestKind } from './answer-fit/request-kind.ts';
-import { formOf } from './answer-fit.ts';
-import { certaintyOf } from './claimed-completion/certainty.ts';
-import { doubtsOf } from './claimed-completion/doubts.ts';
-import { DISBELIEVED, trustInGrounding, trustInRationale } from './claimed-completion/trust.ts';
-import { bearingOf } from './grounding/bearing.ts';
-import { againstDates } from './grounding/date-order.ts';
-import { readGathered } from './grounding/gathered.ts';
-import { isTerse, type Reading, readStart } from './grounding/reading.ts';
-import { ground } from './grounding.ts';
+import type { GatheredText } from '../../contracts/gathered-text.ts';
+import { requestTerms } from '../../text/terms.ts';
+import { formOf } from '../answer-fit/answer-fit.ts';
+import { requestKind } from '../answer-fit/request-kind.ts';
+import { bearingOf } from '../grounding/bearing.ts';
+import { againstDates } from '../grounding/date-order.ts';
+import { readGathered } from '../grounding/gathered.ts';
+import { ground } from '../grounding/grounding.ts';
+import { isTerse, type Reading, readStart } from '../grounding/reading.ts';
+import { certaintyOf } from './certainty.ts';
+import { doubtsOf } from './doubts.ts';
+import { DISBELIEVED, trustInGrounding, trustInRationale } from './trust.ts';
 
 export interface ClaimInputs {
   readonly request: string;

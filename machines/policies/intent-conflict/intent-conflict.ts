@@ -1,7 +1,7 @@
-import { contradictoryContents } from './intent-conflict/contents.ts';
-import { directivesOf } from './intent-conflict/directive-text.ts';
-import { contradictoryLengths } from './intent-conflict/lengths.ts';
-import { contradictoryManners } from './intent-conflict/manners.ts';
+import { contradictoryContents } from './contents.ts';
+import { directivesOf } from './directive-text.ts';
+import { contradictoryLengths } from './lengths.ts';
+import { contradictoryManners } from './manners.ts';
 
 /**
  * What a request both wants and does not want, in words, each once: a thing asked for and excluded, lengths that

@@ -1,10 +1,10 @@
-import type { GatheredText } from '../contracts/gathered-text.ts';
-import { isGeneral } from '../text/term-weights.ts';
-import { aloneOf } from './sufficiency/alone.ts';
-import { type Asked, askedOf } from './sufficiency/asked.ts';
-import { chainOf } from './sufficiency/chain.ts';
-import { type Closest, closestTo } from './sufficiency/closest.ts';
-import { linksOf } from './sufficiency/links.ts';
+import type { GatheredText } from '../../contracts/gathered-text.ts';
+import { isGeneral } from '../../text/term-weights.ts';
+import { aloneOf } from './alone.ts';
+import { type Asked, askedOf } from './asked.ts';
+import { chainOf } from './chain.ts';
+import { type Closest, closestTo } from './closest.ts';
+import { linksOf } from './links.ts';
 
 /** Whether what was gathered is enough to answer. */
 export interface Sufficiency {

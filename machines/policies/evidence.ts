@@ -6,6 +6,7 @@ import { isNoAnswer } from './answer-fit/no-answer.ts';
 import { requestKind } from './answer-fit/request-kind.ts';
 import { claimedCompletion } from './claimed-completion/claimed-completion.ts';
 import { groundingOf } from './grounding/grounding.ts';
+import { strangersIn } from './grounding/strangers.ts';
 import { FAILED } from './phases/action.ts';
 import { type DialogueTurn, SATISFIED, userSatisfaction } from './satisfaction/satisfaction.ts';
 import { sufficiencyOf } from './sufficiency/sufficiency.ts';
@@ -45,13 +46,17 @@ export function holdAgainstEvidence(state: ChainState, messages: readonly Messag
 }
 
 /**
- * How far a text stands in what was gathered, 0..1; null where there is nothing to hold it against, or in it, or it was to be made up. Where the documents
- * were searched and gave nothing, nothing stands anywhere.
+ * How far a text stands in what was gathered, 0..1: half as far where a name or a number of it stands nowhere, whatever else does. Null
+ * where there is nothing to hold it against, or in it, or it was to be made up. Where the documents were searched and gave nothing,
+ * nothing stands anywhere.
  */
 export function groundingIn(state: ChainState, messages: readonly Message[], text: string): number | null {
   const gathered = gatheredIn(messages);
-  if (!isHeld(state, gathered) || requestKind(state.request) === 'writing') return null;
-  return groundingOf(text, gathered.length === 0 ? NOTHING : gathered, state.request).support;
+  const kind = requestKind(state.request);
+  if (!isHeld(state, gathered) || kind === 'writing') return null;
+  const { support, unsupported } = groundingOf(text, gathered.length === 0 ? NOTHING : gathered, state.request);
+  if (support === null) return null;
+  return strangersIn(text, unsupported, kind).length > 0 ? support / 2 : support;
 }
 
 /** A confidence as far as the grounding lets it count. */

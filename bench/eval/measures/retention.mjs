@@ -48,10 +48,32 @@ export const measure = {
           ),
           BM25: shareKept(questions, (question) => keptByScore(question, bm25(question))),
         },
+        detail: {
+          'turns as user and assistant': shareKept(questions.map(asConversation), (question) =>
+            keptByPolicy(question, policies),
+          ),
+        },
       };
     });
   },
 };
+
+/**
+ * The same as a conversation: the first speaker is the user, whose turns stay unless the user agrees, so that only the other's count.
+ *
+ * @param {import('./kept.mjs').Question} question
+ */
+function asConversation(question) {
+  const [first] = question.messages;
+  const speaker = first?.content.split(':')[0];
+  const messages = question.messages.map((turn) => {
+    const role =
+      turn.content.split(':')[0] === speaker ? /** @type {const} */ ('user') : /** @type {const} */ ('assistant');
+    return { ...turn, role, source: null };
+  });
+  const others = new Set(messages.filter(({ role }) => role === 'assistant').map(({ id }) => id));
+  return { ...question, messages, gold: question.gold.filter((id) => others.has(id)) };
+}
 
 /** @param {readonly any[]} turns */
 function contextOf(turns) {

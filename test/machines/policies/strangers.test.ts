@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { strangersIn } from '../../../machines/policies/grounding/strangers.ts';
+
+describe('what of an answer stands nowhere', () => {
+  it.each([
+    ['It was built by Peter Vane.', ['Peter', 'Vane'], 'person', ['Peter', 'Vane']],
+    ['It was opened in 1815.', ['1815'], 'date', ['1815']],
+    ['There are 12 of them.', ['12'], 'number', []],
+    ['However, it was late.', ['However'], 'open', []],
+    ['It was late. Nobody came.', ['Nobody'], 'open', []],
+    ['it was splendid', ['splendid'], 'open', []],
+  ] as const)(
+    '[Y1] of "%s" with %j not found, asked for a %s: the names and numbers %j',
+    (answer, unsupported, kind, wanted) => {
+      expect(strangersIn(answer, unsupported, kind)).toEqual(wanted);
+    },
+  );
+});

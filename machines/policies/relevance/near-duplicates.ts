@@ -29,20 +29,40 @@ interface Content {
 /** A message never changes, so its sketch is made once. */
 const known = new WeakMap<Message, Content>();
 
+/** What was found in a list so far: by key, those that stand for themselves. */
+interface Index {
+  readonly list: Message[];
+  readonly kept: Map<number, Message[]>;
+  readonly found: Map<string, Duplicate>;
+}
+
+/** The newest index of the lists that begin with a message: a list that only grew is gone on with. */
+const indexes = new WeakMap<Message, Index>();
+
 /**
  * The messages that say what an earlier one of the list says, by id: at least 0.8 of the content words in common, and the same
- * numbers, negations and names. Only texts whose sketches meet are compared, so that the cost is linear.
+ * numbers, negations and names. Only texts whose sketches meet are compared, so that the cost is linear; one message more costs one.
  */
 export function nearDuplicates(messages: readonly Message[]): ReadonlyMap<string, Duplicate> {
-  const kept = new Map<number, Message[]>();
-  const found = new Map<string, Duplicate>();
-  for (const message of messages) {
+  const [first] = messages;
+  if (first === undefined) return new Map();
+  const index = indexFor(messages, first);
+  for (const message of messages.slice(index.list.length)) {
     const content = contentOf(message);
-    const duplicate = bestOf(content, kept);
-    if (duplicate !== null) found.set(message.id, duplicate);
-    else for (const key of content.keys) keep(kept, key, message);
+    const duplicate = bestOf(content, index.kept);
+    if (duplicate !== null) index.found.set(message.id, duplicate);
+    else for (const key of content.keys) keep(index.kept, key, message);
+    index.list.push(message);
   }
-  return found;
+  return new Map(index.found);
+}
+
+function indexFor(messages: readonly Message[], first: Message): Index {
+  const known = indexes.get(first);
+  if (known?.list.every((message, at) => message === messages[at])) return known;
+  const index = { list: [], kept: new Map(), found: new Map() };
+  indexes.set(first, index);
+  return index;
 }
 
 function keep(kept: Map<number, Message[]>, key: number, message: Message): void {

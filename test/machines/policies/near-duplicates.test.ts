@@ -1,11 +1,32 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
 import { nearDuplicates } from '../../../machines/policies/relevance/near-duplicates.ts';
+import { aMessage } from '../contracts/samples.ts';
 import { found, leftUnasked, planned, said } from './hostile.ts';
 
 const newest = said('n', 'Yes.', { cycle: 3 });
 const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).filter((id) => id !== 'n');
+
+it('near-duplicates are the same, whether a list grows message by message or is given whole, and other lists between [U6]', () => {
+  const word = fc.constantFrom('bridge', 'harbour', 'tunnel', 'steel', 'old', 'king', 'fog');
+  const texts = fc.array(
+    fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' ')),
+    { maxLength: 10 },
+  );
+  fc.assert(
+    fc.property(texts, (contents) => {
+      const make = () => contents.map((content, at) => aMessage({ id: `p${at}`, role: 'search', content }));
+      const [growing, whole] = [make(), make()];
+      for (const at of growing.keys()) {
+        nearDuplicates(growing.slice(0, at + 1));
+        nearDuplicates([...growing.slice(0, 1), ...growing.slice(2, at)]);
+      }
+      expect(nearDuplicates(growing)).toEqual(nearDuplicates(whole));
+    }),
+  );
+});
 
 describe('search results that say nearly the same', () => {
   const tide = 'The tide in the harbour of the old town is lowest on the second Monday of March.';

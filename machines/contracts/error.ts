@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'unscripted_call'
   | 'duplicate_capability'
   | 'attempts_exhausted'
+  | 'embedding_failed'
   | 'cancelled'
   | 'internal';
 

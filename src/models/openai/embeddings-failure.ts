@@ -22,7 +22,7 @@ export function isTextTooLong({ code, message }: Failure): boolean {
 
 /** What `embed` rejects with; the failure is its cause. */
 export function embeddingsError(cause: Failure): PostChainError {
-  return new PostChainError('attempts_exhausted', `no embeddings: ${cause.message}`, { cause });
+  return new PostChainError('embedding_failed', `no embeddings: ${cause.message}`, { cause });
 }
 
 export function embeddingsCancelled(): PostChainError {

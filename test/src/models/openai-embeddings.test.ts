@@ -149,7 +149,7 @@ describe('the openai embeddings, when something is wrong', () => {
       const { error, failure, calls } = await errorOn(({ response }) =>
         refuse(response, status, { error: { message: `No, not with ${KEY}.` } }, { 'retry-after': '2' }),
       );
-      expect(error.code).toBe('attempts_exhausted');
+      expect(error.code).toBe('embedding_failed');
       expect(failure).toMatchObject({ code, retryable, status, retryAfterMs: retryable ? 2_000 : null });
       expect(calls).toBe(1);
       expect(JSON.stringify([error.message, error.cause])).not.toContain(KEY);

@@ -47,7 +47,7 @@ async function main(args) {
       process.stderr.write(`eval: ${name} is skipped: no ${file}.*.jsonl in ${options.data}\n`);
     else {
       process.stderr.write(`eval: measuring ${name} (${data.file}) …\n`);
-      results.push(...measured(data.file, () => run(data.rows, policies)));
+      results.push(...(await measured(data.file, () => run(data.rows, policies))));
     }
   }
   process.stdout.write(options.json ? `${JSON.stringify(byMeasure(results), null, 2)}\n` : formatResults(results));
@@ -58,11 +58,11 @@ async function main(args) {
  * A row that is none of its set is told by the file, in place of a stack.
  *
  * @param {string} file
- * @param {() => readonly Result[]} run
+ * @param {() => readonly Result[] | Promise<readonly Result[]>} run
  */
-function measured(file, run) {
+async function measured(file, run) {
   try {
-    return run();
+    return await run();
   } catch (error) {
     throw new TypeError(`${file}: a row does not have the form of the set (${/** @type {Error} */ (error).message})`);
   }

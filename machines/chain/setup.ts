@@ -29,7 +29,11 @@ import { chainVerdicts } from './verdicts.ts';
 
 type OfPhase = { readonly phase: Phase };
 type Settled = OfPhase & { readonly outcome: AttemptOutcome };
-type Consent = { readonly choice: string; readonly items?: Readonly<Record<string, string>> | undefined };
+type Consent = {
+  readonly choice: string;
+  readonly items?: Readonly<Record<string, string>> | undefined;
+  readonly by: ConsentGiver;
+};
 
 /** The chart's vocabulary: every name that `chain.machine.ts` uses, each a line to a policy. */
 export const chainSetup = setup({
@@ -73,11 +77,11 @@ export const chainSetup = setup({
     })),
     takeEvaluation: assign(({ context }, { outcome }: Settled) => outcomes.settleEvaluation(context, outcome)),
     takeAssessment: assign(({ context }, { outcome }: Settled) => outcomes.settleAssessment(context, outcome)),
-    takeConsent: assign(({ context }, { choice, items }: Consent) => ({
+    takeConsent: assign(({ context }, { choice, items, by }: Consent) => ({
       consentAsked: true,
       evaluation: context.evaluation && {
         ...context.evaluation,
-        operations: resolveConsent(context.evaluation.operations, readChoice(choice), items),
+        operations: resolveConsent(context.evaluation.operations, readChoice(choice), items, by),
       },
     })),
     applyEvaluation: assign(({ context }) => outcomes.applyEvaluation(context)),

@@ -79,7 +79,7 @@ export const understanding = chainSetup.createStateConfig({
           actions: [
             {
               type: 'takeConsent',
-              params: ({ event }) => ({ choice: event.choice, items: event.items }),
+              params: ({ event }) => ({ choice: event.choice, items: event.items, by: event.by ?? 'user' }),
             },
             { type: 'announceConsent', params: ({ event }) => ({ by: event.by ?? 'user' }) },
           ],
@@ -89,7 +89,7 @@ export const understanding = chainSetup.createStateConfig({
         consentDeadline: {
           target: 'applying',
           actions: [
-            { type: 'takeConsent', params: { choice: 'keep' } },
+            { type: 'takeConsent', params: { choice: 'keep', by: 'time-out' } },
             { type: 'announceConsent', params: { by: 'time-out' } },
           ],
         },

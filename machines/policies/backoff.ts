@@ -2,6 +2,7 @@ import type { AttemptExecution } from '../contracts/attempt.ts';
 import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
 import { MAX_TIMER_MS } from '../contracts/budget.ts';
 import type { Failure } from '../contracts/failure.ts';
+import { fnv1a, spread } from '../text/hash.ts';
 
 /**
  * The wait before the next call in milliseconds: none for a correction; for transport what the server asked for, else doubled with
@@ -21,9 +22,5 @@ export function backoffMs(execution: AttemptExecution, failure: Failure, policy:
 
 /** A number from 0 to below 1 out of a text, evenly spread over texts: FNV-1a with the finish of MurmurHash3. */
 function drawn(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+  return (spread(fnv1a(text)) >>> 0) / 2 ** 32;
 }

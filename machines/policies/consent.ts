@@ -1,20 +1,21 @@
-import { type ConsentChoice, type ConsentRequest, consentChoiceSchema } from '../contracts/consent.ts';
+import {
+  type ConsentChoice,
+  type ConsentGiver,
+  type ConsentRequest,
+  consentChoiceSchema,
+} from '../contracts/consent.ts';
 import type { ContextOperation } from '../contracts/context-operation.ts';
 import type { Message } from '../contracts/message.ts';
+import { asksConsent, isLoss } from './operations.ts';
 import { KEPT_BY_USER } from './relevance/protection.ts';
 import { preview } from './summary.ts';
-
-/** Only these take something away: the others are no recommendation that a user would want to override. */
-const LOSING: ReadonlySet<ContextOperation['operation']> = new Set(['PRUNE', 'TRANSFORM']);
-
-const asks = (operation: ContextOperation): boolean => operation.metadata['requiresConsent'] === true;
 
 /** One question for all operations that touch user content, or null where none does [U8]. */
 export function consentRequest(
   operations: readonly ContextOperation[],
   messages: readonly Message[],
 ): ConsentRequest | null {
-  const asking = operations.filter(asks);
+  const asking = operations.filter(asksConsent);
   if (asking.length === 0) return null;
   const byId = new Map(messages.map((message) => [message.id, message]));
   const items = asking.map((operation) => {
@@ -37,20 +38,29 @@ export function readChoice(said: unknown): ConsentChoice {
   return parsed.success ? parsed.data : 'keep';
 }
 
+const KEPT_BY: Record<ConsentGiver, string> = {
+  user: 'the user keeps it',
+  option: 'an option given beforehand keeps it',
+  nobody: 'it is kept: there was nobody to ask',
+  'time-out': 'it is kept: nobody answered in time',
+};
+
 /**
  * The operations after the user's word: `choice` for all that asked, and `items` one by one for any message, also for one that
- * nobody asked about [U9]. Kept messages are tagged, so that nobody asks again.
+ * nobody asked about [U9]. Kept messages are tagged, so that nobody asks again; why says whether it was the user who kept them.
  */
 export function resolveConsent(
   operations: readonly ContextOperation[],
   choice: ConsentChoice,
   items: Readonly<Record<string, unknown>> = {},
+  by: ConsentGiver = 'user',
 ): readonly ContextOperation[] {
   return operations.map((operation): ContextOperation => {
     const { id, target, metadata } = operation;
     const named = Object.hasOwn(items ?? {}, target) ? items[target] : undefined;
-    if (named === undefined && !asks(operation)) return operation;
-    if (!LOSING.has(operation.operation)) return operation;
+    if (named === undefined && !asksConsent(operation)) return operation;
+    // The others are no recommendation that a user would want to override.
+    if (!isLoss(operation)) return operation;
     const own = named === undefined ? choice : readChoice(named);
     const said = { ...metadata, requiresConsent: false, consent: own };
     if (own === 'summarise' && operation.operation === 'TRANSFORM') return { ...operation, metadata: said };
@@ -61,7 +71,7 @@ export function resolveConsent(
       id,
       target,
       data: { tags: [KEPT_BY_USER] },
-      reason: 'the user keeps it',
+      reason: KEPT_BY[by],
       metadata: said,
     };
   });

@@ -1,19 +1,15 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
 import type { Verdict } from '../contracts/verdict.ts';
+import { jaccard } from '../text/jaccard.ts';
 import { signsOf, wordSet } from '../text/words.ts';
 
 /**
- * How much an answer changed: 0 for the same words, 1 for no word in common. One minus the Jaccard index of the two sets of words and signs
- * (P. Jaccard, 1901). Two empty answers have not changed.
+ * How much an answer changed: 0 for the same words, 1 for no word in common. One minus the Jaccard index of the two sets of words and
+ * signs. Two empty answers have not changed.
  */
 export function changeBetween(previous: string, current: string): number {
-  const before = tokens(previous);
-  const after = tokens(current);
-  let shared = 0;
-  for (const word of after) if (before.has(word)) shared += 1;
-  const all = before.size + after.size - shared;
-  return all === 0 ? 0 : 1 - shared / all;
+  return 1 - jaccard(tokens(previous), tokens(current));
 }
 
 /** Whether the change is yet to be measured by embeddings. */

@@ -35,3 +35,12 @@ export function operationsOfStep(step: number): OperationList {
     },
   };
 }
+
+/** An operation that takes something away from the context. */
+export type Loss = Of<'PRUNE' | 'TRANSFORM'>;
+
+export const isLoss = (operation: ContextOperation): operation is Loss =>
+  operation.operation === 'PRUNE' || operation.operation === 'TRANSFORM';
+
+/** Whether an operation waits for the user's consent [U8]. */
+export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;

@@ -1,8 +1,8 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { ContextOperation } from '../contracts/context-operation.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 import { applyOperations } from './context.ts';
+import { asksConsent } from './operations.ts';
 import { contextTokens, evaluateContext, NOT_RATED, tokensAllowed } from './phases/understanding.ts';
 import { visibleMessages } from './progress.ts';
 
@@ -16,7 +16,7 @@ const views = new WeakMap<readonly Message[], { readonly key: string; readonly v
 export function contextMustShrink(state: ChainState): Verdict {
   const fits = promptFits(state);
   const { step } = state.recursion;
-  const askable = fits.holds || step > 0 ? 0 : plan(state).operations.filter(asks).length;
+  const askable = fits.holds || step > 0 ? 0 : plan(state).operations.filter(asksConsent).length;
   return { holds: askable > 0, inputs: { ...fits.inputs, step, askable } };
 }
 
@@ -52,12 +52,10 @@ export function promptMessages(state: ChainState): readonly Message[] {
   ]);
   const known = views.get(messages);
   if (known?.key === key) return known.view;
-  const unasked = plan(state).operations.filter((operation) => !asks(operation));
+  const unasked = plan(state).operations.filter((operation) => !asksConsent(operation));
   const view = applyOperations(messages, unasked);
   views.set(messages, { key, view });
   return view;
 }
 
 const plan = (state: ChainState) => evaluateContext(state, visibleMessages(state), NOT_RATED);
-
-const asks = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;

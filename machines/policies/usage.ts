@@ -45,3 +45,8 @@ function tokensOfUnit(unit: number): number {
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length * TOKENS_PER_CHAR);
 }
+
+/** Tokens of a summary: as many a character as what it stands for. */
+export function summaryTokens(tokens: number, content: string, summary: string): number {
+  return Math.ceil((tokens * summary.length) / Math.max(1, content.length));
+}

@@ -1,9 +1,11 @@
+import { fnv1a, spread } from './hash.ts';
+
 /** Bands of a sketch, and hashes in each: two sets with 0.8 in common share a band all but surely, two with 0.2 hardly ever. */
 const BANDS = 16;
 const ROWS = 5;
 
 /** Odd factors, one a hash: multiplied by one, the hashes of words come in another order. */
-const FACTORS = Array.from({ length: BANDS * ROWS }, (_, at) => mix(at + 1) | 1);
+const FACTORS = Array.from({ length: BANDS * ROWS }, (_, at) => spread(at + 1) | 1);
 
 /**
  * The sketch of a set of words, one key of 32 bits a band: sets that have much in common share at least one key (MinHash, A. Broder
@@ -12,7 +14,7 @@ const FACTORS = Array.from({ length: BANDS * ROWS }, (_, at) => mix(at + 1) | 1)
 export function sketch(words: Iterable<string>): readonly number[] {
   const least = new Uint32Array(FACTORS.length).fill(0xffffffff);
   for (const word of words) {
-    const hash = hashOf(word);
+    const hash = spread(fnv1a(word));
     for (let at = 0; at < least.length; at += 1) {
       const moved = Math.imul(hash, FACTORS[at] as number) >>> 0;
       if (moved < (least[at] as number)) least[at] = moved;
@@ -20,21 +22,7 @@ export function sketch(words: Iterable<string>): readonly number[] {
   }
   return Array.from({ length: BANDS }, (_, band) => {
     let key = band;
-    for (let at = band * ROWS; at < (band + 1) * ROWS; at += 1) key = mix(key ^ (least[at] as number));
+    for (let at = band * ROWS; at < (band + 1) * ROWS; at += 1) key = spread(key ^ (least[at] as number));
     return key;
   });
-}
-
-/** FNV-1a, 32 bit (Fowler, Noll, Vo), finished. */
-function hashOf(word: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < word.length; at += 1) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
-  return mix(hash);
-}
-
-/** Spreads the bits of a number over all of them: the finish of MurmurHash3 (A. Appleby). */
-function mix(value: number): number {
-  let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return mixed ^ (mixed >>> 16);
 }

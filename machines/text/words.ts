@@ -10,8 +10,14 @@ export function wordSet(text: string): ReadonlySet<string> {
 
 /** Signs that tell one thing from another: "C++" and "C#", "-5" and "5", "x < y" and "x > y". */
 const SIGN = /[\p{S}#%&@*/\\]|-(?=\p{N})/gu;
+const PART = new RegExp(`[\\p{L}\\p{N}\\p{M}]+|${SIGN.source}`, 'gu');
 
 /** The signs of a text, in order: symbols, and the minus before a number. Punctuation is none. */
 export function signsOf(text: string): readonly string[] {
   return text.slice(0, MAX_CHARS).match(SIGN) ?? [];
+}
+
+/** The runs of letters and digits of a text, in lower case, and its signs, in order: the same whatever case, spacing and punctuation. */
+export function partsOf(text: string): readonly string[] {
+  return text.slice(0, MAX_CHARS).toLowerCase().match(PART) ?? [];
 }

@@ -77,7 +77,7 @@ describe('the evaluation of our own corpus', () => {
     },
   );
 
-  it('measures the times of an evaluation, and ends well whatever they are [U14]', () => {
+  it('measures the times of an evaluation, and ends well whatever they are', () => {
     for (const measure of ['evaluation_cold_ms', 'evaluation_one_more_ms'])
       expect(found[measure]).toMatchObject({ value: expect.any(Number), rows: expect.any(Number) });
     expect(finished.code).toBe(0);

@@ -12,13 +12,19 @@
  */
 
 /**
- * By the product's own retention policy, with its defaults: what stays is what its operations leave.
+ * By the product's own retention policy, with its defaults: what stays whole is what its operations leave; what waits for the user's
+ * consent stays.
  *
  * @param {Question} question
  * @param {typeof import('postchain/machines')} policies
+ * @param {readonly string[]} [losses] The operations that lose a message; a summary is no whole message.
  * @returns {ReadonlySet<string>}
  */
-export function keptByPolicy({ request, messages, tokens, tokensAllowed }, { planRetention, thresholdsSchema }) {
+export function keptByPolicy(
+  { request, messages, tokens, tokensAllowed },
+  { planRetention, thresholdsSchema },
+  losses = ['PRUNE', 'TRANSFORM'],
+) {
   const { operations } = planRetention({
     messages,
     tokens,
@@ -32,7 +38,11 @@ export function keptByPolicy({ request, messages, tokens, tokensAllowed }, { pla
     maxMessages: messages.length,
     tokensAllowed,
   });
-  const gone = new Set(operations.filter(({ operation }) => operation === 'PRUNE').map(({ target }) => target));
+  const gone = new Set(
+    operations
+      .filter(({ operation, metadata }) => losses.includes(operation) && metadata['requiresConsent'] !== true)
+      .map(({ target }) => target),
+  );
   return new Set(messages.filter(({ id }) => !gone.has(id)).map(({ id }) => id));
 }
 

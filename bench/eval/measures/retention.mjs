@@ -49,8 +49,11 @@ export const measure = {
           BM25: shareKept(questions, (question) => keptByScore(question, bm25(question))),
         },
         detail: {
-          'turns as user and assistant': shareKept(questions.map(asConversation), (question) =>
+          'turns as user and assistant, whole': shareKept(questions.map(asConversation), (question) =>
             keptByPolicy(question, policies),
+          ),
+          'turns as user and assistant, whole or as a summary': shareKept(questions.map(asConversation), (question) =>
+            keptByPolicy(question, policies, ['PRUNE']),
           ),
         },
       };

@@ -1,4 +1,5 @@
 import type { Message } from '../../contracts/message.ts';
+import { jaccard } from '../../text/jaccard.ts';
 import { sketch } from '../../text/min-hash.ts';
 import { termsOfMessage } from './message-terms.ts';
 
@@ -8,7 +9,7 @@ export interface Duplicate {
   readonly similarity: number;
 }
 
-/** From this share of content words in common on (P. Jaccard, 1901), two texts say the same. */
+/** From this share of content words in common on, two texts say the same. */
 const SAME = 0.8;
 /** In a longer text, numbers and negations are looked for at the beginning. */
 const MAX_CHARS = 20_000;
@@ -97,9 +98,7 @@ function contentOf(message: Message): Content {
 /** The Jaccard index of the content words; 0 where the numbers, the negations or the names differ. */
 function inCommon(one: Content, other: Content): number {
   if (one.telling !== other.telling || !hasNamesOf(one, other) || !hasNamesOf(other, one)) return 0;
-  let shared = 0;
-  for (const word of one.terms.keys()) if (other.terms.has(word)) shared += 1;
-  return shared / (one.terms.size + other.terms.size - shared);
+  return jaccard(one.terms, other.terms);
 }
 
 function hasNamesOf({ terms }: Content, { names }: Content): boolean {

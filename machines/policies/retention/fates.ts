@@ -3,6 +3,7 @@ import type { Message } from '../../contracts/message.ts';
 import { extractSummary } from '../extract.ts';
 import { floored } from '../numbers.ts';
 import type { Rated } from '../relevance/rating.ts';
+import { summaryTokens } from '../usage.ts';
 
 /** What is to become of a message that does not simply stay. User content waits for consent [U8]. */
 export interface Fate {
@@ -49,7 +50,7 @@ export function tokensLeft(fate: Fate): number {
 
 /** Tokens that a message keeps once the user has agreed, where that is needed. */
 export function tokensOnceAgreed({ one: { message, tokens }, summary }: Fate): number {
-  return summary === null ? 0 : Math.ceil((tokens * summary.content.length) / Math.max(1, message.content.length));
+  return summary === null ? 0 : summaryTokens(tokens, message.content, summary.content);
 }
 
 /** The numbers that an operation tells of a message: every factor that its relevance was made of [U7, U13]. */

@@ -2,8 +2,9 @@ import type { ContextMeasures } from '../../contracts/context-measures.ts';
 import type { ContextOperation } from '../../contracts/context-operation.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { ContextStatistics, Pruning } from '../../contracts/phases/understanding.ts';
+import { isLoss, type Loss } from '../operations.ts';
 import { preview } from '../summary.ts';
-import { TOKENS_PER_CHAR } from '../usage.ts';
+import { summaryTokens, TOKENS_PER_CHAR } from '../usage.ts';
 
 /** Tokens as they are estimated where no tokenizer measured them. */
 export function estimatedMeasures(messages: readonly Message[], tokensPerChar = TOKENS_PER_CHAR): ContextMeasures {
@@ -61,16 +62,11 @@ export function statistics({
   };
 }
 
-type Loss = Extract<ContextOperation, { operation: 'PRUNE' | 'TRANSFORM' }>;
-
-const isLoss = (operation: ContextOperation): operation is Loss =>
-  operation.operation === 'PRUNE' || operation.operation === 'TRANSFORM';
-
-/** Null where the message is gone; a summary has as many tokens a character as what it stands for. */
+/** Null where the message is gone. */
 function tokensLeft(tokens: number, content: string, change: Loss | undefined): number | null {
   if (change === undefined) return tokens;
   if (change.operation === 'PRUNE') return null;
-  return Math.ceil((tokens * change.data.content.length) / Math.max(1, content.length));
+  return summaryTokens(tokens, content, change.data.content);
 }
 
 /** What was taken from the context and why, one entry an operation [U13]. */

@@ -56,7 +56,7 @@ describe('a claimed completion', () => {
       'John Bradfield drew the bridge, Dorman Long built it, and premier Lang opened it in 1932.',
     ],
     ['Write a poem about the bridge', 'O arch of iron, leap from shore to shore and carry evening home'],
-  ])('is believed: %s %s [Y1] [Y12]', (request, answer) => {
+  ])('is believed: %s %s [Y1]', (request, answer) => {
     expect(believed(answer, { request })).toBe(true);
   });
 
@@ -74,16 +74,16 @@ describe('a claimed completion', () => {
       'Violins from Cremona were sold across the meadows of Bohemia for copper.',
       'made of something else',
     ],
-  ])('is not believed: %s %s: %s [Y1] [Y12]', (request, answer) => {
+  ])('is not believed: %s %s: %s [Y1]', (request, answer) => {
     expect(believed(answer, { request })).toBe(false);
   });
 
-  it('believes what fits where nothing was gathered [Y12]', () => {
+  it('believes what fits where nothing was gathered [Y1]', () => {
     expect(believed('John Bradfield', { gathered: [] })).toBe(true);
     expect(believed('Unknown', { gathered: [] })).toBe(false);
   });
 
-  it('believes a name that stands nowhere only where the texts leave a gap [Y12]', () => {
+  it('believes a name that stands nowhere only where the texts leave a gap [Y1]', () => {
     const request = 'Who wrote the opera that was sung when the Helder Bridge was opened?';
     expect(believed('Ada Stone', { request })).toBe(true);
     expect(believed('Ada Stone', { request, gathered: texts('Violins from Cremona.') })).toBe(false);
@@ -92,7 +92,7 @@ describe('a claimed completion', () => {
     expect(believed('1875', { request: when })).toBe(false);
   });
 
-  it('is not believed where the model says that it guesses [Y12]', () => {
+  it('is not believed where the model says that it guesses [Y1]', () => {
     expect(believed('John Bradfield', { rationale: 'The second text names John Bradfield.' })).toBe(true);
     expect(believed('John Bradfield', { rationale: 'It is probably John Bradfield.' })).toBe(false);
     expect(believed('John Bradfield', { rationale: 'I’m not sure, but I will answer John Bradfield.' })).toBe(false);
@@ -100,7 +100,7 @@ describe('a claimed completion', () => {
     expect(believed('John Bradfield', { rationale: `${early} It was John Bradfield.` })).toBe(true);
   });
 
-  it('is believed though the model has not solved it, where the answer stands word for word [Y12]', () => {
+  it('is believed though the model has not solved it, where the answer stands word for word [Y1]', () => {
     const rationale = 'I haven’t found the answer within the steps that I had.';
     expect(judge('John Bradfield', { rationale })).toMatchObject({ complete: true, inputs: { doubts: 'unsolved' } });
     expect(believed('Bradfield the engineer', { rationale })).toBe(false);
@@ -118,7 +118,7 @@ describe('a claimed completion', () => {
     ['Which was opened first, the Helder Bridge or the Stone Quay?', 'the Helder Bridge', true],
     ['Explain what opened first of the Helder Bridge and the Long Tunnel', 'the Helder Bridge', true],
     ['Which was opened first, the Helder Bridge or the Old Ferry?', 'the Helder Bridge', true],
-  ])('is held against the dates of the texts: %s %s [Y12]', (request, answer, wanted) => {
+  ])('is held against the dates of the texts: %s %s [Y1]', (request, answer, wanted) => {
     const gathered = [
       ...BRIDGE,
       ...texts(
@@ -131,7 +131,7 @@ describe('a claimed completion', () => {
     expect(believed(answer, { request, gathered })).toBe(wanted);
   });
 
-  it('lets lesser doubts add up [Y12]', () => {
+  it('lets lesser doubts add up [Y1]', () => {
     const request = 'What firm of the city of Hull was the builder of the long bridge at Helder?';
     const named = texts('Dorman Long Brothers');
     const none = judge('Dorman', {
@@ -150,12 +150,12 @@ describe('a claimed completion', () => {
     expect(judge('Dorman', { request, gathered: texts('Dorman', 'Dorman') }).complete).toBe(false);
   });
 
-  it('has no lesser doubts about an answer to something open [Y12]', () => {
+  it('has no lesser doubts about an answer to something open [Y1]', () => {
     const gathered = texts('Meadow.', 'Meadow.');
     expect(judge('a meadow', { request: 'Explain what you see.', gathered }).inputs['doubts']).toBe('');
   });
 
-  it('links an answer to the subject only where one text has all of it [Y12]', () => {
+  it('links an answer to the subject only where one text has all of it [Y1]', () => {
     const request = 'Which firm built the Helder Bridge?';
     const apart = texts(
       'The Helder Bridge was built by a firm of Hull, Stone.',
@@ -164,7 +164,7 @@ describe('a claimed completion', () => {
     expect(judge('Dorman Stone', { request, gathered: apart }).inputs['doubts']).toBe('unlinked');
   });
 
-  it('is never complete without a claim, whatever answer and texts say [Y1] [Y12]', () => {
+  it('is never complete without a claim, whatever answer and texts say [Y1]', () => {
     fc.assert(
       fc.property(anyClaim, (inputs) => {
         expect(claimedCompletion({ ...inputs, claims: false }).complete).toBe(false);
@@ -173,14 +173,11 @@ describe('a claimed completion', () => {
     expect(believed('John Bradfield', { claims: false, gathered: texts(ORDERS, ORDERS) })).toBe(false);
   });
 
-  it.each(['Unknown', 'Helen Marsh', 'John Lang'])(
-    'is not believed for %s because a text orders so [Y12]',
-    (answer) => {
-      expect(believed(answer)).toBe(false);
-      expect(believed(answer, { gathered: [...BRIDGE, ...texts(ORDERS)] })).toBe(false);
-      expect(believed(answer, { gathered: [...texts(ORDERS), ...BRIDGE] })).toBe(false);
-    },
-  );
+  it.each(['Unknown', 'Helen Marsh', 'John Lang'])('is not believed for %s because a text orders so [Y1]', (answer) => {
+    expect(believed(answer)).toBe(false);
+    expect(believed(answer, { gathered: [...BRIDGE, ...texts(ORDERS)] })).toBe(false);
+    expect(believed(answer, { gathered: [...texts(ORDERS), ...BRIDGE] })).toBe(false);
+  });
 
   it('says what it saw, flat, with a score of 0..1 that the verdict follows from [Y8]', () => {
     fc.assert(

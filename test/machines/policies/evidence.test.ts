@@ -72,12 +72,12 @@ describe('a confident answer', () => {
 describe('a task that is said to be done', () => {
   const texts = [found(TEXT)];
 
-  it('[Y1] [Y12] is done where the answer bears it out', () => {
+  it('[Y1] is done where the answer bears it out', () => {
     const state = asked(REQUEST, { messages: texts });
     expect(held(state, { answer: '19 March 1932', taskComplete: true, rationale: '' }).taskComplete).toBe(true);
   });
 
-  it('[Y1] [Y12] is not where the answer says that there is none', () => {
+  it('[Y1] is not where the answer says that there is none', () => {
     const state = asked(REQUEST, { messages: texts });
     expect(held(state, { answer: 'That cannot be determined.', taskComplete: true }).taskComplete).toBe(false);
   });

@@ -27,24 +27,21 @@ const kinds = Object.entries(HOSTILE_TEXTS);
 const roles = { user, search: found, assistant: said };
 
 describe('a message of 10 MB', () => {
-  it.each(kinds)(
-    'of %s is rated, summarised or let go, the user’s only with consent [U4] [U5] [U6] [U14]',
-    (_, textOf) => {
-      const text = textOf(HUGE);
-      for (const make of Object.values(roles)) {
-        const messages = [make('huge', text, { cycle: 3 }), said('n', 'Yes.', { cycle: 3 })];
-        const { operations } = planned(messages, { tokensAllowed: 1_000 });
-        for (const operation of operations)
-          if (operation.operation === 'TRANSFORM') {
-            expect(operation.data.content.length).toBeLessThanOrEqual(operation.data.maxChars);
-            expect(operation.data.content.trim()).not.toBe('');
-          }
-        expect(
-          saidByUsers(leftUnasked(messages, { tokensAllowed: 1_000 })).join('') === saidByUsers(messages).join(''),
-        ).toBe(true);
-      }
-    },
-  );
+  it.each(kinds)('of %s is rated, summarised or let go, the user’s only with consent [U4] [U5] [U6]', (_, textOf) => {
+    const text = textOf(HUGE);
+    for (const make of Object.values(roles)) {
+      const messages = [make('huge', text, { cycle: 3 }), said('n', 'Yes.', { cycle: 3 })];
+      const { operations } = planned(messages, { tokensAllowed: 1_000 });
+      for (const operation of operations)
+        if (operation.operation === 'TRANSFORM') {
+          expect(operation.data.content.length).toBeLessThanOrEqual(operation.data.maxChars);
+          expect(operation.data.content.trim()).not.toBe('');
+        }
+      expect(
+        saidByUsers(leftUnasked(messages, { tokensAllowed: 1_000 })).join('') === saidByUsers(messages).join(''),
+      ).toBe(true);
+    }
+  });
 
   it.each(kinds)('of %s can be the request, or what was gathered [U1] [Y1] [Y3]', (_, textOf) => {
     const text = textOf(HUGE);
@@ -174,7 +171,7 @@ describe('characters outside the basic plane', () => {
 });
 
 // Fault: `memo` of machines/text/terms.ts keeps words that are slices of the text they stand in, and so the whole text (V8).
-it('a text that was read is not kept in memory by its words [U14]', () => {
+it('a text that was read is not kept in memory by its words [U10]', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const heapMb = () => {

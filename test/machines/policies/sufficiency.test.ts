@@ -47,19 +47,19 @@ describe('information sufficiency', () => {
     expect(sufficiency('How are ferries handled?').missing).toEqual(['ferries']);
   });
 
-  it('is enough with one passage that has all that was asked for, and not with one that has a part [Y3] [Y12]', () => {
+  it('is enough with one passage that has all that was asked for, and not with one that has a part [Y3]', () => {
     expect(enough('What is the capital of Norway?', OSLO)).toBe(true);
     expect(enough('What is the capital of Norway?', 'Norway\nIt has many mountains.')).toBe(false);
   });
 
-  it('is not enough without a number where one is asked for; one of the request is no answer [Y3] [Y12]', () => {
+  it('is not enough without a number where one is asked for; one of the request is no answer [Y3]', () => {
     expect(enough('When was the ferry opened?', 'The ferry was opened in 1932.')).toBe(true);
     expect(enough('When was the ferry opened?', 'The ferry was opened in March.')).toBe(true);
     expect(enough('When was the ferry opened?', 'The ferry was opened by a king.')).toBe(false);
     expect(enough('When was the ferry of 1932 opened?', 'The ferry of 1932 was opened by a king.')).toBe(false);
   });
 
-  it('is enough with a chain of texts, and not while a step of it is missing or another stands in its place [Y3] [Y12]', () => {
+  it('is enough with a chain of texts, and not while a step of it is missing or another stands in its place [Y3]', () => {
     expect(enough(ANTHEM, OSLO, NORWEGIAN)).toBe(true);
     expect(enough(ANTHEM, OSLO)).toBe(false);
     expect(enough(ANTHEM, NORWEGIAN)).toBe(false);
@@ -67,13 +67,13 @@ describe('information sufficiency', () => {
     expect(enough(ANTHEM, NORWEGIAN, DANISH)).toBe(false);
   });
 
-  it('is enough for a comparison with a text about each, and not with one about one of them [Y3] [Y12]', () => {
+  it('is enough for a comparison with a text about each, and not with one about one of them [Y3]', () => {
     const [oslo, bergen] = ['Oslo\n700,000 people live in this city.', 'Bergen\n290,000 people live in this city.'];
     expect(enough('Which city is larger, Oslo or Bergen?', oslo, bergen)).toBe(true);
     expect(enough('Which city is larger, Oslo or Bergen?', oslo, 'Lillehammer\nA small city.')).toBe(false);
   });
 
-  it('gains nothing by a text that was gathered before [Y12]', () => {
+  it('gains nothing by a text that was gathered before [Y3]', () => {
     fc.assert(
       fc.property(prose, texts, (request, contents) => {
         expect(sufficiency(request, ...contents, ...contents)).toEqual(sufficiency(request, ...contents));
@@ -82,7 +82,7 @@ describe('information sufficiency', () => {
     expect(sufficiency(ANTHEM, OSLO, OSLO)).toEqual(sufficiency(ANTHEM, OSLO));
   });
 
-  it('does not depend on the order of the texts or on their ids [Y12]', () => {
+  it('does not depend on the order of the texts or on their ids [Y3]', () => {
     const shuffled = texts.chain((contents) =>
       fc.tuple(fc.constant(contents), fc.shuffledSubarray(contents, { minLength: contents.length })),
     );
@@ -94,7 +94,7 @@ describe('information sufficiency', () => {
     );
   });
 
-  it('reads the texts with most words of the request first [Y12]', () => {
+  it('reads the texts with most words of the request first [Y3]', () => {
     const crowd = Array.from({ length: 60 }, (_, at) => `${['Ferries', 'Kings', 'Old rows', 'Kvikne'][at % 4]} ${at}`);
     expect(enough('Which king rows the old ferry of Kvikne?', ...crowd)).toBe(false);
     expect(enough('Which king rows the old ferry of Kvikne?', ...crowd, 'A king rows the old ferry of Kvikne.')).toBe(
@@ -102,7 +102,7 @@ describe('information sufficiency', () => {
     );
   });
 
-  it('looks beyond the texts with most words for a word that they lack [Y12]', () => {
+  it('looks beyond the texts with most words for a word that they lack [Y3]', () => {
     const crowd = Array.from({ length: 60 }, (_, at) => `Ferry ${at}\nThe ferry was opened.`);
     const request = 'When was the ferry of Kvikne opened?';
     expect(sufficiency(request, ...crowd).missing).toEqual(['Kvikne']);
@@ -110,7 +110,7 @@ describe('information sufficiency', () => {
     expect(found).toMatchObject({ missing: [], factors: { names: 1 } });
   });
 
-  it('is 0..1 with every factor, and the better one of a passage and of the weighed evidence [Y12]', () => {
+  it('is 0..1 with every factor, and the better one of a passage and of the weighed evidence [Y3]', () => {
     fc.assert(
       fc.property(prose, texts, (request, contents) => {
         const { score, factors } = sufficiency(request, ...contents);
@@ -125,7 +125,7 @@ describe('information sufficiency', () => {
     );
   });
 
-  it('names as missing just the telling words that no text has, as they stand in the request, at most 8 [Y12]', () => {
+  it('names as missing just the telling words that no text has, as they stand in the request, at most 8 [Y3]', () => {
     fc.assert(
       fc.property(prose, texts, (request, contents) => {
         const there = new Set(contents.flatMap(stemsOf));
@@ -143,7 +143,7 @@ describe('information sufficiency', () => {
     ['full stops', `Oslo ${'. '.repeat(5_000_000)} lies`],
     ['open quotes', '"Oslo '.repeat(1_500_000)],
     ['descriptions', 'the town of '.repeat(800_000)],
-  ])('takes ten million characters of %s, as a text and as a request [Y12]', (_, hostile) => {
+  ])('takes ten million characters of %s, as a text and as a request [Y3]', (_, hostile) => {
     expect(sufficiency(ANTHEM, hostile, OSLO).score).toBeLessThan(0.7);
     expect(sufficiency(hostile, OSLO, hostile).score).toBeLessThanOrEqual(1);
   });

@@ -3,7 +3,7 @@ import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { createContextMeasurer } from '../../../src/runtime/context-measures.ts';
 import { aMessage } from '../../machines/contracts/samples.ts';
 
-vi.mock('gpt-tokenizer/bpeRanks/o200k_base', () => {
+vi.mock('gpt-tokenizer/encoding/o200k_base', () => {
   throw new Error('no such file');
 });
 

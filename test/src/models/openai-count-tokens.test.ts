@@ -3,15 +3,13 @@ import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 
 const loaded = vi.hoisted(() => [] as string[]);
 
-/** Small vocabularies, each of which says that it was loaded; only the newer one has a token of three letters. */
-vi.mock('gpt-tokenizer/bpeRanks/o200k_base', () => {
-  loaded.push('o200k_base');
-  return { default: ['a', 'b', 'c', 'ab', 'abc'] };
-});
-vi.mock('gpt-tokenizer/bpeRanks/cl100k_base', () => {
-  loaded.push('cl100k_base');
-  return { default: ['a', 'b', 'c', 'ab'] };
-});
+/** Small tokenizers, each of which says that it was loaded; only the newer one has a token of three letters. */
+const tokenizer = (name: string, token: RegExp) => {
+  loaded.push(name);
+  return { countTokens: (text: string) => text.match(token)?.length ?? 0, clearMergeCache: () => {} };
+};
+vi.mock('gpt-tokenizer/encoding/o200k_base', () => tokenizer('o200k_base', /abc|ab|[abc]/g));
+vi.mock('gpt-tokenizer/encoding/cl100k_base', () => tokenizer('cl100k_base', /ab|[abc]/g));
 
 const model = (name: string) => openaiModel({ model: name, apiKey: 'sk-test-1234567890' });
 

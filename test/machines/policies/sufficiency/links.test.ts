@@ -17,7 +17,7 @@ const strengths = (contents: readonly string[], request = REQUEST) => {
 const steers = 'Henrik Vold steers the Aurora Borealis.';
 
 describe('links between gathered texts', () => {
-  it('are strongest where one text is about what the other names [Y12]', () => {
+  it('are strongest where one text is about what the other names [Y3]', () => {
     const byTitle = strengths([steers, 'Aurora Borealis\nIt belongs to a bank.']).get('aurora boreali');
     const byName = strengths([steers, 'A bank bought the Aurora Borealis.']).get('aurora boreali');
     expect(byTitle).toBe(1);
@@ -25,14 +25,14 @@ describe('links between gathered texts', () => {
     expect(byName).toBeLessThan(1);
   });
 
-  it('are stronger by a name of several words than by one of a single word [Y12]', () => {
+  it('are stronger by a name of several words than by one of a single word [Y3]', () => {
     const several = strengths([steers, 'A bank bought the Aurora Borealis.']).get('aurora boreali') ?? 0;
     const one = strengths(['Henrik Vold steers the Aurora.', 'A bank bought the Aurora.']).get('aurora') ?? 0;
     expect(one).toBeGreaterThan(0);
     expect(one).toBeLessThan(several);
   });
 
-  it('are weaker the more texts have the name, and none from five on [Y12]', () => {
+  it('are weaker the more texts have the name, and none from five on [Y3]', () => {
     const shared = [2, 3, 4, 5].map((texts) => {
       const contents = Array.from(
         { length: texts },
@@ -45,11 +45,11 @@ describe('links between gathered texts', () => {
     expect(strengths(['Aurora Borealis\nIt is blue.', ...crew])).toEqual(new Map());
   });
 
-  it('are not made by what the request itself has [Y12]', () => {
+  it('are not made by what the request itself has [Y3]', () => {
     expect(strengths(['A bank knows Henrik Vold.', 'Henrik Vold sails.', 'Henrik Vold\nHe sails.'])).toEqual(new Map());
   });
 
-  it('are made by a request that names two things and describes none, between the texts about them [Y12]', () => {
+  it('are made by a request that names two things and describes none, between the texts about them [Y3]', () => {
     const texts = ['Oslo\nA city.', 'Bergen\nA port.'];
     expect(strengths(texts, 'Which is larger, Oslo or Bergen?')).toEqual(new Map([['', 0.8]]));
     expect(strengths(texts, 'Does the road that leaves Oslo reach Bergen?')).toEqual(new Map());

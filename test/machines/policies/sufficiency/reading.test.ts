@@ -6,7 +6,7 @@ import { stemsOf } from '../../../../machines/text/terms.ts';
 const read = (content: string) => readingOf({ content });
 
 describe('the reading of a gathered text', () => {
-  it('takes a short first line for the title, and what it says for what the text is about [Y12]', () => {
+  it('takes a short first line for the title, and what it says for what the text is about [Y3]', () => {
     const reading = read('Springfield, Ohio (city)\nIt lies on a river.');
     expect(reading.titleLength).toBe(3);
     expect(isHead(reading, ['springfield', 'ohio'])).toBe(true);
@@ -15,13 +15,13 @@ describe('the reading of a gathered text', () => {
   });
 
   it.each(['Springfield', 'Springfield\n', '\nSpringfield', `${'Springfield '.repeat(20)}\nIt lies on a river.`])(
-    'finds no title in %j [Y12]',
+    'finds no title in %j [Y3]',
     (content) => {
       expect(read(content)).toMatchObject({ titleLength: 0, heads: [] });
     },
   );
 
-  it('is surer of a whole name than of a piece of it [Y12]', () => {
+  it('is surer of a whole name than of a piece of it [Y3]', () => {
     const { names } = read('he joined the Royal Bergen Line');
     expect([...names]).toEqual(
       expect.arrayContaining([
@@ -32,17 +32,17 @@ describe('the reading of a gathered text', () => {
     );
   });
 
-  it('takes neither months nor words that only open a sentence for names [Y12]', () => {
+  it('takes neither months nor words that only open a sentence for names [Y3]', () => {
     expect([...read('It sank in March. Sailors left Bergen on Monday.').names.keys()]).toEqual(['bergen']);
     expect([...read('Bergen\nSailors left.').names.keys()]).toEqual(['bergen']);
   });
 
-  it('reads a text once [Y12]', () => {
+  it('reads a text once [Y3]', () => {
     const text = { content: 'Boats sail.' };
     expect(readingOf(text)).toBe(readingOf(text));
   });
 
-  it('finds words where they follow one another, as a search through all places would [Y12]', () => {
+  it('finds words where they follow one another, as a search through all places would [Y3]', () => {
     const word = fc.constantFrom('boat', 'sail', 'harbour');
     const words = fc.array(word, { maxLength: 12 });
     fc.assert(

@@ -1,9 +1,9 @@
 export { actionMachine } from './action/action.machine.ts';
-export type { ActionInput } from './action/setup.ts';
 export { attemptMachine } from './attempt/attempt.machine.ts';
 export type { ReadReply, ReadReplyEvent, ReadReplyInput, ValidateReply } from './attempt/ports.ts';
 export { chainMachine } from './chain/chain.machine.ts';
 export { chainVerdicts } from './chain/verdicts.ts';
+export type { ActionInput, ActionState } from './contracts/action-state.ts';
 export {
   type AttemptExecution,
   type AttemptInput,
@@ -25,12 +25,9 @@ export { type Message, messageSchema } from './contracts/message.ts';
 export { type PhaseInput, phaseInputSchema } from './contracts/phases/input.ts';
 export { type PhaseResult, phaseResultSchema } from './contracts/phases/result.ts';
 export { type RecursionState, recursionStateSchema } from './contracts/recursion.ts';
-export {
-  type FinalAnswer,
-  finalAnswerSchema,
-  type SynthesisInput,
-  synthesisInputSchema,
-} from './contracts/synthesis.ts';
+export { type RecalledSession, type SessionTurn, sessionTurnSchema } from './contracts/session.ts';
+export { type FinalAnswer, finalAnswerSchema, type SynthesisOutcome } from './contracts/synthesis.ts';
+export { type SynthesisInput, synthesisInputSchema } from './contracts/synthesis-input.ts';
 export { type Thresholds, thresholdsSchema } from './contracts/thresholds.ts';
 export { assess } from './policies/assessment.ts';
 export {
@@ -55,3 +52,6 @@ export {
   userSatisfaction,
 } from './policies/satisfaction/satisfaction.ts';
 export { type Sufficiency, sufficiencyOf } from './policies/sufficiency/sufficiency.ts';
+export { composeAnswer } from './policies/synthesis/compose.ts';
+export { synthesisInput } from './policies/synthesis/input.ts';
+export { type ReadSynthesisInput, readSynthesisInput } from './policies/synthesis/read-input.ts';

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { actionMachine } from '../machines/action/action.machine.ts';
 import { attemptMachine } from '../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../machines/chain/chain.machine.ts';
 import { chartOf } from '../src/diagram/chart.ts';
@@ -11,9 +12,13 @@ const readme = readFileSync('README.md', 'utf8');
 const pictures = [
   { page: 'README.md', mark: 'chart', picture: mermaid(chartOf(chainMachine), { depth: 2 }) },
   { page: 'docs/structured-output.md', mark: 'chart: attempt', picture: mermaid(chartOf(attemptMachine)) },
+  { page: 'docs/capability-loop.md', mark: 'chart: action', picture: mermaid(chartOf(actionMachine)) },
 ];
 const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
-const examples = readdirSync('examples').map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
+/** The examples of one file; those of more, in folders, have tests of their own in test/examples. */
+const examples = readdirSync('examples')
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
 
 describe('the documentation', () => {
   it.each(pictures)('$page shows the chart that runs (`npm run docs` draws it anew)', ({ page, mark, picture }) => {

@@ -30,7 +30,7 @@ export async function assertDone(run, cycles) {
   const { metadata } = await run.answer;
   assert.equal(metadata.decision?.rule, 'cycleLimitReached');
   assert.equal(metadata.cycles, cycles);
-  assert.equal(metadata.writtenBy, 'model');
+  assert.equal(metadata.synthesis.writtenBy, 'model');
   assert.deepEqual(metadata.failures, []);
   const count = (/** @type {string} */ type) => run.journal.filter((entry) => entry.type === type).length;
   assert.equal(count('phase-end'), 6 * cycles);

@@ -1,9 +1,12 @@
+import { actionAttempt, continuationAttempt } from '../policies/capability-loop/attempts.ts';
 import { requirePorts } from '../ports.ts';
+import { broken, stop } from './edges.ts';
 import { actionOutcome, actionSetup, startAction } from './setup.ts';
 
 /**
- * The bounded capability loop of the Action phase. The model is asked once what it can say and what it would run; after that
- * the continuation decider drives, for at most `maxContinuations` runs.
+ * The bounded capability loop of the Action phase, nested in the chain and usable alone: classify once → resolve → validate the
+ * arguments → execute → go on? The model is asked once what it can say and what it would run [R1]; after that the continuation
+ * decider drives, for at most `maxContinuations` runs [R3].
  */
 export const actionMachine = actionSetup.createMachine({
   id: 'actionLoop',
@@ -13,34 +16,38 @@ export const actionMachine = actionSetup.createMachine({
     return startAction(input);
   },
   output: ({ context }) => actionOutcome(context),
-  initial: 'responding',
+  initial: 'beginning',
   states: {
-    responding: {
+    beginning: {
+      description: 'Is it known already what to run? Else the request is classified.',
+      always: [{ guard: 'stepGiven', target: 'resolving' }, { target: 'classifying' }],
+    },
+    classifying: {
       description: 'The model answers and says which capability it would run: asked once a request.',
       invoke: {
         src: 'attempt',
-        id: 'attempt',
-        input: ({ context }) => ({ id: context.id, task: 'action', input: context.input, policy: context.policy }),
+        id: 'classification',
+        input: ({ context }) => actionAttempt(context),
         onDone: [
           {
             guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
             target: 'resolving',
-            actions: { type: 'takeOutcome', params: ({ event }) => event.output },
+            actions: { type: 'takeReply', params: ({ event }) => event.output },
           },
-          { target: 'failed', actions: { type: 'takeOutcome', params: ({ event }) => event.output } },
+          {
+            target: 'failed',
+            actions: [{ type: 'takeReply', params: ({ event }) => event.output }, stop('no_reply')],
+          },
         ],
-        onError: { target: 'failed', actions: { type: 'takeError', params: ({ event }) => ({ error: event.error }) } },
+        onError: { target: 'failed', actions: [broken('takeError'), stop('no_reply')] },
       },
     },
     resolving: {
-      description: 'Is there a capability to run, and is it known?',
+      description: 'Is there a step to take: a known capability, and an object of arguments for it?',
       always: [
         { guard: 'nothingToRun', target: 'concluded' },
-        { guard: 'capabilityKnown', target: 'validatingArguments' },
-        {
-          target: 'concluded',
-          actions: ['noteUnknown', { type: 'noteStop', params: { reason: 'invalid_next_step' } }],
-        },
+        { guard: 'nextStepInvalid', target: 'refusing', actions: 'noteInvalidStep' },
+        { target: 'validatingArguments' },
       ],
     },
     validatingArguments: {
@@ -54,94 +61,122 @@ export const actionMachine = actionSetup.createMachine({
             target: 'executing',
             actions: { type: 'takeArguments', params: ({ event }) => event.output },
           },
-          {
-            target: 'concluded',
-            actions: [
-              { type: 'takeArguments', params: ({ event }) => event.output },
-              { type: 'noteStop', params: { reason: 'invalid_next_step' } },
-            ],
-          },
+          { target: 'refusing', actions: { type: 'takeMisfit', params: ({ event }) => event.output } },
         ],
-        onError: {
-          target: 'concluded',
-          actions: [
-            { type: 'noteProblem', params: ({ event }) => ({ error: event.error }) },
-            { type: 'noteStop', params: { reason: 'invalid_next_step' } },
-          ],
-        },
+        onError: { target: 'refusing', actions: broken('noteBrokenSchema') },
       },
+      after: { answerDeadline: { target: 'refusing', actions: 'noteLateSchema' } },
+    },
+    refusing: {
+      description:
+        'A step that cannot be taken: the first is a failed result; a later one leaves the last result as it is.',
+      always: [
+        {
+          guard: 'isFirstStep',
+          target: 'concluded',
+          actions: ['takeRefusal', 'appendMemory', 'announceResult', stop('invalid_next_step')],
+        },
+        { target: 'concluded', actions: stop('invalid_next_step') },
+      ],
     },
     executing: {
       description: 'The capability runs; throwing or running late is a result too.',
-      entry: 'announceRun',
+      entry: ['beginRun', 'announceRun'],
       invoke: {
         src: 'executeCapability',
-        input: ({ context }) => ({ capability: context.call?.capability ?? '', arguments: context.checked }),
+        input: ({ context }) => ({
+          capability: context.call?.capability ?? '',
+          arguments: context.checked,
+          sessionId: context.sessionId,
+          maxResultChars: context.maxResultChars,
+        }),
         onDone: {
           target: 'continuing',
           actions: { type: 'takeResult', params: ({ event }) => ({ result: event.output }) },
         },
-        onError: {
-          target: 'continuing',
-          actions: { type: 'noteThrown', params: ({ event }) => ({ error: event.error }) },
-        },
+        onError: { target: 'continuing', actions: broken('noteThrown') },
       },
       after: { capabilityDeadline: { target: 'continuing', actions: 'noteTimeout' } },
     },
     continuing: {
-      description: 'Is somebody there to say what comes next?',
-      entry: 'announceResult',
+      description: 'The run is remembered, before anybody decides; is there somebody to say what comes next?',
+      entry: ['appendMemory', 'announceResult'],
       always: [
         { guard: 'hasDecider', target: 'deciding' },
-        { target: 'concluded', actions: { type: 'noteStop', params: { reason: 'no_decider' } } },
+        { target: 'concluded', actions: stop('no_decider') },
       ],
     },
     deciding: {
       description: 'The continuation decider looks at all results so far.',
-      invoke: {
-        src: 'decideContinuation',
-        input: ({ context }) => ({
-          request: context.input.request,
-          reply: context.reply ?? { response: '', confidence: 0, call: null },
-          results: context.results,
-        }),
-        onDone: {
-          target: 'branching',
-          actions: { type: 'takeContinuation', params: ({ event }) => ({ said: event.output }) },
-        },
-        onError: {
-          target: 'concluded',
-          actions: [
-            { type: 'noteProblem', params: ({ event }) => ({ error: event.error }) },
-            { type: 'noteStop', params: { reason: 'decider_failed' } },
+      initial: 'choosing',
+      states: {
+        choosing: {
+          description: 'A function, or the model while there are calls and tokens left for it.',
+          always: [
+            { guard: 'functionDecides', target: 'asking' },
+            { guard: 'modelMayDecide', target: 'thinking' },
+            { target: '#concluded', actions: stop('budget_exhausted') },
           ],
         },
-      },
-      after: {
-        capabilityDeadline: {
-          target: 'concluded',
-          actions: ['noteLateDecider', { type: 'noteStop', params: { reason: 'decider_failed' } }],
+        asking: {
+          description: 'The function is asked.',
+          invoke: {
+            src: 'decideContinuation',
+            input: ({ context }) => ({
+              request: context.input.request,
+              reply: context.reply,
+              results: context.results,
+              runsLeft: context.maxContinuations - context.runs,
+            }),
+            onDone: {
+              target: '#branching',
+              actions: { type: 'takeContinuation', params: ({ event }) => ({ said: event.output }) },
+            },
+            onError: { target: '#concluded', actions: [broken('noteProblem'), stop('decider_failed')] },
+          },
+          after: {
+            answerDeadline: { target: '#concluded', actions: ['noteLateDecider', stop('decider_failed')] },
+          },
+        },
+        thinking: {
+          description: 'The model is asked, with the history of all steps.',
+          invoke: {
+            src: 'attempt',
+            id: 'continuation',
+            input: ({ context }) => continuationAttempt(context),
+            onDone: [
+              {
+                guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
+                target: '#branching',
+                actions: { type: 'takeThought', params: ({ event }) => event.output },
+              },
+              {
+                target: '#concluded',
+                actions: [{ type: 'takeThought', params: ({ event }) => event.output }, stop('decider_failed')],
+              },
+            ],
+            onError: { target: '#concluded', actions: [broken('noteProblem'), stop('decider_failed')] },
+          },
         },
       },
     },
     branching: {
+      id: 'branching',
       description: 'Done, at the limit, or on to the next step.',
+      entry: 'announceContinuation',
       always: [
-        { guard: 'continuationUnreadable', target: 'concluded' },
-        {
-          guard: 'isDone',
-          target: 'concluded',
-          actions: ['takeFinalOutput', { type: 'noteStop', params: { reason: 'done' } }],
-        },
-        {
-          guard: 'continuationLimitReached',
-          target: 'concluded',
-          actions: { type: 'noteStop', params: { reason: 'limit_reached' } },
-        },
+        { guard: 'continuationUnreadable', target: 'concluded', actions: stop('decider_failed') },
+        { guard: 'isDone', target: 'concluded', actions: ['takeFinalOutput', stop('done')] },
+        { guard: 'continuationLimitReached', target: 'concluded', actions: ['forgetStep', stop('limit_reached')] },
         { target: 'resolving' },
       ],
     },
-    concluded: { description: 'A response, and the results of what ran.', type: 'final', entry: 'announceStop' },
+    concluded: {
+      id: 'concluded',
+      description: 'A response, and the results of what ran.',
+      type: 'final',
+      entry: 'announceStop',
+    },
     failed: { description: 'The model gave no usable response.', type: 'final' },
   },
 });

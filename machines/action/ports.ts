@@ -1,12 +1,8 @@
 import type { PromiseActorLogic } from 'xstate';
 import type { attemptMachine } from '../attempt/attempt.machine.ts';
-import type { CapabilityCall, CapabilityResult } from '../contracts/capability.ts';
+import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../contracts/capability.ts';
 import type { ActionReply } from '../contracts/phases/action.ts';
 import { port } from '../ports.ts';
-
-export type ArgumentsCheck =
-  | { readonly ok: true; readonly arguments: Record<string, unknown> }
-  | { readonly ok: false; readonly problem: string };
 
 /**
  * Parses the arguments of a call and holds them against the capability's schema. What it gives is JSON, as it was parsed: a
@@ -17,15 +13,22 @@ export type ValidateArguments = PromiseActorLogic<ArgumentsCheck, CapabilityCall
 export interface ExecuteCapabilityInput {
   readonly capability: string;
   readonly arguments: Record<string, unknown>;
+  readonly sessionId: string | null;
+  /** A result with more characters is a failed one. */
+  readonly maxResultChars: number;
 }
 
 /** Runs a capability on checked arguments. What it throws comes back as `success: false`; it rejects for nothing but a bug [R7]. */
 export type ExecuteCapability = PromiseActorLogic<CapabilityResult, ExecuteCapabilityInput>;
 
+/** What a decider goes by: all results so far, the oldest first; of steps long past only the beginning of what they gave. */
 export interface DecideContinuationInput {
   readonly request: string;
-  readonly reply: ActionReply;
+  /** What the model answered at first; null where the first step was given. */
+  readonly reply: ActionReply | null;
   readonly results: readonly CapabilityResult[];
+  /** Capability runs until the limit. */
+  readonly runsLeft: number;
 }
 
 /**

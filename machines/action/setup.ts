@@ -1,57 +1,31 @@
 import { assign, emit, setup } from 'xstate';
-import type { AttemptExecution, AttemptOutcome } from '../contracts/attempt.ts';
-import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
-import type { CapabilityCall, CapabilityResult, Continuation, StopReason } from '../contracts/capability.ts';
-import type { Failure } from '../contracts/failure.ts';
-import type { ChainFact } from '../contracts/journal-entry.ts';
+import type { ActionInput, ActionState } from '../contracts/action-state.ts';
+import type { AttemptOutcome } from '../contracts/attempt.ts';
+import type { ArgumentsCheck, CapabilityResult, StopReason } from '../contracts/capability.ts';
 import type { ActionReply } from '../contracts/phases/action.ts';
-import type { PhaseInput } from '../contracts/phases/input.ts';
-import type { Verdict } from '../contracts/verdict.ts';
 import { guardsOf } from '../guards.ts';
-import {
-  capabilityKnown,
-  continuationLimit,
-  nothingToRun,
-  readContinuation,
-  synthesizeLast,
-} from '../policies/capability-loop.ts';
+import { joinExecutions } from '../policies/capability-loop/attempts.ts';
+import { loopResult } from '../policies/capability-loop/broken-off.ts';
+import { readContinuation, synthesizeLast } from '../policies/capability-loop/continuation.ts';
+import { appendMemory, appendResult, failedResult } from '../policies/capability-loop/history.ts';
+import { runMs, stepProblem } from '../policies/capability-loop/steps.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import { newExecution } from '../policies/retry.ts';
-import { type ArgumentsCheck, actionPorts } from './ports.ts';
+import { type ActionFact, actionFacts } from './facts.ts';
+import { actionPorts } from './ports.ts';
+import { actionVerdicts } from './verdicts.ts';
 
-export interface ActionInput {
-  readonly id: string;
-  readonly input: Extract<PhaseInput, { phase: 'action' }>;
-  readonly policy: AttemptPolicy;
-  readonly hasDecider: boolean;
-  readonly maxContinuations: number;
-  readonly capabilityMs: number;
-}
+type Thrown = { readonly error: unknown };
 
-/** JSON, all of it. `call` is the step wished next, `checked` its arguments once they are known to fit. */
-export interface ActionContext extends ActionInput {
-  readonly reply: ActionReply | null;
-  readonly call: CapabilityCall | null;
-  readonly checked: Record<string, unknown>;
-  readonly results: readonly CapabilityResult[];
-  readonly continuation: Continuation | null;
-  readonly stopReason: StopReason;
-  /** What was wrong with the next step or the decider, in words [R5]. */
-  readonly problem: string | null;
-  readonly failure: Failure | null;
-  readonly execution: AttemptExecution;
-}
-
-type ActionFact = Extract<ChainFact, { type: 'capability-start' | 'capability-end' | 'capability-stop' }>;
-type Args = { context: ActionContext };
-
-export function startAction(input: ActionInput): ActionContext {
+export function startAction(input: ActionInput): ActionState {
   return {
     ...input,
     reply: null,
-    call: null,
     checked: {},
+    begun: 0,
+    runs: 0,
     results: [],
+    memory: [],
     continuation: null,
     stopReason: 'nothing_to_run',
     problem: null,
@@ -60,28 +34,10 @@ export function startAction(input: ActionInput): ActionContext {
   };
 }
 
-export const actionVerdicts = {
-  nothingToRun: ({ context }: Args): Verdict => nothingToRun(context.call),
-  capabilityKnown: ({ context }: Args): Verdict => capabilityKnown(context.call, context.input.capabilities),
-  hasDecider: ({ context }: Args): Verdict => ({
-    holds: context.hasDecider,
-    inputs: { hasDecider: context.hasDecider },
-  }),
-  continuationUnreadable: ({ context }: Args): Verdict => ({
-    holds: context.continuation === null,
-    inputs: { problem: context.problem },
-  }),
-  isDone: ({ context }: Args): Verdict => ({
-    holds: context.continuation?.done === true,
-    inputs: { done: context.continuation?.done ?? null },
-  }),
-  continuationLimitReached: ({ context }: Args): Verdict =>
-    continuationLimit(context.results, context.maxContinuations),
-};
-
+/** The chart's vocabulary: every name that `action.machine.ts` uses, each a line to a policy. */
 export const actionSetup = setup({
   types: {
-    context: {} as ActionContext,
+    context: {} as ActionState,
     input: {} as ActionInput,
     output: {} as AttemptOutcome,
     emitted: {} as ActionFact,
@@ -92,71 +48,71 @@ export const actionSetup = setup({
     argumentsFit: (_, { ok }: ArgumentsCheck) => ok,
     ...guardsOf(actionVerdicts),
   },
-  delays: { capabilityDeadline: ({ context }) => context.capabilityMs },
+  delays: {
+    capabilityDeadline: ({ context }) => runMs(context),
+    answerDeadline: ({ context }) => context.capabilityMs,
+  },
   actions: {
-    takeOutcome: assign((_, outcome: AttemptOutcome) =>
-      outcome.ok
-        ? {
-            reply: outcome.value as ActionReply,
-            call: (outcome.value as ActionReply).call,
-            execution: outcome.execution,
-          }
-        : { failure: outcome.failure, execution: outcome.execution },
+    takeReply: assign((_, { execution, ...outcome }: AttemptOutcome) => {
+      if (!outcome.ok) return { failure: outcome.failure, execution };
+      const reply = outcome.value as ActionReply;
+      return { reply, call: reply.call, execution };
+    }),
+    takeError: assign((_, { error }: Thrown) => ({ failure: unexpectedFailure(error) })),
+    noteInvalidStep: assign(({ context }) => ({ problem: stepProblem(context) })),
+    takeArguments: assign((_, check: ArgumentsCheck) => ({ checked: check.ok ? check.arguments : {} })),
+    takeMisfit: assign((_, check: ArgumentsCheck) => ({
+      problem: check.ok ? null : { code: check.code, message: check.problem },
+    })),
+    noteBrokenSchema: assign((_, { error }: Thrown) => ({
+      problem: { code: 'arguments_misfit' as const, message: unexpectedFailure(error).message },
+    })),
+    noteLateSchema: assign(({ context }) => ({
+      problem: {
+        code: 'arguments_misfit' as const,
+        message: `the schema did not say within ${context.capabilityMs} ms whether the arguments fit`,
+      },
+    })),
+    forgetStep: assign({ call: null, problem: null }),
+    takeRefusal: assign(({ context }) => {
+      const { code, message } = context.problem ?? {};
+      const refused = { ...context, checked: {} };
+      return { results: [failedResult(refused, code ?? 'unknown_capability', message ?? '', 0)] };
+    }),
+    beginRun: assign(({ context: { runs } }) => ({ begun: runs + 1 })),
+    takeResult: assign(({ context }, { result }: { result: CapabilityResult }) => appendResult(context, result)),
+    noteTimeout: assign(({ context }) => {
+      const ms = runMs(context);
+      return appendResult(context, failedResult(context, 'timed_out', `no result within ${ms} ms`, ms));
+    }),
+    noteThrown: assign(({ context }, { error }: Thrown) =>
+      appendResult(context, failedResult(context, 'threw', unexpectedFailure(error).message, 0)),
     ),
-    takeError: assign((_, { error }: { error: unknown }) => ({ failure: unexpectedFailure(error) })),
-    takeArguments: assign((_, check: ArgumentsCheck) =>
-      check.ok ? { checked: check.arguments } : { problem: check.problem },
-    ),
-    takeResult: assign(({ context }, { result }: { result: CapabilityResult }) => ({
-      results: [...context.results, result],
-    })),
-    noteTimeout: assign(({ context }) => ({
-      results: [
-        ...context.results,
-        brokenResult(context, `no result within ${context.capabilityMs} ms`, context.capabilityMs),
-      ],
-    })),
-    noteThrown: assign(({ context }, { error }: { error: unknown }) => ({
-      results: [...context.results, brokenResult(context, unexpectedFailure(error).message, 0)],
-    })),
+    appendMemory: assign(({ context }) => ({ memory: appendMemory(context) })),
     takeContinuation: assign((_, { said }: { said: unknown }) => readContinuation(said)),
-    takeFinalOutput: assign(({ context }) => ({
-      results: synthesizeLast(context.results, context.continuation?.done ? context.continuation.finalOutput : null),
+    takeThought: assign(({ context }, { execution, ...outcome }: AttemptOutcome) => ({
+      execution: joinExecutions(context.execution, execution),
+      ...(outcome.ok
+        ? readContinuation(outcome.value)
+        : { problem: { code: null, message: `${outcome.failure.code}: ${outcome.failure.message}` } }),
     })),
+    takeFinalOutput: assign(({ context }) => ({ results: synthesizeLast(context.results, context.continuation) })),
     noteStop: assign((_, { reason }: { reason: StopReason }) => ({ stopReason: reason })),
-    noteUnknown: assign(({ context }) => ({ problem: `there is no capability "${context.call?.capability ?? ''}"` })),
-    noteProblem: assign((_, { error }: { error: unknown }) => ({ problem: unexpectedFailure(error).message })),
+    noteProblem: assign((_, { error }: Thrown) => ({
+      problem: { code: null, message: unexpectedFailure(error).message },
+    })),
     noteLateDecider: assign(({ context }) => ({
-      problem: `the decider said nothing within ${context.capabilityMs} ms`,
+      problem: { code: null, message: `the decider said nothing within ${context.capabilityMs} ms` },
     })),
-    announceRun: emit(({ context }) => ({
-      type: 'capability-start' as const,
-      capability: context.call?.capability ?? '',
-      index: context.results.length + 1,
-    })),
-    announceStop: emit(({ context }) => ({
-      type: 'capability-stop' as const,
-      reason: context.stopReason,
-      runs: context.results.length,
-      problem: context.problem,
-    })),
-    announceResult: emit(({ context }) => ({
-      type: 'capability-end' as const,
-      index: context.results.length,
-      result: context.results.at(-1) ?? brokenResult(context, 'no result', 0),
-    })),
+    announceRun: emit(({ context }) => actionFacts.start(context)),
+    announceResult: emit(({ context }) => actionFacts.end(context)),
+    announceContinuation: emit(({ context }) => actionFacts.continuation(context)),
+    announceStop: emit(({ context }) => actionFacts.stop(context)),
   },
 });
 
-function brokenResult({ call, checked }: ActionContext, error: string, durationMs: number): CapabilityResult {
-  const capability = call?.capability ?? '';
-  const base = { capability, arguments: checked, success: false, output: '', synthesized: false, startedAtMs: null };
-  return { ...base, error, durationMs };
-}
-
-/** What the machine ends with: the value is an ActionResult without its `phase`. */
-export function actionOutcome({ reply, results, stopReason, failure, execution }: ActionContext): AttemptOutcome {
-  return failure === null
-    ? { ok: true, value: { reply, results, stopReason }, execution }
-    : { ok: false, failure, execution };
+/** What the machine ends with: the value is an ActionResult without its `phase` and `step`. */
+export function actionOutcome(state: ActionState): AttemptOutcome {
+  const { failure, execution } = state;
+  return failure === null ? { ok: true, value: loopResult(state), execution } : { ok: false, failure, execution };
 }

@@ -25,7 +25,7 @@ export function recordFailureWith(hooks: RetryHooks) {
   return setup({ types, actors: attemptPorts }).assign(({ context }) => {
     const record = attemptRecord(context);
     const kept = keptRecord(hooks, record, context.execution);
-    const execution = recordAttempt(context.execution, kept.value ?? record);
+    const execution = recordAttempt(context.execution, kept.value ?? record, context.policy.prices);
     const failure = kept.broke ?? context.failure ?? NO_FAILURE;
     const elapsedMs = elapsed({ ...context, execution });
     const text = context.reply?.text ?? '';
@@ -63,7 +63,7 @@ export const attemptSetup = setup({
     })),
     takeValue: assign(({ context }, validation: Validation) => ({
       value: validation.ok ? validation.value : null,
-      execution: recordAttempt(context.execution, attemptRecord(context)),
+      execution: recordAttempt(context.execution, attemptRecord(context), context.policy.prices),
     })),
     takeMisfit: assign((_, validation: Validation) => ({ failure: validation.ok ? NO_FAILURE : validation.failure })),
     takeError: assign((_, { error }: { error: unknown }) => ({ failure: unexpectedFailure(error) })),

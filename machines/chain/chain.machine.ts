@@ -1,6 +1,6 @@
-import { attemptPolicy, executionId, phaseInput } from '../policies/phase-input.ts';
+import { actionInput } from '../policies/phase-input.ts';
 import { initialState } from '../policies/progress.ts';
-import { composeAnswer } from '../policies/synthesis.ts';
+import { answerOf } from '../policies/synthesis/state.ts';
 import { requirePorts } from '../ports.ts';
 import {
   begin,
@@ -15,6 +15,7 @@ import {
   think,
 } from './edges.ts';
 import { experience } from './experience.ts';
+import { recalling, remembering } from './session.ts';
 import { chainSetup } from './setup.ts';
 import { synthesizing } from './synthesizing.ts';
 import { understanding } from './understanding.ts';
@@ -33,12 +34,12 @@ export const chainMachine = chainSetup.createMachine({
     requirePorts(self);
     return initialState(input);
   },
-  output: ({ context }) => context.answer ?? composeAnswer(context),
+  output: ({ context }) => context.answer ?? answerOf(context),
   initial: 'cycling',
   states: {
     cycling: {
       description: 'The phases, in order within a cycle; from anywhere in here the user can cancel, finish or direct.',
-      initial: 'routing',
+      initial: 'beginning',
       always: {
         guard: 'budgetExhausted',
         target: 'synthesizing',
@@ -47,7 +48,7 @@ export const chainMachine = chainSetup.createMachine({
       after: {
         runDeadline: {
           target: 'synthesizing',
-          actions: ['chargeBrokenOff', { type: 'interrupt', params: { kind: 'deadline' } }],
+          actions: ['takeBrokenOff', { type: 'interrupt', params: { kind: 'deadline' } }],
         },
       },
       on: {
@@ -55,14 +56,14 @@ export const chainMachine = chainSetup.createMachine({
         'run.interrupted': onStopped('interrupted', 'synthesizing'),
         'run.finished': {
           target: 'synthesizing',
-          actions: ['chargeBrokenOff', { type: 'interrupt', params: { kind: 'finished_by_user' } }],
+          actions: ['takeBrokenOff', { type: 'interrupt', params: { kind: 'finished_by_user' } }],
         },
         'run.directed': [
           {
             guard: { type: 'directionIsPhase', params: ({ event }) => event },
             target: '.routing',
             actions: [
-              'chargeBrokenOff',
+              'takeBrokenOff',
               { type: 'takeDirection', params: ({ event }) => ({ phase: event.phase, prompt: event.prompt }) },
             ],
           },
@@ -70,6 +71,11 @@ export const chainMachine = chainSetup.createMachine({
         ],
       },
       states: {
+        beginning: {
+          description: 'Does the request belong to a session that is to be recalled?',
+          always: [{ guard: 'recallWanted', target: 'recalling' }, { target: 'routing' }],
+        },
+        recalling,
         routing: {
           id: 'routing',
           description:
@@ -90,14 +96,7 @@ export const chainMachine = chainSetup.createMachine({
           entry: begin('action'),
           invoke: {
             src: 'action',
-            input: ({ context }) => ({
-              id: executionId(context, 'action'),
-              input: phaseInput(context, 'action'),
-              policy: attemptPolicy(context),
-              hasDecider: context.hasDecider,
-              maxContinuations: context.limits.maxContinuations,
-              capabilityMs: context.limits.capabilityMs,
-            }),
+            input: ({ context }) => actionInput(context),
             onDone: settle('action', 'experience'),
             onError: onBroken('action'),
           },
@@ -201,6 +200,7 @@ export const chainMachine = chainSetup.createMachine({
           id: 'recovering',
           description: 'A phase failed: again, without it, or straight to the answer.',
           always: [
+            { guard: 'phaseSaved', target: 'routing' },
             {
               guard: 'modelUnavailable',
               target: '#synthesizing',
@@ -231,6 +231,7 @@ export const chainMachine = chainSetup.createMachine({
       },
     },
     synthesizing,
+    remembering,
     answered: {
       id: 'answered',
       description: 'completed, degraded or cancelled: always with an answer.',

@@ -57,7 +57,7 @@ export const onDeadline = (phase: Phase) => ({
   phaseDeadline: {
     target: '#recovering',
     actions: [
-      'chargeBrokenOff' as const,
+      'takeBrokenOff' as const,
       { type: 'timeOutPhase' as const, params: { phase } },
       { type: 'announceEnd' as const, params: { phase } },
     ],
@@ -67,10 +67,14 @@ export const onDeadline = (phase: Phase) => ({
 type Stopped = { readonly event: { readonly reason?: string | undefined } };
 
 /** The user or the host stops the run: the answer is composed from what there is. */
-export const onStopped = (kind: 'cancelled' | 'interrupted', target: string) => ({
+export const onStopped = (
+  kind: 'cancelled' | 'interrupted',
+  target: string,
+  charge: 'takeBrokenOff' | 'breakOffSynthesis' = 'takeBrokenOff',
+) => ({
   target,
   actions: [
-    'chargeBrokenOff' as const,
+    charge,
     { type: 'interrupt' as const, params: ({ event }: Stopped) => ({ kind, reason: event.reason ?? '' }) },
   ],
 });

@@ -23,14 +23,25 @@ export const experience = chainSetup.createStateConfig({
           target: 'reading',
           actions: { type: 'takePassages', params: ({ event }) => ({ found: event.output }) },
         },
-        onError: {
-          target: 'reading',
-          actions: {
-            type: 'noteDeadSource',
-            params: ({ context, event }) => ({ error: event.error, query: searchQuery(context) }),
+        onError: [
+          {
+            guard: { type: 'sourceMayRecover', params: ({ event }) => ({ error: event.error }) },
+            target: 'backingOff',
+            actions: { type: 'noteRateLimit', params: ({ event }) => ({ error: event.error }) },
           },
-        },
+          {
+            target: 'reading',
+            actions: {
+              type: 'noteDeadSource',
+              params: ({ context, event }) => ({ error: event.error, query: searchQuery(context) }),
+            },
+          },
+        ],
       },
+    },
+    backingOff: {
+      description: 'The source limits its rate: it is asked again after a while.',
+      after: { sourceBackoff: 'retrieving' },
     },
     reading: {
       description: 'What the passages hold for the request.',

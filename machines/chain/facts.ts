@@ -2,11 +2,13 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver } from '../contracts/consent.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Phase } from '../contracts/phase.ts';
+import type { RecalledSession } from '../contracts/session.ts';
 import { NO_DECISION } from '../policies/decisions.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
+import { fittingTurns, recalledMessages } from '../policies/recalled-turns.ts';
 import { NO_STATISTICS } from '../policies/retention/statistics.ts';
 import { preview } from '../policies/summary.ts';
-import { composeAnswer } from '../policies/synthesis.ts';
+import { answerOf } from '../policies/synthesis/state.ts';
 
 /** What the chart says of itself: the state's view of each fact, for whoever listens and for the journal. */
 export const chainFacts = {
@@ -58,5 +60,20 @@ export const chainFacts = {
     type: 'decision',
     decision: state.decision ?? NO_DECISION,
   }),
-  answer: (state: ChainState): ChainFact => ({ type: 'answer', answer: state.answer ?? composeAnswer(state) }),
+  sessionRecalled: (state: ChainState, recalled: RecalledSession): ChainFact => {
+    const { turns, problem } = fittingTurns(state, recalled);
+    return {
+      type: 'session-recalled',
+      sessionId: state.sessionId ?? '',
+      turns: turns.length,
+      messages: [...recalledMessages(turns, state.messages)],
+      problem,
+    };
+  },
+  sessionStored: ({ sessionId }: ChainState, problem: string | null): ChainFact => ({
+    type: 'session-stored',
+    sessionId: sessionId ?? '',
+    problem,
+  }),
+  answer: (state: ChainState): ChainFact => ({ type: 'answer', answer: state.answer ?? answerOf(state) }),
 };

@@ -1,13 +1,16 @@
 import { type AnyMachineSnapshot, assign, emit, setup } from 'xstate';
+import { brokenOffFacts } from '../action/facts.ts';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainEvent } from '../contracts/chain-event.ts';
-import type { ChainInput, ChainState, Interruption } from '../contracts/chain-state.ts';
+import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver } from '../contracts/consent.ts';
 import type { ContextMeasures } from '../contracts/context-measures.ts';
 import type { DecisionRule } from '../contracts/decision.ts';
+import type { Interruption } from '../contracts/interruption.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
+import type { RecalledSession } from '../contracts/session.ts';
 import type { FinalAnswer } from '../contracts/synthesis.ts';
 import { guardsOf } from '../guards.ts';
 import { consentRequest, readChoice, resolveConsent } from '../policies/consent.ts';
@@ -18,13 +21,15 @@ import * as outcomes from '../policies/outcomes.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import { evaluateContext, NOT_RATED, noteUnmeasured, takeMeasures } from '../policies/phases/understanding.ts';
 import * as progress from '../policies/progress.ts';
+import { takeSession } from '../policies/recalled-turns.ts';
 import { deadlines } from '../policies/recovery.ts';
+import { nextSourceRetry } from '../policies/source-backoff.ts';
 import { takeSummaries } from '../policies/summaries.ts';
-import { composeAnswer } from '../policies/synthesis.ts';
-import { addUsage } from '../policies/usage.ts';
+import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
+import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/state.ts';
 import { chainFacts } from './facts.ts';
 import { chainPorts } from './ports.ts';
-import { usageUnderWay } from './usage-under-way.ts';
+import { underWay } from './under-way.ts';
 import { chainVerdicts } from './verdicts.ts';
 
 type OfPhase = { readonly phase: Phase };
@@ -35,8 +40,7 @@ type Consent = {
   readonly by: ConsentGiver;
 };
 
-/** The chart's vocabulary: every name that `chain.machine.ts` uses, each a line to a policy. */
-export const chainSetup = setup({
+const vocabulary = setup({
   types: {
     context: {} as ChainState,
     input: {} as ChainInput,
@@ -51,13 +55,30 @@ export const chainSetup = setup({
   },
   delays: {
     phaseDeadline: ({ context }) => context.limits.phaseMs,
-    runDeadline: ({ context }) => deadlines(context.limits).runMs,
-    synthesisDeadline: ({ context }) => deadlines(context.limits).synthesisMs,
+    runDeadline: ({ context }) => deadlines(context).runMs,
+    synthesisDeadline: ({ context }) => deadlines(context).synthesisMs,
+    sessionDeadline: ({ context }) => deadlines(context).sessionMs,
+    sourceBackoff: ({ context }) => context.sourceRetry?.waitMs ?? 0,
     consentDeadline: ({ context }) => context.limits.consentMs,
   },
+});
+
+/** What was under way is taken over before it is gone: a capability loop cannot speak for itself any more. */
+const takeBrokenOff = vocabulary.enqueueActions(({ enqueue, self }) => {
+  const { usage, loop } = underWay(self.getSnapshot() as AnyMachineSnapshot);
+  for (const fact of loop === null ? [] : brokenOffFacts(loop)) enqueue.emit(fact);
+  enqueue.assign(({ context }) => outcomes.takeBrokenOff(context, usage, loop));
+});
+
+/** The chart's vocabulary: every name that `chain.machine.ts` uses, each a line to a policy. */
+export const chainSetup = vocabulary.extend({
   actions: {
+    takeSession: assign(({ context }, recalled: RecalledSession) => takeSession(context, recalled)),
     enterPhase: assign(({ context }) => progress.enterPhase(context)),
     takePassages: assign((_, { found }: { found: Retrieval }) => ({ retrieval: { found, failure: null } })),
+    noteRateLimit: assign(({ context }, { error }: { error: unknown }) => ({
+      sourceRetry: nextSourceRetry(context, error),
+    })),
     noteDeadSource: assign((_, { error, query }: { error: unknown; query: string }) => ({
       retrieval: { found: { query, passages: [], widened: false }, failure: unexpectedFailure(error).message },
     })),
@@ -104,16 +125,21 @@ export const chainSetup = setup({
       phaseRetries: 0,
       recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
     })),
-    chargeBrokenOff: assign(({ context, self }) => ({
-      usage: addUsage(context.usage, usageUnderWay(self.getSnapshot() as AnyMachineSnapshot)),
-    })),
+    takeBrokenOff,
     interrupt: assign((_, interruption: Interruption) => ({ interruption })),
-    takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => outcomes.settleSynthesis(context, outcome)),
-    breakSynthesis: assign((_, { error }: { error: unknown }) => ({
-      synthesisFailure: unexpectedFailure(error).message,
+    takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
+    breakSynthesis: assign((_, { error }: { error: unknown }) => ({ written: brokenOutcome(error) })),
+    breakOffSynthesis: assign(({ self }) => ({
+      written: composedOutcome('', underWay(self.getSnapshot() as AnyMachineSnapshot).usage),
     })),
-    timeOutSynthesis: assign({ synthesisFailure: 'it was not written in time' }),
-    composeAnswer: assign(({ context }) => ({ answer: composeAnswer(context) })),
+    timeOutSynthesis: assign(({ context, self }) =>
+      timeOutWriting(context, underWay(self.getSnapshot() as AnyMachineSnapshot).usage),
+    ),
+    composeAnswer: assign(({ context }) => ({ answer: answerOf(context) })),
+    announceRecalled: emit(({ context }, recalled: RecalledSession) => chainFacts.sessionRecalled(context, recalled)),
+    announceStored: emit(({ context }, { problem }: { problem: string | null }) =>
+      chainFacts.sessionStored(context, problem),
+    ),
     announcePhase: emit(({ context }, { phase }: OfPhase) => chainFacts.phaseStart(context, phase)),
     announceEnd: emit(({ context }, { phase }: OfPhase) => chainFacts.phaseEnd(context, phase)),
     announceOperations: emit(({ context }, { phase }: OfPhase) => chainFacts.operations(context, phase)),

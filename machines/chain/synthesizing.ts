@@ -1,5 +1,4 @@
-import { executionId, synthesisPolicy } from '../policies/phase-input.ts';
-import { synthesisInput } from '../policies/synthesis.ts';
+import { writingInput } from '../policies/synthesis/state.ts';
 import { onStopped } from './edges.ts';
 import { chainSetup } from './setup.ts';
 
@@ -9,36 +8,31 @@ export const synthesizing = chainSetup.createStateConfig({
   description: 'Builds the final answer: with a model where that is possible, without one otherwise. It cannot fail.',
   initial: 'preparing',
   on: {
-    'run.cancelled': onStopped('cancelled', '.composing'),
-    'run.interrupted': onStopped('interrupted', '.composing'),
+    'run.cancelled': onStopped('cancelled', '.composing', 'breakOffSynthesis'),
+    'run.interrupted': onStopped('interrupted', '.composing', 'breakOffSynthesis'),
   },
   states: {
     preparing: {
-      description: 'Is there a model, time and budget to write with?',
+      description: 'Is there a model to write with, and a reserve that its prompt fits in?',
       always: [{ guard: 'modelMayWrite', target: 'writing' }, { target: 'composing' }],
     },
     writing: {
       description: 'The model writes the final answer from what the phases came to.',
       invoke: {
         src: 'attempt',
-        input: ({ context }) => ({
-          id: executionId(context, 'synthesis'),
-          task: 'synthesis',
-          input: synthesisInput(context),
-          policy: synthesisPolicy(context),
-        }),
+        input: ({ context }) => writingInput(context),
         onDone: { target: 'composing', actions: { type: 'takeSynthesis', params: ({ event }) => event.output } },
         onError: {
           target: 'composing',
           actions: { type: 'breakSynthesis', params: ({ event }) => ({ error: event.error }) },
         },
       },
-      after: { synthesisDeadline: { target: 'composing', actions: ['chargeBrokenOff', 'timeOutSynthesis'] } },
+      after: { synthesisDeadline: { target: 'composing', actions: 'timeOutSynthesis' } },
     },
     composing: {
       description: 'The answer with its flags, as the engine computed them.',
       entry: 'composeAnswer',
-      always: '#answered',
+      always: [{ guard: 'hasSession', target: '#remembering' }, { target: '#answered' }],
     },
   },
 });

@@ -64,7 +64,7 @@ export const understanding = chainSetup.createStateConfig({
         onDone: { target: 'consulting', actions: { type: 'takeSummaries', params: ({ event }) => event.output } },
         onError: 'consulting',
       },
-      after: { phaseDeadline: { target: 'consulting', actions: 'chargeBrokenOff' } },
+      after: { phaseDeadline: { target: 'consulting', actions: 'takeBrokenOff' } },
     },
     consulting: {
       description: 'Does the plan touch anything of the user’s?',

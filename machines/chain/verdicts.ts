@@ -15,9 +15,11 @@ import { isPhase, proposes } from '../policies/phase-selection.ts';
 import { measuringPays } from '../policies/phases/understanding.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
-import { modelUnavailable, phaseMayBeSkipped, phaseMayRepeat } from '../policies/recovery.ts';
+import { modelUnavailable, phaseMayBeSkipped, phaseMayRepeat, phaseSaved } from '../policies/recovery.ts';
+import { hasSession, recallWanted } from '../policies/session.ts';
+import { sourceMayRecover } from '../policies/source-backoff.ts';
 import { summariesWanted } from '../policies/summaries.ts';
-import { modelMayWrite } from '../policies/synthesis.ts';
+import { modelMayWrite } from '../policies/synthesis/state.ts';
 
 type Args = { readonly context: ChainState };
 
@@ -47,6 +49,7 @@ export const chainVerdicts = {
     holds: isPhase(phase),
     inputs: { phase, phases: PHASES.join(' ') },
   }),
+  sourceMayRecover: ({ context }: Args, { error }: { error: unknown }): Verdict => sourceMayRecover(context, error),
   consentNeeded: ({ context }: Args): Verdict => {
     const request = consentRequest(context.evaluation?.operations ?? [], visibleMessages(context));
     return { holds: request !== null, inputs: { messages: request?.items.length ?? 0 } };
@@ -57,6 +60,9 @@ export const chainVerdicts = {
   onDetour: ({ context: { detour } }: Args): Verdict => ({ holds: detour, inputs: { detour } }),
   summariesWanted: ({ context }: Args): Verdict => summariesWanted(context),
   comparisonWanted: ({ context }: Args): Verdict => comparisonWanted(context),
+  phaseSaved: ({ context }: Args): Verdict => phaseSaved(context),
+  hasSession: ({ context }: Args): Verdict => hasSession(context),
+  recallWanted: ({ context }: Args): Verdict => recallWanted(context),
   modelUnavailable: ({ context }: Args): Verdict => modelUnavailable(context),
   phaseMayRepeat: ({ context }: Args): Verdict => phaseMayRepeat(context),
   phaseMayBeSkipped: ({ context }: Args): Verdict => phaseMayBeSkipped(context),

@@ -8,8 +8,11 @@ export const tokenUsageSchema = z.object({
 });
 export type TokenUsage = Readonly<z.infer<typeof tokenUsageSchema>>;
 
-/** What a run has used so far; failed attempts count [A11]. */
-export const usageSchema = tokenUsageSchema.extend({ modelCalls: z.int().min(0) });
+/**
+ * What a run has used so far; failed attempts count [A11]. `cost` is in the currency of the price table; null where the price of a
+ * model that was called is not known.
+ */
+export const usageSchema = tokenUsageSchema.extend({ modelCalls: z.int().min(0), cost: z.number().min(0).nullable() });
 export type Usage = Readonly<z.infer<typeof usageSchema>>;
 
 /** The longest that a timer of the platform can wait; asked for more, it would fire at once. */
@@ -52,6 +55,12 @@ export const limitsSchema = z.strictObject({
   maxPhaseRetries: z.int().min(0).default(1),
   /** Capability runs in one Action [R3]. */
   maxContinuations: z.int().min(1).default(5),
+  /** Characters of one capability's result; a longer one is a failed run. */
+  maxResultChars: z.int().min(1).default(100_000),
+  /** Turns of the session that a request is given as its context. */
+  sessionTurns: z.int().min(0).default(10),
+  /** Recalling a session, and storing a turn of it; then the run goes on without. */
+  sessionMs: milliseconds.default(5_000),
   /** Messages in the context; beyond it the least relevant give way. */
   maxMessages: z.int().min(1).default(200),
   /** Messages that the model summarises in one evaluation of the context; the rest, or all at 0, get extracts [U5]. */

@@ -1,17 +1,19 @@
 import type { Limits, Usage } from './budget.ts';
-import type { CapabilityDescriptor } from './capability.ts';
+import type { CapabilityDescriptor, DeciderKind, RememberedRun } from './capability.ts';
 import type { ContextMeasures } from './context-measures.ts';
 import type { ContextOperation } from './context-operation.ts';
 import type { Assessment, Decision } from './decision.ts';
 import type { Envelope } from './envelope.ts';
 import type { PhaseFailure } from './failure.ts';
+import type { Interruption } from './interruption.ts';
 import type { Message } from './message.ts';
 import type { Retrieval } from './passage.ts';
 import type { Phase } from './phase.ts';
 import type { PhaseResults } from './phases/result.ts';
 import type { UnderstandingReply } from './phases/understanding.ts';
+import type { Price } from './price.ts';
 import type { RecursionState } from './recursion.ts';
-import type { FinalAnswer, SynthesisReply } from './synthesis.ts';
+import type { FinalAnswer, SynthesisOutcome } from './synthesis.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** What a run is started with. Defaults are filled in at the edge: here nothing is optional. */
@@ -24,9 +26,18 @@ export interface ChainInput {
   readonly startedAtMs: number;
   readonly limits: Limits;
   readonly thresholds: Thresholds;
+  /** Of the model that takes the least. */
   readonly contextWindowTokens: number;
+  /** How many models stand behind the first, to take over where it has no retry left. */
+  readonly fallbackModels: number;
   readonly capabilities: readonly CapabilityDescriptor[];
-  readonly hasDecider: boolean;
+  /** Who says what comes after a capability's result. */
+  readonly decider: DeciderKind;
+  /** The session that the request belongs to; null for one by itself. */
+  readonly sessionId: string | null;
+  /** What each model costs, the first and its fallbacks in order, in `currency`; null where that is not known. */
+  readonly prices: readonly (Price | null)[];
+  readonly currency: string | null;
   /** Whether there is anything to search: an answer is then held against what was found. */
   readonly hasDocuments: boolean;
   /** Whether messages and answers can be compared by their embeddings. */
@@ -35,10 +46,11 @@ export interface ChainInput {
   readonly messages: readonly Message[];
 }
 
-/** Why the phases were left other than by a decision of Yield. */
-export type Interruption =
-  | { readonly kind: 'cancelled' | 'interrupted'; readonly reason: string }
-  | { readonly kind: 'finished_by_user' | 'deadline' | 'budget' | 'phase_failed' | 'model_unavailable' };
+/** A search to come again after a wait. */
+export interface SourceRetry {
+  readonly retries: number;
+  readonly waitMs: number;
+}
 
 /** What Understanding would do, and the measures that it went by. */
 export interface Evaluation {
@@ -59,6 +71,8 @@ export interface ChainState extends ChainInput {
   readonly applied: readonly ContextOperation[];
   /** Experience between its two halves. */
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
+  /** Experience while its source limits the rate: how often it was asked again, and the wait under way. */
+  readonly sourceRetry: SourceRetry | null;
   /** The user was asked about their messages in this run: nobody asks again for want of room. */
   readonly consentAsked: boolean;
   /** Understanding was entered before its turn: the context must shrink before any phase can be asked. */
@@ -78,11 +92,16 @@ export interface ChainState extends ChainInput {
   readonly phaseRetries: number;
   readonly failure: PhaseFailure | null;
   readonly failures: readonly PhaseFailure[];
+  /** Of the phases; what synthesis used is in `written`. */
   readonly usage: Usage;
+  /** The capability runs of all cycles in order, the newest 64: what the session will remember of them [R4]. */
+  readonly runs: readonly RememberedRun[];
+  /** Why not all of the session was recalled; null where it was, and without a session. */
+  readonly sessionProblem: string | null;
   readonly corrections: number;
   readonly lastMessageAtMs: number;
   readonly interruption: Interruption | null;
-  readonly written: SynthesisReply | null;
-  readonly synthesisFailure: string | null;
+  /** How the writing of the answer went; null before. */
+  readonly written: SynthesisOutcome | null;
   readonly answer: FinalAnswer | null;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokenUsageSchema, usageSchema } from './budget.ts';
-import { capabilityResultSchema, stopReasonSchema } from './capability.ts';
+import { capabilityFailureSchema, capabilityResultSchema, stopReasonSchema } from './capability.ts';
 import { chainEventSchema } from './chain-event.ts';
 import { consentGiverSchema, consentRequestSchema } from './consent.ts';
 import { contextOperationSchema } from './context-operation.ts';
@@ -70,6 +70,15 @@ export const chainFactSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('direction-refused'), got: z.string() }),
   z.object({ type: z.literal('decision'), decision: decisionSchema }),
   z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
+  z.object({
+    type: z.literal('session-recalled'),
+    sessionId: z.string(),
+    turns: z.int(),
+    /** What stands in front of the messages that the run began with. */
+    messages: z.array(messageSchema),
+    problem: z.string().nullable(),
+  }),
+  z.object({ type: z.literal('session-stored'), sessionId: z.string(), problem: z.string().nullable() }),
   z.object({ type: z.literal('attempt-start'), attemptId: z.string(), task: z.string(), attempt: z.int() }),
   z.object({
     type: z.literal('attempt-end'),
@@ -88,14 +97,31 @@ export const chainFactSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('capability-start'), capability: z.string(), index: z.int() }),
   z.object({
+    type: z.literal('continuation'),
+    index: z.int(),
+    decidedBy: z.enum(['function', 'model']),
+    /** Null where what was said is no continuation. */
+    done: z.boolean().nullable(),
+    next: z.string().nullable(),
+    limitReached: z.boolean(),
+  }),
+  z.object({
     type: z.literal('capability-stop'),
     reason: stopReasonSchema,
     runs: z.int(),
+    failed: z.int(),
+    /** What the runs took together. */
+    capabilityMs: z.number(),
+    code: capabilityFailureSchema.nullable(),
     problem: z.string().nullable(),
   }),
   z.object({ type: z.literal('capability-end'), index: z.int(), result: capabilityResultSchema }),
 ]);
 export type ChainFact = z.infer<typeof chainFactSchema>;
+
+/** A prompt that a run was made with; `digest` tells its words apart where they can be read without a run, else it is null [E8]. */
+const promptVersionSchema = z.object({ name: z.string(), version: z.number(), digest: z.string().nullable() });
+export type PromptVersion = Readonly<z.infer<typeof promptVersionSchema>>;
 
 /** What the runtime writes beside the charts' facts. */
 const runtimeFactSchema = z.discriminatedUnion('type', [
@@ -107,6 +133,10 @@ const runtimeFactSchema = z.discriminatedUnion('type', [
     messages: z.array(messageSchema),
     mode: z.enum(['automatic', 'manual']),
     modelId: z.string(),
+    /** Those that stand behind the first, in order. */
+    fallbackModelIds: z.array(z.string()).default([]),
+    /** By task. */
+    prompts: z.record(z.string(), promptVersionSchema),
     startedAt: z.iso.datetime(),
     limits: z.record(z.string(), z.number()),
     thresholds: z.record(z.string(), z.number()),

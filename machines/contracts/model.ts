@@ -10,10 +10,21 @@ export interface ChatTurn {
 export const REPLY_FORMS = ['text', 'tool-call'] as const;
 export type ReplyForm = (typeof REPLY_FORMS)[number];
 
+/** A tool that a model may call in place of its reply. `parameters` is the JSON Schema of its arguments, an object. */
+export interface ToolOffer {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
 /**
  * One call of a language model. `turns` is the rendered prompt; `outputSchema` is the JSON Schema that the reply must fit, an object
  * at its root, and `schemaName` its name: that of the one tool, where the reply is wanted as a tool call. `input` is the typed input
  * that the prompt was rendered from, for models that are no language model; `task` says what it is for, a phase of the chain say.
+ *
+ * `tools` are offered beside the reply, only to a model with `nativeTools` and never an empty list: a call of one of them, in
+ * either reply form, stands for the reply. `turnsWithoutTools` is then the same prompt with the tools told in words, for a server that
+ * turns out to take none.
  */
 export interface ModelRequest {
   readonly task: string;
@@ -22,6 +33,8 @@ export interface ModelRequest {
   readonly outputSchema: Readonly<Record<string, unknown>>;
   readonly replyForm: ReplyForm;
   readonly input: unknown;
+  readonly tools?: readonly ToolOffer[];
+  readonly turnsWithoutTools?: readonly ChatTurn[];
 }
 
 /**
@@ -50,6 +63,8 @@ export interface ChatModel {
   readonly id: string;
   /** How many tokens prompt and reply may have together. */
   readonly contextWindowTokens: number;
+  /** Whether it takes tools beside a reply; else tools are told in words. */
+  readonly nativeTools?: boolean;
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>;
   /**
    * The tokens of each text by the model's own tokenizer, in order; what a chat template adds is not in them [U10]. May reject: the

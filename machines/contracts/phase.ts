@@ -6,7 +6,7 @@ export const PHASES = ['action', 'experience', 'intention', 'observation', 'unde
 export const phaseSchema = z.enum(PHASES);
 export type Phase = z.infer<typeof phaseSchema>;
 
-/** What a model is asked to do: one of the six phases, to summarise messages, or to write the final answer. */
-export const TASKS = [...PHASES, 'summary', 'synthesis'] as const;
+/** What a model is asked to do: one of the six phases, what to run next, to summarise messages, or to write the final answer. */
+export const TASKS = [...PHASES, 'continuation', 'summary', 'synthesis'] as const;
 export const taskSchema = z.enum(TASKS);
 export type Task = z.infer<typeof taskSchema>;

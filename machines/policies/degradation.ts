@@ -1,7 +1,9 @@
-import type { ChainState } from '../contracts/chain-state.ts';
-import { PHASES } from '../contracts/phase.ts';
-import type { Degradation } from '../contracts/synthesis.ts';
-import { settled } from './completion.ts';
+import type { InputProblem } from '../contracts/reading/read-members.ts';
+import type { Degradation, Fallback, SynthesisOutcome } from '../contracts/synthesis.ts';
+import type { SynthesisInput } from '../contracts/synthesis-input.ts';
+import { says } from '../contracts/visible-text.ts';
+import { bestDraft } from './synthesis/draft.ts';
+import { problemText, type ReadSynthesisInput } from './synthesis/read-input.ts';
 
 /** One reason for an answer to be less than hoped for, in words. */
 export interface Shortfall {
@@ -11,73 +13,117 @@ export interface Shortfall {
 
 /**
  * Everything that keeps the answer from being complete, the weightiest first [E5]: incomplete state > TTL (cycles) > zero passes
- * > not converged, with the run's own ends before them. Computed from the state alone: no model has a say.
+ * > not converged, with the run's own ends before them. Computed from the input alone: no model has a say, and a field that is missing
+ * or wrong claims nothing but that.
  */
-export function shortfalls(state: ChainState): readonly Shortfall[] {
-  const { interruption, decision, recursion, limits, assessment } = state;
-  const lost = lostPhases(state);
+export function shortfalls(read: ReadSynthesisInput, written: SynthesisOutcome): readonly Shortfall[] {
+  const { input } = read;
+  const { interruption, decision, limits } = input.run;
   const found: Shortfall[] = [];
-  const note = (reason: Degradation, says: string): void => {
-    found.push({ reason, says: sentence(says) });
+  const note = (reason: Degradation, text: string): void => {
+    if (text !== '') found.push({ reason, says: sentence(text) });
   };
   if (interruption?.kind === 'cancelled') note('cancelled', `The run was cancelled${because(interruption.reason)}.`);
   if (interruption?.kind === 'interrupted')
     note('interrupted', `The run was interrupted${because(interruption.reason)}.`);
   if (interruption?.kind === 'model_unavailable')
-    note('model_unavailable', `The model could not be used: ${lastFailure(state)}`);
-  if (interruption?.kind === 'phase_failed') note('incomplete_state', `A phase failed: ${lastFailure(state)}`);
-  else if (lost.length > 0 && interruption?.kind !== 'model_unavailable')
-    note('incomplete_state', `Done without ${listed(lost)}: ${lastFailure(state)}`);
-  else if (assessment !== null && assessment.answer.trim() === '') note('incomplete_state', 'Yield gave no answer.');
-  if (interruption?.kind === 'deadline') note('deadline_passed', `The run reached its limit of ${limits.totalMs} ms.`);
+    note('model_unavailable', `The model could not be used: ${lastFailure(input)}`);
+  note('incomplete_state', incompleteInput(read.problems));
+  note('incomplete_state', incompleteRun(read));
+  if (interruption?.kind === 'deadline')
+    note(
+      'deadline_passed',
+      `The run reached its limit of ${limits.totalMs === null ? 'time' : `${limits.totalMs} ms`}.`,
+    );
   if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
     note('budget_exhausted', 'The budget of tokens or model calls was used up.');
-  if (ttlExhausted(state))
-    note('ttl_exhausted', `The limit of ${cycles(limits.maxCycles)} was reached (TTL exhausted).`);
-  if (recursion.completedCycles === 0) note('zero_passes', 'No cycle was completed.');
+  if (ttlExhausted(read)) note('ttl_exhausted', `${ttlText(limits.maxCycles)} (TTL exhausted).`);
+  if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected') note('loop_broken', 'The run began to repeat itself and was stopped.');
-  if (unsettled(state)) note('not_converged', 'The answer had not settled.');
-  const excess = excessOf(state);
+  if (unsettled(read)) note('not_converged', 'The answer had not settled.');
+  const excess = excessOf(input);
   if (excess !== '')
     note(
       'context_over_limit',
       `The context is ${excess} over its limit: what is left must stay, or is yours to let go.`,
     );
-  if (state.synthesisFailure !== null)
-    note('synthesis_failed', `The final answer could not be written: ${state.synthesisFailure}`);
+  if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
   return found;
 }
 
-/** What must stay in the context may be more than fits: the rest gave way to it [U10]. */
-function excessOf({ results: { understanding } }: ChainState): string {
-  const { tokensOver = 0, messagesOver = 0 } = understanding?.statistics ?? {};
-  if (tokensOver > 0) return `${tokensOver} tokens`;
-  return messagesOver > 0 ? `${messagesOver} ${messagesOver === 1 ? 'message' : 'messages'}` : '';
+const UNWRITTEN: Readonly<Record<Fallback, string>> = {
+  prompt: 'The final answer could not be written, its prompt could not be used',
+  model: 'The final answer could not be written, the model failed',
+  validation: 'The final answer could not be written, the reply cannot be used',
+  other: 'The final answer could not be written',
+};
+
+/** Whether a field of the contract was there, so that it may claim something. */
+export function isKnown({ problems }: ReadSynthesisInput, name: keyof SynthesisInput): boolean {
+  return !problems.some(({ field }) => field === name || field.startsWith(`${name}.`));
 }
 
-export function ttlExhausted({ decision }: ChainState): boolean {
-  return decision?.rule === 'cycleLimitReached';
+export function ttlExhausted(read: ReadSynthesisInput): boolean {
+  const { ttlRemaining, run } = read.input;
+  return run.decision?.rule === 'cycleLimitReached' || (ttlRemaining === 0 && isKnown(read, 'ttlRemaining'));
+}
+
+const SHOWN_PROBLEMS = 3;
+
+function incompleteInput(problems: readonly InputProblem[]): string {
+  if (problems.length === 0) return '';
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map(problemText).join('; ');
+  const more = problems.length - SHOWN_PROBLEMS;
+  return `The state of the run is incomplete: ${shown}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/** A phase that failed, or no answer to give, or nothing to make one from. */
+function incompleteRun(read: ReadSynthesisInput): string {
+  const { input } = read;
+  const { interruption, answer } = input.run;
+  const lost = lostPhases(input);
+  if (interruption?.kind === 'phase_failed') return `A phase failed: ${lastFailure(input)}`;
+  if (lost.length > 0 && interruption?.kind !== 'model_unavailable')
+    return `Done without ${listed(lost)}: ${lastFailure(input)}`;
+  if (typeof answer === 'string' && !says(answer)) return 'Yield gave no answer.';
+  const passed = input.totalPasses > 0 || !isKnown(read, 'totalPasses');
+  return passed && !says(bestDraft(input).text) ? 'There are no results to answer from.' : '';
 }
 
 /** Phases that failed and were never made up for. */
-function lostPhases({ failures, results }: ChainState): readonly string[] {
-  return PHASES.filter((phase) => results[phase] === null && failures.some((failure) => failure.phase === phase));
+function lostPhases({ run, executionResults, semanticValidation }: SynthesisInput): readonly string[] {
+  const failed = new Set(semanticValidation?.failures.map(({ phase }) => phase));
+  for (const { phase } of executionResults) failed.delete(phase);
+  const known = run.phases.filter((phase) => failed.delete(phase));
+  return [...known, ...failed];
 }
 
 /** Ended before any rule found the answer good; in manual mode it is the user who says when it is. */
-function unsettled({ interruption, decision, assessment, recursion }: ChainState): boolean {
-  if (assessment === null || settled(decision)) return false;
-  return !(interruption?.kind === 'finished_by_user' && recursion.mode === 'manual');
+function unsettled(read: ReadSynthesisInput): boolean {
+  const { convergenceStatus, run } = read.input;
+  if (convergenceStatus || !isKnown(read, 'convergenceStatus') || run.answer === null) return false;
+  return !(run.interruption?.kind === 'finished_by_user' && run.mode === 'manual');
 }
 
-/** What a complete run would have and this one has not. */
-export function missingFields({ results, assessment }: ChainState): readonly string[] {
-  const missing: string[] = PHASES.filter((phase) => results[phase] === null);
-  if (assessment === null || assessment.answer.trim() === '') missing.push('answer');
-  return missing;
+/** What must stay in the context may be more than fits: the rest gave way to it [U10]. */
+function excessOf({ run: { excess } }: SynthesisInput): string {
+  if (excess.tokens > 0) return `${excess.tokens} tokens`;
+  return excess.messages > 0 ? `${excess.messages} ${excess.messages === 1 ? 'message' : 'messages'}` : '';
 }
 
-const cycles = (count: number): string => `${count} ${count === 1 ? 'cycle' : 'cycles'}`;
+/** What a complete run would have and this one has not: fields of the input, phases, and the answer. */
+export function missingFields({ input, problems }: ReadSynthesisInput): readonly string[] {
+  const { run, executionResults } = input;
+  const done = new Set(executionResults.map(({ phase }) => phase));
+  const missing = [...problems.map(({ field }) => field), ...run.phases.filter((phase) => !done.has(phase))];
+  const answer = run.answer === undefined ? bestDraft(input).text : run.answer;
+  return answer !== null && says(answer) ? missing : [...missing, 'answer'];
+}
+
+function ttlText(maxCycles: number | null): string {
+  if (maxCycles === null) return 'All cycles were used up';
+  return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached`;
+}
 
 /** With a full stop at its end, so that sentences can follow each other. */
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
@@ -88,7 +134,7 @@ function listed(names: readonly string[]): string {
 
 const because = (reason: string): string => (reason === '' ? '' : ` (${reason})`);
 
-function lastFailure({ failures }: ChainState): string {
-  const last = failures.at(-1);
+function lastFailure({ semanticValidation }: SynthesisInput): string {
+  const last = semanticValidation?.failures.at(-1);
   return last === undefined ? 'no failure was recorded.' : `${last.phase}: ${last.failure.message}`;
 }

@@ -2,6 +2,7 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phases/yield.ts';
+import type { Thresholds } from '../contracts/thresholds.ts';
 import { isNoAnswer } from './answer-fit/no-answer.ts';
 import { requestKind } from './answer-fit/request-kind.ts';
 import { claimedCompletion } from './claimed-completion/claimed-completion.ts';
@@ -11,6 +12,8 @@ import { FAILED } from './phases/action.ts';
 import { type DialogueTurn, SATISFIED, userSatisfaction } from './satisfaction/satisfaction.ts';
 import { sufficiencyOf } from './sufficiency/sufficiency.ts';
 
+type Asked = Pick<ChainState, 'request' | 'hasDocuments'>;
+type Bounds = { readonly thresholds: Pick<Thresholds, 'grounding' | 'ungroundedConfidence'> };
 type Held = Pick<Assessment, 'confidence' | 'informationSufficiency' | 'taskComplete' | 'evidence'>;
 
 /**
@@ -50,17 +53,17 @@ export function holdAgainstEvidence(state: ChainState, messages: readonly Messag
  * where there is nothing to hold it against, or in it, or it was to be made up. Where the documents were searched and gave nothing,
  * nothing stands anywhere.
  */
-export function groundingIn(state: ChainState, messages: readonly Message[], text: string): number | null {
+export function groundingIn(asked: Asked, messages: readonly Message[], text: string): number | null {
   const gathered = gatheredIn(messages);
-  const kind = requestKind(state.request);
-  if (!isHeld(state, gathered) || kind === 'writing') return null;
-  const { support, unsupported } = groundingOf(text, gathered.length === 0 ? NOTHING : gathered, state.request);
+  const kind = requestKind(asked.request);
+  if (!isHeld(asked, gathered) || kind === 'writing') return null;
+  const { support, unsupported } = groundingOf(text, gathered.length === 0 ? NOTHING : gathered, asked.request);
   if (support === null) return null;
   return strangersIn(text, unsupported, kind).length > 0 ? support / 2 : support;
 }
 
 /** A confidence as far as the grounding lets it count. */
-export function groundedConfidence({ thresholds }: ChainState, confidence: number, grounding: number | null): number {
+export function groundedConfidence({ thresholds }: Bounds, confidence: number, grounding: number | null): number {
   const isGrounded = grounding === null || grounding >= thresholds.grounding;
   return isGrounded ? confidence : Math.min(confidence, thresholds.ungroundedConfidence);
 }
@@ -70,7 +73,7 @@ const NOTHING = [{ id: 'nothing', content: 'nothing' }];
 const gatheredIn = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(({ role, tags }) => role === 'search' && !tags.includes(FAILED));
 
-const isHeld = ({ hasDocuments }: ChainState, gathered: readonly Message[]): boolean =>
+const isHeld = ({ hasDocuments }: Pick<Asked, 'hasDocuments'>, gathered: readonly Message[]): boolean =>
   hasDocuments || gathered.length > 0;
 
 /** What user and assistant said to each other, the request last: no phase's own notes. */

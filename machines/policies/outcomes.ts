@@ -1,14 +1,21 @@
+import type { ActionState } from '../contracts/action-state.ts';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
+import type { Usage } from '../contracts/budget.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { UnderstandingReply } from '../contracts/phases/understanding.ts';
 import type { YieldReply } from '../contracts/phases/yield.ts';
-import type { SynthesisReply } from '../contracts/synthesis.ts';
 import { assess } from './assessment.ts';
+import { breakOff, loopResult } from './capability-loop/broken-off.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
+import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
+import type { Made } from './phases/made.ts';
 import { makePhase } from './phases/make.ts';
 import { evaluateContext } from './phases/understanding.ts';
 import { chargeExecution, completePhase, failPhase, visibleMessages } from './progress.ts';
+import { tellingFailure } from './recovery.ts';
+import { rememberRuns } from './session.ts';
+import { addUsage } from './usage.ts';
 
 /** What the end of a phase's actor does to the state: a value, a failure, an error, or no end in time. */
 
@@ -17,8 +24,25 @@ type Change = Partial<ChainState>;
 export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOutcome): Change {
   const charged = chargeExecution(state, outcome.execution);
   const paid = { ...state, ...charged };
-  if (!outcome.ok) return { ...charged, ...failPhase(paid, phase, outcome.failure) };
-  return { ...charged, ...completePhase(paid, makePhase(paid, phase, outcome.value)) };
+  if (!outcome.ok) return { ...charged, ...failPhase(paid, phase, tellingFailure(outcome.execution, outcome.failure)) };
+  return { ...charged, ...settled(paid, makePhase(paid, phase, outcome.value)) };
+}
+
+/** The phase is done; what its capabilities did is remembered [R4]. */
+function settled(state: ChainState, made: Made): Change {
+  const { result } = made;
+  return { ...completePhase(state, made), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
+}
+
+/**
+ * What was under way is broken off: what it used is charged, and a capability loop that has begun is Action's result as far as it
+ * came, so that no capability ran for nothing and none is run again for want of time.
+ */
+export function takeBrokenOff(state: ChainState, usage: Usage, loop: ActionState | null): Change {
+  const charged = { usage: addUsage(state.usage, usage) };
+  if (loop === null) return charged;
+  const paid = { ...state, ...charged };
+  return { ...charged, ...settled(paid, makePhase(paid, 'action', loopResult(breakOff(loop)))) };
 }
 
 /** Understanding's first half: what it would do. Nothing is done before consent is settled. */
@@ -48,17 +72,14 @@ export function settleAssessment(state: ChainState, outcome: AttemptOutcome): Ch
   };
 }
 
-export function settleSynthesis(state: ChainState, outcome: AttemptOutcome): Change {
-  const charged = chargeExecution(state, outcome.execution);
-  if (!outcome.ok) return { ...charged, synthesisFailure: outcome.failure.message };
-  return { ...charged, written: outcome.value as SynthesisReply };
-}
-
 export function breakPhase(state: ChainState, phase: Phase, error: unknown): Change {
   return failPhase(state, phase, unexpectedFailure(error));
 }
 
+/** Not done in time: failed, but for a capability loop that was broken off with something done. */
 export function timeOutPhase(state: ChainState, phase: Phase): Change {
+  const { step } = state.recursion;
+  if (state.results[phase]?.step === step) return { direction: phaseAfter(phase) ?? DEFAULT_PHASE };
   const says = `${phase} was not done within ${state.limits.phaseMs} ms.`;
   return failPhase(state, phase, failureOf('deadline', 'phase_deadline', says));
 }

@@ -1,5 +1,5 @@
+import type { ActionInput } from '../contracts/action-state.ts';
 import { type AttemptPolicy, DEFAULT_POLICY } from '../contracts/attempt-policy.ts';
-import type { Limits } from '../contracts/budget.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import type { PhaseInput } from '../contracts/phases/input.ts';
@@ -33,6 +33,23 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
   }),
 };
 
+/** What the capability loop of Action is started with: the bounds are what the run has left. */
+export function actionInput(state: ChainState): ActionInput {
+  const { limits, usage, decider, sessionId } = state;
+  return {
+    id: executionId(state, 'action'),
+    input: phaseInput(state, 'action'),
+    policy: attemptPolicy(state),
+    decider,
+    maxContinuations: limits.maxContinuations,
+    capabilityMs: limits.capabilityMs,
+    maxResultChars: limits.maxResultChars,
+    maxTokens: Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens),
+    sessionId,
+    call: null,
+  };
+}
+
 function common(state: ChainState) {
   const { runId, request, recursion, envelope } = state;
   return {
@@ -61,26 +78,22 @@ export function searchQuery({ request, results }: ChainState): string {
 }
 
 /** The bounds of one phase's model calls: never more calls than the run has left. */
-export function attemptPolicy({ limits, usage }: ChainState): AttemptPolicy {
-  return { ...callLimits(limits), maxCalls: Math.max(1, limits.maxModelCalls - usage.modelCalls) };
+export function attemptPolicy(state: ChainState): AttemptPolicy {
+  const { limits, usage } = state;
+  return { ...callLimits(state), maxCalls: Math.max(1, limits.maxModelCalls - usage.modelCalls) };
 }
 
-/** The bounds of the final answer's calls, paid from the reserve: at most one correction and one transport retry. */
-export function synthesisPolicy({ limits }: ChainState): AttemptPolicy {
-  return {
-    ...callLimits(limits),
-    maxCorrections: Math.min(1, limits.maxCorrections),
-    maxTransportRetries: Math.min(1, limits.maxTransportRetries),
-    maxCalls: 3,
-  };
-}
+/** What bounds the calls of a run: its limits, and its models. */
+export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels'>;
 
-/** What of a run's limits bounds each of its calls. The rest is as it is by default: one model, and waits without jitter. */
-function callLimits(limits: Limits): AttemptPolicy {
+/** What of a run bounds each of its calls. The rest is as it is by default: waits without jitter, say. */
+export function callLimits({ limits, prices, fallbackModels }: CallBounds): AttemptPolicy {
   const { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, totalMs } = limits;
   const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
   return {
     ...DEFAULT_POLICY,
+    prices,
+    maxFallbacks: fallbackModels,
     maxCorrections,
     maxTransportRetries,
     firstChunkMs,

@@ -50,6 +50,7 @@ export function initialState(input: ChainInput): ChainState {
     results: { action: null, experience: null, intention: null, observation: null, understanding: null, yield: null },
     applied: [],
     retrieval: null,
+    sourceRetry: null,
     consentAsked: false,
     detour: false,
     measures: null,
@@ -63,11 +64,12 @@ export function initialState(input: ChainInput): ChainState {
     failure: null,
     failures: [],
     usage: NO_USAGE,
+    runs: [],
+    sessionProblem: null,
     corrections: 0,
     lastMessageAtMs: input.startedAtMs,
     interruption: null,
     written: null,
-    synthesisFailure: null,
     answer: null,
   };
 }
@@ -119,7 +121,7 @@ export function visibleMessages({ messages, envelope }: ChainState): readonly Me
 }
 
 export function enterPhase({ recursion }: ChainState): Partial<ChainState> {
-  return { recursion: { ...recursion, step: recursion.step + 1 }, measures: null, failure: null };
+  return { recursion: { ...recursion, step: recursion.step + 1 }, measures: null, sourceRetry: null, failure: null };
 }
 
 /** The phase is done: the incoming operations apply, then its own go into the envelope [C3]. */
@@ -138,7 +140,10 @@ export function completePhase(state: ChainState, made: Made): Partial<ChainState
 }
 
 /** What the calls of a phase used, whether it succeeded or not [A11], and when it ended. */
-export function chargeExecution(state: ChainState, execution: AttemptExecution): Partial<ChainState> {
+export function chargeExecution(
+  state: ChainState,
+  execution: AttemptExecution,
+): Pick<ChainState, 'usage' | 'corrections' | 'lastMessageAtMs'> {
   const last = execution.attempts.at(-1);
   return {
     usage: addUsage(state.usage, execution.usage),

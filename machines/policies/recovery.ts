@@ -1,7 +1,24 @@
+import type { AttemptExecution } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
+import type { Failure } from '../contracts/failure.ts';
 import type { Verdict } from '../contracts/verdict.ts';
 
 /** What to do with a phase that failed [Y9]: again, skip, or finish degraded. */
+
+/** It was broken off with something done that stands as its result: on from there, and nothing is done twice. */
+export function phaseSaved({ failure, direction }: ChainState): Verdict {
+  return { holds: failure === null, inputs: { direction } };
+}
+
+/**
+ * What a phase failed by. Where the last model could not be reached but one before it answered, if with nothing that fits, that says
+ * more: the models are not gone, and the next phase may fare better [C4].
+ */
+export function tellingFailure({ attempts }: AttemptExecution, failure: Failure): Failure {
+  if (failure.stage !== 'transport') return failure;
+  const lastOf = new Map(attempts.map((attempt) => [attempt.model, attempt.failure]));
+  return [...lastOf.values()].find((last) => last !== null && last.stage !== 'transport') ?? failure;
+}
 
 /** Its calls never got through, and were tried again by the attempt machine already: the next phase would fail the same. */
 export function modelUnavailable({ failure }: ChainState): Verdict {
@@ -21,8 +38,15 @@ export function phaseMayBeSkipped({ failure }: ChainState): Verdict {
   return { holds: phase !== null && phase !== 'yield', inputs: { phase } };
 }
 
-/** Milliseconds until the phases must end, and what is kept for the answer: both within `totalMs`. */
-export function deadlines({ totalMs, synthesisMs }: ChainState['limits']): { runMs: number; synthesisMs: number } {
-  const kept = Math.min(synthesisMs, totalMs / 4);
-  return { runMs: totalMs - kept, synthesisMs: kept };
+interface Deadlines {
+  readonly runMs: number;
+  readonly synthesisMs: number;
+  readonly sessionMs: number;
+}
+
+/** Milliseconds until the phases must end, what is kept for the answer, and, with a session, for storing: all within `totalMs`. */
+export function deadlines({ limits, sessionId }: Pick<ChainState, 'limits' | 'sessionId'>): Deadlines {
+  const synthesisMs = Math.min(limits.synthesisMs, limits.totalMs / 4);
+  const sessionMs = sessionId === null ? 0 : Math.min(limits.sessionMs, limits.totalMs / 8);
+  return { runMs: limits.totalMs - synthesisMs - sessionMs, synthesisMs, sessionMs };
 }

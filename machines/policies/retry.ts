@@ -41,8 +41,9 @@ export function retryAllowed(
   const repeated = policy.stopOnRepeatedError && repeatsError(execution);
   const waitMs = backoffMs(execution, failure, policy);
   const leftMs = policy.totalMs - elapsedMs;
+  const paid = tokensAllow(execution, policy);
   return {
-    holds: used < allowed && calls < policy.maxCalls && !repeated && waitMs < leftMs,
+    holds: used < allowed && calls < policy.maxCalls && paid.holds && !repeated && waitMs < leftMs,
     inputs: {
       kind: transport ? 'transport' : 'correction',
       used,
@@ -51,6 +52,7 @@ export function retryAllowed(
       maxCalls: policy.maxCalls,
       waitMs,
       leftMs,
+      ...paid.inputs,
       ...(policy.stopOnRepeatedError && { repeated }),
     },
   };
@@ -77,9 +79,18 @@ export function fallbackDue(
       failure.stage !== 'deadline' &&
       failure.code !== POLICY_BROKE &&
       usage.modelCalls < policy.maxCalls &&
+      tokensAllow(execution, policy).holds &&
       (stuck || failed >= policy.fallbackAfter),
     inputs: { left, stuck, failed, calls: usage.modelCalls, maxCalls: policy.maxCalls },
   };
+}
+
+/** Whether another prompt like the last fits in the tokens that are left. */
+function tokensAllow({ usage, attempts }: AttemptExecution, { maxTokens }: AttemptPolicy): Verdict {
+  if (maxTokens === null) return { holds: true, inputs: {} };
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const promptTokens = attempts.at(-1)?.usage.inputTokens ?? 0;
+  return { holds: tokens + promptTokens <= maxTokens, inputs: { tokens, promptTokens, maxTokens } };
 }
 
 /** Whether the last two replies of the model under way that came and were wrong are so in the same way, place by place. */
@@ -91,9 +102,18 @@ function repeatsError({ attempts, fallbacks }: AttemptExecution): boolean {
   return last !== undefined && before === last && attempts.at(-1)?.failure === wrong.at(-1);
 }
 
-/** The execution with one more finished attempt in it. */
-export function recordAttempt(execution: AttemptExecution, record: AttemptRecord): AttemptExecution {
-  return { ...execution, attempts: [...execution.attempts, record], usage: addCall(execution.usage, record.usage) };
+/** The execution with one more finished attempt in it, at its model's price. */
+export function recordAttempt(
+  execution: AttemptExecution,
+  record: AttemptRecord,
+  prices: AttemptPolicy['prices'],
+): AttemptExecution {
+  const price = prices[record.model] ?? null;
+  return {
+    ...execution,
+    attempts: [...execution.attempts, record],
+    usage: addCall(execution.usage, record.usage, price),
+  };
 }
 
 /** The execution with the coming call charged to the budget that pays for it. */

@@ -1,10 +1,15 @@
 import type { TokenUsage, Usage } from '../contracts/budget.ts';
+import type { Price } from '../contracts/price.ts';
 
-export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false };
+export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 };
 
-/** Adds what one model call used. A sum with an estimate in it is an estimate. */
-export function addCall(total: Usage, call: TokenUsage): Usage {
-  return addUsage(total, { modelCalls: 1, ...call });
+/** Adds what one model call used, at its model's price. A sum with an estimate in it is an estimate. */
+export function addCall(total: Usage, call: TokenUsage, price: Price | null): Usage {
+  return addUsage(total, { modelCalls: 1, ...call, cost: price && costOf(call, price) });
+}
+
+function costOf({ inputTokens, outputTokens }: TokenUsage, { inputPerMillion, outputPerMillion }: Price): number {
+  return (inputTokens * inputPerMillion + outputTokens * outputPerMillion) / 1_000_000;
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
@@ -13,6 +18,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     estimated: a.estimated || b.estimated,
+    cost: a.cost === null || b.cost === null ? null : a.cost + b.cost,
   };
 }
 

@@ -3,7 +3,9 @@ import type { ReadReplyEvent, ReadReplyInput } from '../../machines/attempt/port
 import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { ChatModel, ModelRequest, ReplyForm } from '../../machines/contracts/model.ts';
 import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
-import { type Ask, charsOf, requestOf } from '../prompts/ask.ts';
+import { type Ask, requestOf } from '../prompts/ask.ts';
+import { charsOf } from '../prompts/reply-rule.ts';
+import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 import type { Clock } from './clock.ts';
 import { createHeartbeat } from './heartbeat.ts';
@@ -73,6 +75,7 @@ export function createReadReply(parts: ReadReplyParts) {
           form: request.replyForm,
           toolName: request.schemaName,
           acceptsList: ask.shape.mayBeList,
+          offered: offeredBy(ask, request),
           maxChars: call.policy.maxReplyChars,
           promptChars,
           onStoppable: (given) => {
@@ -120,8 +123,14 @@ function callOf({ models, askFor, replyForm }: ReadReplyParts, call: ReadReplyIn
   const model = models[call.model];
   if (model === undefined) throw new TypeError(`There is no model ${call.model}: got ${models.length}.`);
   const ask = askFor(call.task);
-  const request: ModelRequest = requestOf(ask, call, replyForm);
+  const request: ModelRequest = requestOf(ask, call, replyForm, model.nativeTools === true);
   return { model, ask, request };
+}
+
+/** The tools of a request, and how a call of one is read. */
+function offeredBy({ fromToolCall }: Ask, { tools }: ModelRequest): OfferedTools | undefined {
+  if (tools === undefined || fromToolCall === undefined) return undefined;
+  return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCall };
 }
 
 /** A prompt that cannot fit is not sent: it would cost a call to be told so. Another model may have room for it. */
@@ -137,9 +146,10 @@ async function promptTooLong(model: ChatModel, request: ModelRequest, promptChar
 }
 
 /** By the model's own tokenizer, where it has one that counts. */
-async function countedTokens(model: ChatModel, { turns }: ModelRequest): Promise<number | null> {
+async function countedTokens(model: ChatModel, { turns, tools = [] }: ModelRequest): Promise<number | null> {
   try {
-    const counts = await model.countTokens?.(turns.map(({ content }) => content));
+    const offered = tools.map((tool) => JSON.stringify(tool));
+    const counts = await model.countTokens?.([...turns.map(({ content }) => content), ...offered]);
     const sum = counts?.reduce((all, one) => all + one, 0) ?? Number.NaN;
     return Number.isFinite(sum) && sum > 0 ? sum : null;
   } catch {

@@ -1,9 +1,9 @@
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { printable } from '../presentation/printable.ts';
 import type { RunEvent } from '../runtime/event-stream.ts';
 import type { Run } from '../runtime/run.ts';
 import type { Answerer } from './answerer.ts';
-import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 
 type Ask = (signal: AbortSignal) => Promise<ChainEvent | null>;

@@ -4,9 +4,9 @@ import { contextOf, undo } from '../../machines/policies/context-document.ts';
 import { preview } from '../../machines/policies/summary.ts';
 import { contextHistory } from '../journal/context-history.ts';
 import { readJournal } from '../journal/read-journal.ts';
+import { count, oneLine } from '../presentation/printable.ts';
 import { contextChanges, type ListedOperation, listOperations } from './context-report.ts';
 import { operationsText, sizeOf, undoText } from './context-text.ts';
-import { count, oneLine } from './printable.ts';
 import { colorsFor } from './screen.ts';
 
 export interface ContextFlags {
@@ -36,15 +36,16 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
   };
   if (undone.length > 0) return `${undoText(undone, changes, [before, after], page)}\n`;
   const title = oneLine(preview(start.request, 100));
-  const sizes = `${sizeOf(start.messages)} → ${sizeOf(before)} by ${count(operations.length, 'operation')}`;
+  const sizes = `${sizeOf(history.initial)} → ${sizeOf(before)} by ${count(operations.length, 'operation')}`;
   return `${[title, sizes, '', operationsText(operations, page)].join('\n').trimEnd()}\n`;
 }
+
+const KEPT: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'session-recalled', 'operations']);
 
 /** The rest of a journal, a line for every piece of text, is not kept. */
 async function relevantEntries(path: string): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
-  for await (const entry of readJournal(path))
-    if (entry.type === 'run-start' || entry.type === 'operations') entries.push(entry);
+  for await (const entry of readJournal(path)) if (KEPT.has(entry.type)) entries.push(entry);
   return entries;
 }
 

@@ -18,7 +18,8 @@ export function listOperations(entries: Iterable<JournalEntry>): readonly Listed
   const chars = new Map<string, number>();
   let made: { readonly step: number; readonly phase: Phase } | null = null;
   for (const entry of entries) {
-    if (entry.type === 'run-start') for (const { id, content } of entry.messages) chars.set(id, content.length);
+    if (entry.type === 'run-start' || entry.type === 'session-recalled')
+      for (const { id, content } of entry.messages) chars.set(id, content.length);
     if (entry.type !== 'operations') continue;
     const { step, phase } = made ?? entry;
     for (const operation of entry.applied) {

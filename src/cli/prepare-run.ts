@@ -1,20 +1,26 @@
 import type { ConsentChoice } from '../../machines/contracts/consent.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import { count, oneLine } from '../presentation/printable.ts';
 import { createPostChain, type PostChain } from '../runtime/create-postchain.ts';
-import { readPhase, type Turn } from '../runtime/run-options.ts';
+import { readPhase, readSessionId, type Turn } from '../runtime/run-options.ts';
 import { chooseModel } from './choose-model.ts';
 import { openDocuments } from './open-documents.ts';
-import { count, oneLine } from './printable.ts';
+import { openSessions } from './open-sessions.ts';
+import type { AnswerFormat } from './render-answer.ts';
 
 export interface RunFlags {
   readonly docs?: readonly string[];
   readonly history?: string;
+  readonly session?: string;
+  readonly sessionFile?: string;
   readonly model?: string;
+  readonly fallbackModel?: readonly string[];
   readonly maxCycles?: number;
   readonly timeout?: number;
   readonly startAt?: string;
   readonly manual?: boolean;
   readonly consent?: ConsentChoice;
+  readonly format?: AnswerFormat;
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly journal?: string;
@@ -24,6 +30,9 @@ export interface PreparedRun {
   readonly chain: PostChain;
   readonly startAt: Phase;
   readonly history: readonly Turn[];
+  readonly sessionId: string | undefined;
+  /** Closes what the run was given. */
+  readonly close: () => void;
   /** What the run begins with, in lines for people. */
   readonly notes: readonly string[];
 }
@@ -33,27 +42,35 @@ const MAX_CHECK_MS = 3_000;
 /** Everything that can be wrong with a run is found here, before anything starts. */
 export async function prepareRun(flags: RunFlags): Promise<PreparedRun> {
   const startAt = readPhase(flags.startAt ?? 'action');
-  const [{ model, check }, documents, history] = await Promise.all([
+  const sessionId = readSessionId(flags.session) ?? undefined;
+  const [first, fallbacks, documents, history, sessions] = await Promise.all([
     chooseModel(flags.model, process.env),
+    Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env))),
     flags.docs ? openDocuments(flags.docs) : null,
     historyOf(flags.history),
+    openSessions(flags),
   ]);
   const chain = createPostChain({
-    model,
+    model: first.model,
+    fallbackModels: fallbacks.map(({ model }) => model),
     ...(documents && { documents: documents.source }),
+    ...(sessions && { sessions }),
     limits: {
       ...(flags.maxCycles !== undefined && { maxCycles: flags.maxCycles }),
       ...(flags.timeout !== undefined && { totalMs: flags.timeout * 1000 }),
     },
   });
-  await check(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250));
+  const models = [first, ...fallbacks];
+  await Promise.all(models.map(({ check }) => check(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250))));
   const begun = [
-    model.id,
+    models.map(({ model }) => model.id).join(', then '),
     documents === null ? 'no documents (--docs DIR gives some)' : count(documents.files, 'document'),
     ...(history.length > 0 ? [count(history.length, 'earlier turn')] : []),
+    ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
   ];
   const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
-  return { chain, startAt, history, notes: [begun.join(' · '), ...skipped] };
+  const close = (): void => sessions?.close();
+  return { chain, startAt, history, sessionId, close, notes: [begun.join(' · '), ...skipped] };
 }
 
 async function historyOf(path: string | undefined): Promise<readonly Turn[]> {

@@ -2,8 +2,10 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsentChoice } from '../../machines/contracts/consent.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import type { AnswerFormat } from './render-answer.ts';
 
 const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
+const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 
 /** What the commands do, each loaded when it is called: `postchain --version` loads none of them. */
 export function createProgram(finish: (code: number) => void): Command {
@@ -18,7 +20,10 @@ export function createProgram(finish: (code: number) => void): Command {
     .argument('[request]', 'a question or a task, in words; it stands before --docs')
     .option('--docs <path...>', 'folders and files to answer from: Markdown, text, HTML, JSON')
     .option('--history <file>', 'earlier turns: a JSON array, or JSON lines, of {"role", "content"}')
+    .option('--session <id>', 'the session that the request belongs to: it is given the earlier turns, and becomes one')
+    .option('--session-file <file>', 'the SQLite file of the sessions (default ~/.postchain/sessions.db)')
     .option('--model <name>', 'a model of an OpenAI-compatible server, or "offline" (OPENAI_API_KEY, OPENAI_BASE_URL)')
+    .option('--fallback-model <name>', 'takes over where the model cannot go on; several in order', eachOf)
     .option('--max-cycles <count>', 'cycles before it must answer (default 5)', wholeNumber)
     .option('--timeout <seconds>', 'seconds before it must answer (default 600)', positive)
     .option('--start-at <phase>', 'the phase to begin with (default action)')
@@ -29,7 +34,10 @@ export function createProgram(finish: (code: number) => void): Command {
       ),
     )
     .option('--journal <file>', 'write the journal of the run as JSON lines')
-    .addOption(new Option('--json', 'print the answer as one JSON object, and nothing else').conflicts('quiet'))
+    .addOption(new Option('--format <format>', 'how the answer is printed (default text)').choices(ANSWER_FORMATS))
+    .addOption(
+      new Option('--json', 'the same as --format json: one object, and nothing else').conflicts(['quiet', 'format']),
+    )
     .option('--quiet', 'print the answer and no progress')
     .addHelpText(
       'after',
@@ -49,6 +57,16 @@ export function createProgram(finish: (code: number) => void): Command {
     .action(async (journal, flags) => {
       const { contextCommand } = await import('./context-command.ts');
       process.stdout.write(await contextCommand(journal ?? noJournal(), flags));
+    });
+
+  program
+    .command('prompts')
+    .description('list the prompts that models are asked with, or print one of them whole')
+    .argument('[name]', 'a prompt of the list, say action')
+    .option('--json', 'print JSON, and nothing else')
+    .action(async (name, flags) => {
+      const { promptsCommand } = await import('./prompts-command.ts');
+      process.stdout.write(promptsCommand(name, flags));
     });
 
   program
@@ -78,6 +96,11 @@ function noJournal(): never {
     'invalid_path',
     'There is no journal: put it first, like postchain context run.jsonl --undo s5.o1; "postchain run --journal FILE" writes one.',
   );
+}
+
+/** An option that may be given several times. */
+function eachOf(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
 }
 
 function wholeNumber(text: string): number {

@@ -1,10 +1,10 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import { count, oneLine } from '../presentation/printable.ts';
 import type { RunEvent } from '../runtime/event-stream.ts';
 import type { PartialUpdate } from '../runtime/watcher.ts';
 import { contextLines } from './context-lines.ts';
-import { oneLine } from './printable.ts';
 import type { Entry, Screen } from './screen.ts';
 
 /** The field of each task's reply that people want to see grow. */
@@ -15,6 +15,7 @@ const SHOWN: Record<Task, string> = {
   observation: 'insights',
   understanding: 'integrated',
   yield: 'answer',
+  continuation: 'finalOutput',
   summary: '',
   synthesis: 'answerText',
 };
@@ -60,6 +61,12 @@ function entryOf(event: JournalEntry, ms: number): Entry | null {
       return aside(retrievalText(event));
     case 'capability-end':
       return aside(`${event.result.capability}: ${oneLine(event.result.error ?? event.result.output).slice(0, 160)}`);
+    case 'session-recalled':
+      return sessionEntry(event);
+    case 'session-stored':
+      return event.problem === null
+        ? null
+        : { text: `not stored: ${oneLine(event.problem)}`, tone: 'bad', name: 'session' };
     case 'recovery':
       return aside(`${event.phase} failed: ${RECOVERY[event.how]}`);
     case 'decision':
@@ -76,6 +83,11 @@ function entryOf(event: JournalEntry, ms: number): Entry | null {
 }
 
 const RECOVERY = { again: 'it is tried again', skip: 'on without it', finish: 'straight to the answer' } as const;
+
+function sessionEntry({ turns, problem: why }: Extract<JournalEntry, { type: 'session-recalled' }>): Entry {
+  const recalled = { name: 'session', text: `${count(turns, 'turn')} recalled` };
+  return why === null ? recalled : { name: 'session', text: `${recalled.text}: ${oneLine(why)}`, tone: 'bad' };
+}
 
 const problem = ({ stage, code, message }: Failure): string => `${stage}/${code}: ${oneLine(message)}`;
 

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type JournalEntry, journalEntrySchema } from '../../machines/contracts/journal-entry.ts';
 
@@ -30,6 +29,7 @@ export async function* readJournal(path: string): AsyncGenerator<JournalEntry> {
 
 /** Only `\n` ends a line: JSON leaves every other line end of Unicode as it is within a text. */
 async function* linesOf(path: string): AsyncGenerator<string> {
+  const { createReadStream } = await import('node:fs');
   let begun: string[] = [];
   try {
     for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {

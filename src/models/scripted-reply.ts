@@ -19,7 +19,7 @@ export type Directive =
   | ({ readonly text: string } & Ending)
   /** A reply object, with an ending of its own. */
   | ({ readonly reply: unknown } & Ending)
-  /** A call of the tool asked for, or of another `name`; text is sent as it is, say broken JSON. `text`: said before the call. */
+  /** A call of the tool asked for, or of another by `name`, one offered beside the reply say; text is sent as it is, say broken JSON. `text`: said before the call. */
   | ({ readonly toolCall: unknown; readonly name?: string; readonly text?: string } & Omit<Ending, 'replyForm'>)
   /** A failed call; what is left out is a retryable failure of transport. `usage`: what it cost all the same. */
   | { readonly failure: Partial<Failure>; readonly usage?: TokenUsage | null; readonly reasoning?: string }

@@ -25,6 +25,8 @@ export interface ScriptedModelOptions {
   readonly id?: string;
   /** Default 128,000. */
   readonly contextWindowTokens?: number;
+  /** Whether it is given capabilities as tools, for a `toolCall` by name. Default false: they are told in words. */
+  readonly nativeTools?: boolean;
   /** Characters in a delta. Default 16. */
   readonly chunkChars?: number;
   /** What a task that the script leaves out says, every time: say `replies` of postchain/testing. */
@@ -66,6 +68,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
   return {
     id: options.id ?? 'scripted',
     contextWindowTokens: options.contextWindowTokens ?? 128_000,
+    nativeTools: options.nativeTools ?? false,
     calls,
     stream(request, { signal }) {
       calls.push(request);

@@ -1,9 +1,27 @@
 import type { Feedback } from '../../machines/contracts/attempt.ts';
-import type { ChatTurn, ModelRequest, ReplyForm } from '../../machines/contracts/model.ts';
+import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../machines/contracts/model.ts';
 import type { OutputShape } from '../schemas/output-shape.ts';
+import { ruleFor, withWords } from './reply-rule.ts';
+
+/** One call of an offered tool. `arguments` is JSON text as the model gave it, neither parsed nor checked. */
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/**
+ * What an ask or a prompt says of tools. `tools` are those that a model with native tool calling may call in place of its reply, and
+ * `fromToolCall` makes the reply's value of such a call and of what was said before it. `toolsInWords` is told to every other model,
+ * under the system turn: its call then is a part of its reply.
+ */
+export interface ToolUse<Input> {
+  readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
+  readonly fromToolCall?: ((call: ToolCall, text: string) => unknown) | undefined;
+  readonly toolsInWords?: ((input: Input) => string) | undefined;
+}
 
 /** What is asked of a model: turns made from an input, and the shape of the reply, by name. */
-export interface Ask {
+export interface Ask extends ToolUse<unknown> {
   readonly schemaName: string;
   readonly shape: OutputShape;
   /** Throws for an input that does not fit. */
@@ -20,46 +38,38 @@ interface Asked {
  * One call of a model. How to reply is the end of the first system turn, so that it also reaches servers without structured output;
  * after a reply that was not good stand that reply and what was wrong with it [A9].
  */
-export function requestOf(ask: Ask, { task, input, feedback }: Asked, replyForm: ReplyForm): ModelRequest {
-  const { schemaName, shape } = ask;
-  return {
+export function requestOf(ask: Ask, asked: Asked, replyForm: ReplyForm, nativeTools = false): ModelRequest {
+  const { shape } = ask;
+  const { task, input, feedback } = asked;
+  const turns = ask.turns(input);
+  const tools = nativeTools ? offersOf(ask, input) : [];
+  const schemaName = nameBeside(tools, ask.schemaName);
+  const words = ask.toolsInWords?.(input) ?? '';
+  const whole = (asking: readonly ChatTurn[], offersTools: boolean): readonly ChatTurn[] => [
+    ...withWords(asking, '\n\n', ruleFor({ schemaName, shape }, replyForm, offersTools)),
+    ...correction(feedback, shape),
+  ];
+  const request = {
     task,
-    turns: [...withRule(ask.turns(input), ruleFor(ask, replyForm)), ...correction(feedback, shape)],
+    turns: whole(words === '' ? turns : withWords(turns, '\n', words), false),
     schemaName,
     outputSchema: shape.jsonSchema,
     replyForm,
     input,
   };
+  return tools.length === 0
+    ? request
+    : { ...request, turns: whole(turns, true), tools, turnsWithoutTools: request.turns };
 }
 
-/** How long a request is: its turns, and the schema of the tool where it is not in them. */
-export function charsOf({ shape }: Ask, { turns, replyForm }: ModelRequest): number {
-  const told = replyForm === 'text' ? 0 : textRule(shape).length;
-  return turns.reduce((sum, { content }) => sum + content.length, told);
+/** None where nobody could read a call. */
+function offersOf({ tools, fromToolCall }: Ask, input: unknown): readonly ToolOffer[] {
+  return fromToolCall === undefined ? [] : (tools?.(input) ?? []);
 }
 
-function ruleFor(ask: Ask, form: ReplyForm): string {
-  return form === 'text'
-    ? textRule(ask.shape)
-    : `Reply by calling the tool "${ask.schemaName}" once, and with nothing else.`;
-}
-
-const rules = new WeakMap<OutputShape, string>();
-
-/** Made once: a schema may be long. */
-function textRule(shape: OutputShape): string {
-  const known = rules.get(shape);
-  if (known !== undefined) return known;
-  const schema = JSON.stringify(shape.jsonSchema);
-  const rule = `Reply with one JSON object that fits this JSON Schema, and with nothing else:\n${schema}`;
-  rules.set(shape, rule);
-  return rule;
-}
-
-function withRule(turns: readonly ChatTurn[], rule: string): readonly ChatTurn[] {
-  const [first, ...others] = turns;
-  if (first?.role !== 'system') return [{ role: 'system', content: rule }, ...turns];
-  return [{ role: 'system', content: `${first.content}\n\n${rule}` }, ...others];
+/** The reply's own tool must not have the name of one that is offered. */
+function nameBeside(tools: readonly ToolOffer[], name: string): string {
+  return tools.some((tool) => tool.name === name) ? nameBeside(tools, `${name}_`) : name;
 }
 
 /** Places are told as in the user's schema: where that is wrapped, from its one member on. */

@@ -3,16 +3,19 @@ import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { replySchemas } from '../../machines/contracts/phases/reply.ts';
 import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
-import type { Ask } from './ask.ts';
+import type { Ask, ToolUse } from './ask.ts';
 
 /**
- * A prompt [E8]: a name, a version that goes up with every change of its words, the schemas of what goes in and what must come
+ * A prompt [E8]: a name, a version that goes up with every change of its words, a purpose, the schemas of what goes in and what must come
  * out, and two templates. The reply's JSON Schema is put under the system template, so that it also reaches servers without
- * structured output.
+ * structured output. One that says its `tools` is answered by a call of one of them too, where the model takes tools; its system
+ * template then leaves them out.
  */
-export interface Prompt<Input = never> {
+export interface Prompt<Input = never> extends ToolUse<Input> {
   readonly name: Task;
   readonly version: number;
+  /** What it is for, in a sentence. */
+  readonly purpose: string;
   readonly input: z.ZodType;
   readonly output: z.ZodType;
   readonly system: (input: Input) => string;
@@ -33,6 +36,9 @@ export function askOf(prompt: Prompt): Ask {
     schemaName: `${prompt.name}_reply`,
     shape: replyShape(prompt),
     turns: (input) => turnsOf(prompt, input),
+    tools: prompt.tools && ((input) => prompt.tools?.(input as never) ?? []),
+    fromToolCall: prompt.fromToolCall,
+    toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };
   asks.set(prompt, made);
   return made;
@@ -40,7 +46,11 @@ export function askOf(prompt: Prompt): Ask {
 
 function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
   const checked = prompt.input.safeParse(input);
-  if (!checked.success) throw new TypeError(`The input of "${prompt.name}" does not fit: ${checked.error.message}`);
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    const where = issue?.path.join('.') || 'the input';
+    throw new TypeError(`The input of "${prompt.name}" does not fit: ${where}: ${issue?.message ?? 'misfit'}`);
+  }
   return [
     { role: 'system', content: prompt.system(input as never) },
     { role: 'user', content: prompt.user(input as never) },

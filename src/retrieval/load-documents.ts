@@ -1,7 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
-import { extname } from 'node:path';
 import type { Block, Document } from './document.ts';
-import { type DocumentFile, documentFiles, invalidPath } from './document-files.ts';
+import type { DocumentFile } from './document-files.ts';
 import { readText } from './read-text.ts';
 
 /** A file that was left out, and why, in words for people. */
@@ -17,16 +15,19 @@ export interface LoadedDocuments {
 
 const BINARY_PROBE_BYTES = 8_192;
 const FILES_AT_ONCE = 16;
+const ENDING = /(?<=[^/\\])\.[^./\\]*$/;
 
 /**
  * Reads files and folders as documents, the same order every time. Markdown, text, HTML and JSON are told by their names;
  * a file given by name with any other ending is read as text. What is binary, no UTF-8, larger than `maxFileBytes` or
  * without any text is skipped with a reason. A path that is missing or cannot be read throws `invalid_path`.
+ * What it needs of Node is loaded by the first call, so that a page can import PostChain.
  */
 export async function loadDocuments(
   paths: readonly string[],
   { maxFileBytes = 2_000_000 }: { readonly maxFileBytes?: number } = {},
 ): Promise<LoadedDocuments> {
+  const { documentFiles } = await import('./document-files.ts');
   const files = await documentFiles(paths);
   const documents: Document[] = [];
   const skipped: SkippedFile[] = [];
@@ -41,6 +42,8 @@ export async function loadDocuments(
 }
 
 async function readDocument(file: DocumentFile, maxFileBytes: number): Promise<Document | SkippedFile> {
+  const { readFile, stat } = await import('node:fs/promises');
+  const { invalidPath } = await import('./document-files.ts');
   const { path } = file;
   let bytes: Uint8Array;
   try {
@@ -69,7 +72,7 @@ function decode(bytes: Uint8Array): string | null {
 
 /** Readers are loaded when the first file asks for them; what one cannot make sense of is read as plain text. */
 async function blocksOf(path: string, text: string): Promise<Block[]> {
-  const read = await readerFor(extname(path).toLowerCase());
+  const read = await readerFor(ENDING.exec(path)?.[0].toLowerCase() ?? '');
   try {
     return read(text);
   } catch {

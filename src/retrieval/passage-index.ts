@@ -3,6 +3,7 @@ import type { SearchResult } from 'minisearch';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
 import { type TermWeight, termWeights } from '../../machines/text/term-weights.ts';
 import { requestTerms, stemsOf } from '../../machines/text/terms.ts';
+import { nextTurn } from '../streaming/next-turn.ts';
 import type { Document } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
 
@@ -66,7 +67,7 @@ async function buildIndex(documents: readonly Document[]): Promise<BuiltIndex> {
         textsWith.set(stem, (textsWith.get(stem) ?? 0) + 1);
       }
     }
-    await new Promise<void>((resume) => setImmediate(resume));
+    await nextTurn();
   }
   return { passages, search, weight: termWeights(passages.length, (stem) => textsWith.get(stem) ?? 0) };
 }

@@ -1,6 +1,6 @@
 import { fromPromise } from 'xstate';
 import { actionMachine } from '../../machines/action/action.machine.ts';
-import { actionVerdicts } from '../../machines/action/setup.ts';
+import { actionVerdicts } from '../../machines/action/verdicts.ts';
 import { attemptVerdicts } from '../../machines/attempt/verdicts.ts';
 import type { RetrievePassagesInput } from '../../machines/chain/ports.ts';
 import type {
@@ -12,6 +12,7 @@ import type { EmbeddingModel } from '../../machines/contracts/embedding.ts';
 import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
 import { type PassageSource, type Retrieval, retrievalSchema } from '../../machines/contracts/passage.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import type { SessionStore } from '../../machines/contracts/session.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import type { Clock } from '../attempts/clock.ts';
 import { joinAttempt } from '../attempts/join-attempt.ts';
@@ -19,12 +20,15 @@ import type { CallWatcher } from '../attempts/read-reply.ts';
 import type { CapabilityRegistry } from '../capabilities/registry.ts';
 import { listenToGuards } from '../journal/guard-verdicts.ts';
 import { askOf, type Prompt } from '../prompts/prompt.ts';
-import { createActionActors, type Decider } from './action-actors.ts';
+import { createActionActors } from './action-actors.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
+import type { Decider } from './decider.ts';
+import { createSessionActors } from './session-actors.ts';
 import type { PartialUpdate, Watcher } from './watcher.ts';
 
 export interface ActorParts {
-  readonly model: ChatModel;
+  /** The first is asked; the others are its fallbacks, in order [C4]. */
+  readonly models: readonly [ChatModel, ...ChatModel[]];
   readonly prompts: Readonly<Record<Task, Prompt>>;
   readonly replyForm: ReplyForm;
   readonly clock: Clock;
@@ -32,14 +36,15 @@ export interface ActorParts {
   readonly passages: PassageSource;
   readonly embeddings: EmbeddingModel | null;
   readonly capabilities: CapabilityRegistry;
-  readonly decider: Decider | null;
+  readonly decider: Decider;
+  readonly sessions: SessionStore;
 }
 
 /** The actors that the chain's ports want, joined to a model, documents and capabilities. */
 export function joinActors(parts: ActorParts) {
   const { verdicts } = parts.watcher;
   const attempt = joinAttempt({
-    models: [parts.model],
+    models: parts.models,
     askFor: (task) => askOf(parts.prompts[task as Task]),
     replyForm: parts.replyForm,
     clock: parts.clock,
@@ -50,7 +55,7 @@ export function joinActors(parts: ActorParts) {
     actors: { attempt, ...createActionActors(parts.capabilities, parts.decider, parts.clock) },
     guards: listenToGuards(actionVerdicts, verdicts),
   });
-  const measure = createContextMeasurer(parts.model, parts.embeddings);
+  const measure = createContextMeasurer(parts.models[0], parts.embeddings);
   const compare = createAnswerComparer(parts.embeddings);
   return {
     attempt,
@@ -58,6 +63,7 @@ export function joinActors(parts: ActorParts) {
     retrievePassages: createRetrievePassages(parts.passages, parts.watcher),
     measureContext: fromPromise<ContextMeasures, MeasureContextInput>(({ input, signal }) => measure(input, signal)),
     compareAnswers: fromPromise<number | null, CompareAnswersInput>(({ input, signal }) => compare(input, signal)),
+    ...createSessionActors(parts.sessions),
   };
 }
 

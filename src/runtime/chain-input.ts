@@ -1,6 +1,8 @@
 import type { ChainInput } from '../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { PriceTable } from '../../machines/contracts/price.ts';
 import { type ActorParts, noPassages } from './actors.ts';
+import { kindOf } from './decider.ts';
 import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
 import { messagesOf, type RunOptions, readRun } from './run-options.ts';
@@ -16,9 +18,9 @@ export function chainInput(run: RunOptions, options: PostChainOptions = {}): Cha
 export function inputOf(
   run: RunOptions,
   options: PostChainOptions,
-  { clock, model, capabilities, decider, passages, embeddings }: Omit<ActorParts, 'watcher'>,
+  { clock, models, capabilities, decider, passages, embeddings }: Omit<ActorParts, 'watcher'>,
 ): ChainInput {
-  const { request, history, messages, mode, startAt } = readRun(run);
+  const { request, history, messages, mode, startAt, sessionId } = readRun(run);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
     throw new PostChainError(
@@ -32,13 +34,26 @@ export function inputOf(
     origin: startAt,
     mode,
     startedAtMs,
-    contextWindowTokens: model.contextWindowTokens,
+    contextWindowTokens: Math.min(...models.map((model) => model.contextWindowTokens)),
+    fallbackModels: models.length - 1,
     capabilities: capabilities.descriptors,
-    hasDecider: decider !== null,
+    decider: kindOf(decider),
+    sessionId,
+    ...pricesOf(models, options.prices),
     hasDocuments: passages !== noPassages,
     hasEmbeddings: embeddings !== null,
     messages: messages ?? messagesOf(history, startedAtMs),
   };
+}
+
+/** What each model costs, as far as the table says. */
+function pricesOf(
+  models: ActorParts['models'],
+  table: PriceTable | undefined,
+): Pick<ChainInput, 'prices' | 'currency'> {
+  if (table === undefined) return { prices: [], currency: null };
+  const { models: priced, currency } = table;
+  return { prices: models.map(({ id }) => (Object.hasOwn(priced, id) ? (priced[id] ?? null) : null)), currency };
 }
 
 /** The latest time that a date can hold. */

@@ -2,22 +2,36 @@ import { systemClock } from '../attempts/clock.ts';
 import { createRegistry } from '../capabilities/registry.ts';
 import { offlineModel } from '../models/offline/offline-model.ts';
 import { prompts } from '../prompts/registry.ts';
-import { noopDecider } from './action-actors.ts';
+import { memorySessions } from '../sessions/memory-sessions.ts';
 import { type ActorParts, noPassages } from './actors.ts';
+import { CONTINUATION, deciderOf } from './decider.ts';
 import type { PostChainOptions } from './options.ts';
 
 /** The parts that a chain is joined from, with what was not given filled in. */
 export function partsOf(options: PostChainOptions): Omit<ActorParts, 'watcher'> {
   return {
-    model: options.model ?? offlineModel(),
+    models: [options.model ?? offlineModel(), ...(options.fallbackModels ?? [])],
     replyForm: options.replyForm ?? 'text',
     prompts: { ...prompts, ...given(options.prompts) },
     clock: options.clock ?? systemClock,
     passages: options.documents ?? noPassages,
     embeddings: options.embeddings ?? null,
     capabilities: createRegistry(options.capabilities ?? []),
-    decider: options.decider === undefined ? noopDecider : options.decider,
+    decider: options.decider === undefined ? deciderOf(host?.env ?? {}, warn) : options.decider,
+    sessions: options.sessions ?? memorySessions(),
   };
+}
+
+/** A browser has no process. */
+const host = globalThis.process as NodeJS.Process | undefined;
+
+const warned = new Set<string>();
+
+/** On stderr, and once a process. */
+function warn(message: string): void {
+  if (warned.has(message)) return;
+  warned.add(message);
+  host?.emitWarning(message, { code: CONTINUATION });
 }
 
 /** Without what is undefined: leaving out and giving nothing are the same. */

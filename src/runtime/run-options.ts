@@ -21,14 +21,21 @@ export interface RunOptions {
   readonly mode?: 'automatic' | 'manual';
   /** The phase to begin with; Action by default. */
   readonly startAt?: Phase;
+  /**
+   * The session that the request belongs to: it is given the session's newest turns, and becomes one itself. At most 200 characters,
+   * none of them a control character. A request without one is by itself.
+   */
+  readonly sessionId?: string;
   /** Aborting interrupts the run: it still answers, degraded. */
   readonly signal?: AbortSignal;
 }
 
 const MAX_REQUEST_CHARS = 1_000_000;
+const MAX_SESSION_ID_CHARS = 200;
 
-type CheckedRun = Required<Omit<RunOptions, 'signal' | 'messages'>> & {
+type CheckedRun = Required<Omit<RunOptions, 'signal' | 'messages' | 'sessionId'>> & {
   readonly messages: readonly Message[] | undefined;
+  readonly sessionId: string | null;
 };
 
 /** The request, checked before anything starts. Throws `invalid_request` or `invalid_option`. */
@@ -57,7 +64,7 @@ export function readRun(options: RunOptions): CheckedRun {
   if (messages !== undefined) checkMessages(messages);
   if (messages !== undefined && history.length > 0)
     throw new PostChainError('invalid_option', 'history and messages: got both; wanted one of them.');
-  return { request, history, messages, mode, startAt: readPhase(startAt) };
+  return { request, history, messages, mode, startAt: readPhase(startAt), sessionId: readSessionId(options.sessionId) };
 }
 
 const messagesSchema = z.object({ messages: z.array(messageSchema) });
@@ -71,6 +78,18 @@ function checkMessages(messages: readonly Message[]): void {
       throw new PostChainError('invalid_option', `messages: got the id ${spell(id)} twice; wanted ids that differ.`);
     seen.add(id);
   }
+}
+
+/** Null for a request by itself. Throws `invalid_option` for what is no id of a session. */
+export function readSessionId(id: unknown): string | null {
+  if (id === undefined) return null;
+  const fits = typeof id === 'string' && id.trim() !== '' && id.length <= MAX_SESSION_ID_CHARS;
+  // Half of a surrogate pair is no character: it could not be told from another one in a file.
+  if (fits && !/[\p{Cc}\p{Cs}]/u.test(id)) return id;
+  throw new PostChainError(
+    'invalid_option',
+    `sessionId: got ${spell(id)}; wanted 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, none a control character.`,
+  );
 }
 
 /** A phase by its name. Throws `invalid_option`, which lists them. */

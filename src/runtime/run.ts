@@ -11,6 +11,7 @@ import { createVerdictLog, listenToGuards } from '../journal/guard-verdicts.ts';
 import { createJournal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
 import { onAbort } from '../on-abort.ts';
+import { promptVersions } from '../prompts/prompt-versions.ts';
 import { spell } from '../refusal.ts';
 import { type ActorParts, joinActors } from './actors.ts';
 import { createEventStream, type RunEvent } from './event-stream.ts';
@@ -40,7 +41,7 @@ export function startRun(input: ChainInput, parts: Omit<ActorParts, 'watcher'>, 
   journal.listen(stream.push);
   const { runId, request, mode, limits, thresholds, startedAtMs } = input;
   const startedAt = new Date(startedAtMs).toISOString();
-  const modelId = parts.model.id;
+  const [modelId = '', ...fallbackModelIds] = parts.models.map(({ id }) => id);
   journal.append({
     type: 'run-start',
     version: JOURNAL_VERSION,
@@ -49,6 +50,8 @@ export function startRun(input: ChainInput, parts: Omit<ActorParts, 'watcher'>, 
     messages: [...initialMessages(input)],
     mode,
     modelId,
+    fallbackModelIds,
+    prompts: promptVersions(parts.prompts),
     startedAt,
     limits,
     thresholds,

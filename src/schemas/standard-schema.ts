@@ -8,7 +8,7 @@ import { vendorOf } from './vendors.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Whether a value keeps the Standard Schema contract (https://standardschema.dev): it can validate. */
-function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   const standard = (value as StandardSchemaV1 | null | undefined)?.['~standard'];
   return typeof standard?.validate === 'function';
 }

@@ -1,4 +1,6 @@
-/** The name of a schema as servers take it: letters, digits, `_` and `-`, at most 64. */
-export function wireName(schemaName: string): string {
-  return schemaName.replaceAll(/[^\w-]/gu, '_').slice(0, 64) || 'reply';
+export const MAX_NAME_CHARS = 64;
+
+/** The name of a schema or a tool as servers take it: letters, digits, `_` and `-`, at most 64. */
+export function wireName(name: string): string {
+  return name.replaceAll(/[^\w-]/gu, '_').slice(0, MAX_NAME_CHARS) || 'reply';
 }

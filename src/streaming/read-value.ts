@@ -1,6 +1,6 @@
 import type { PartSource } from './part-source.ts';
 import { createPartialView, type OnComplete, type PartialView } from './partial-view.ts';
-import type { JsonFinder } from './stream-driver.ts';
+import type { FoundValue, StreamDriver } from './stream-driver.ts';
 
 export interface StreamWatcher {
   /** Called for every chunk of the reply's own text, in order: of its text, or of the arguments that it is. */
@@ -19,23 +19,28 @@ export interface StreamWatcher {
   readonly onComplete?: OnComplete | undefined;
 }
 
-/** A value that was found: JSON can be null too. */
-export interface FoundValue {
-  readonly value: unknown;
-}
-
 /** Reads a source to its end, and shows the value in it on the way; null where it holds none. */
 export async function readValue(
   source: PartSource,
-  finder: JsonFinder,
+  driver: StreamDriver,
   { onText, onAlive, onBegin, onPartial, onComplete }: StreamWatcher,
 ): Promise<FoundValue | null> {
+  const { finder } = driver;
   let view = null as PartialView | null;
   let candidate = 0;
+  let isCalled = false;
 
   function take(chunk: string, onParsed: () => void, onThrown: (error: unknown) => void): void {
     if (chunk === '') onAlive();
     else onText(chunk);
+    if (driver.call !== null) {
+      driver.call.push(chunk);
+      if (!isCalled) onBegin?.();
+      if (!isCalled || chunk !== '') onPartial(driver.call.soFar());
+      isCalled = true;
+      onParsed();
+      return;
+    }
     const json = finder.push(chunk);
     // A new candidate has a new view; that of the one before is let go.
     if (json !== '' && candidate !== finder.candidate) {
@@ -49,6 +54,7 @@ export async function readValue(
 
   await readAll(source, take);
   if (source.end.failure !== null) return null;
+  if (driver.call !== null) return driver.call.whole(source.end.reason);
   finder.end();
   const span = finder.found ?? (source.end.reason === 'length' ? finder.fallbackIfCut : finder.fallback);
   if (span === null) return null;

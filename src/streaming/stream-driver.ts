@@ -35,6 +35,23 @@ export interface JsonFinder {
 /** `unfinished`: a candidate has no end. `too-deep`: one had too many open brackets. */
 export type Miss = 'none' | 'unfinished' | 'too-deep';
 
+/** A value that was found: JSON can be null too. */
+export interface FoundValue {
+  readonly value: unknown;
+}
+
+/** A call of an offered tool that stands for the reply. It grows while it comes; nothing of it is parsed. */
+export interface OfferedCall {
+  /** Takes the next chunk of its arguments in. */
+  push(chunk: string): void;
+  /** The value that it is, as far as it has come. */
+  soFar(): unknown;
+  /** The value at the end of the stream; null where the output limit cut it off. */
+  whole(reason: FinishReason | null): FoundValue | null;
+  /** What was said and called, in words. */
+  spelled(): string;
+}
+
 /** What a reply without a value came to. */
 export interface Unfound {
   readonly text: string;
@@ -51,5 +68,7 @@ export interface StreamDriver {
   readonly finder: JsonFinder;
   /** Whether the part's characters are the reply's own; otherwise the part only shows that the model is alive. */
   owns(part: DeltaPart): boolean;
+  /** The call that the reply is in place of JSON, once that has begun: what is the reply's own is then given to it. */
+  readonly call: OfferedCall | null;
   failureOf(unfound: Unfound): Failure;
 }

@@ -9,6 +9,7 @@ export function createTextDriver({ acceptsList }: { readonly acceptsList: boolea
   return {
     finder: new ProseFinder({ acceptsList }),
     owns: (part) => part.type === 'text-delta',
+    call: null,
     failureOf: whyNone,
   };
 }

@@ -1,18 +1,16 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
 import { MAX_DEPTH } from './json-grammar.ts';
+import { printableName } from './printable-name.ts';
 import type { StreamDriver, Unfound } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
-
-/** A name in a message is cut off here. */
-const MAX_NAME_CHARS = 60;
 
 /**
  * Reads a reply that is the arguments of one tool call: of the first one of this tool. Its arguments are one whole JSON text. Text,
  * other calls, and further calls of the same tool are none of the reply.
  */
 export function createToolCallDriver(toolName: string): StreamDriver {
-  const tool = `the tool “${printable(toolName)}”`;
+  const tool = `the tool “${printableName(toolName)}”`;
   let index: number | null = null;
   let otherCall: string | null = null;
   let sawText = false;
@@ -40,12 +38,13 @@ export function createToolCallDriver(toolName: string): StreamDriver {
   }
 
   function instead(): string {
-    if (otherCall !== null) return `a call of “${printable(otherCall)}” came instead`;
+    if (otherCall !== null) return `a call of “${printableName(otherCall)}” came instead`;
     return sawText ? 'text came instead' : 'nothing came instead';
   }
 
   return {
     finder: new StrictFinder(),
+    call: null,
     owns(part) {
       if (part.type === 'text-delta') sawText ||= part.text.trim() !== '';
       if (part.type !== 'tool-call-delta') return false;
@@ -58,9 +57,3 @@ export function createToolCallDriver(toolName: string): StreamDriver {
 }
 
 const extraction = (code: string, message: string): Failure => failureOf('extraction', code, message);
-
-/** A name as a message can show it: a model may have made it up. */
-function printable(name: string): string {
-  const shown = [...name.slice(0, 10 * MAX_NAME_CHARS).replace(/[\p{C}\p{Z}]+/gu, ' ')];
-  return shown.length <= MAX_NAME_CHARS ? shown.join('') : `${shown.slice(0, MAX_NAME_CHARS - 1).join('')}…`;
-}

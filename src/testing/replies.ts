@@ -17,6 +17,7 @@ export const replies: Replies = {
     rationale: 'clear',
     usedMessageIds: [],
   },
+  continuation: { done: true, finalOutput: null, next: null },
   summary: { summaries: [] },
   synthesis: { answerText: 'It is so, for certain.', confidence: 0.95, usedMessageIds: [], notes: '' },
 };

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../streaming/next-turn.ts';
 import type { Encoding } from './encoding.ts';
 
 /** A longer text is counted in this many windows of this many characters, spread evenly, and the rest in their proportion. */
@@ -30,7 +30,7 @@ export async function countTokens(texts: readonly string[], encoding: Encoding):
     charsOfTurn += text.length;
     if (charsOfTurn < TURN_CHARS) continue;
     charsOfTurn = 0;
-    await setImmediate();
+    await nextTurn();
   }
   // It remembers pieces of the texts, and with them the texts.
   tokenizer.clearMergeCache();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { capabilityCallSchema, capabilityResultSchema, stopReasonSchema } from '../capability.ts';
+import { capabilityCallSchema, capabilityResultSchema, memoryEntrySchema, stopReasonSchema } from '../capability.ts';
 import { unitSchema } from '../unit.ts';
 
 /** What the model says in Action [C4]: an answer from what is there now, and the capability it would run, if any. */
@@ -17,5 +17,7 @@ export const actionResultSchema = z.object({
   reply: actionReplySchema,
   results: z.array(capabilityResultSchema).readonly(),
   stopReason: stopReasonSchema,
+  /** What a session remembers of it [R4]. */
+  memory: z.array(memoryEntrySchema).readonly(),
 });
 export type ActionResult = Readonly<z.infer<typeof actionResultSchema>>;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { continuationReplySchema } from '../continuation.ts';
 import { summaryReplySchema } from '../summary.ts';
 import { synthesisReplySchema } from '../synthesis.ts';
 import { actionReplySchema } from './action.ts';
@@ -16,6 +17,7 @@ export const replySchemas = {
   observation: observationReplySchema,
   understanding: understandingReplySchema,
   yield: yieldReplySchema,
+  continuation: continuationReplySchema,
   summary: summaryReplySchema,
   synthesis: synthesisReplySchema,
 } as const;

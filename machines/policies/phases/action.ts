@@ -17,13 +17,14 @@ export function makeAction(
   const list = operationsOfStep(step);
   const references = value.results.map((result) => {
     const content = describe(result);
-    const importance = result.success ? 0.7 : 0.3;
+    const holds = result.success || result.synthesized;
+    const importance = holds ? 0.7 : 0.3;
     return list.add(
       draftMessage(state, 'action', atMs, {
         role: 'search',
         content,
         importance,
-        tags: result.success ? [] : [FAILED],
+        tags: holds ? [] : [FAILED],
       }),
       'a capability ran',
     );
@@ -38,6 +39,6 @@ export function makeAction(
   return { result: { phase: 'action', step, ...value }, content, operations: list.all };
 }
 
-function describe({ capability, success, output, error }: CapabilityResult): string {
-  return success ? `${capability}: ${output}` : `${capability} failed: ${error ?? 'no reason given'}`;
+function describe({ capability, success, synthesized, output, error }: CapabilityResult): string {
+  return success || synthesized ? `${capability}: ${output}` : `${capability} failed: ${error ?? 'no reason given'}`;
 }

@@ -1,7 +1,8 @@
+import type { ContinuationReply } from '../../../machines/contracts/continuation.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { type PhaseInput, phaseInputSchema } from '../../../machines/contracts/phases/input.ts';
 import { summaryInputSchema } from '../../../machines/contracts/summary.ts';
-import { synthesisInputSchema } from '../../../machines/contracts/synthesis.ts';
+import { synthesisInputSchema } from '../../../machines/contracts/synthesis-input.ts';
 import { replyAction } from './reply-action.ts';
 import { replyExperience } from './reply-experience.ts';
 import { replyIntention } from './reply-intention.ts';
@@ -11,9 +12,13 @@ import { replySynthesis } from './reply-synthesis.ts';
 import { replyUnderstanding } from './reply-understanding.ts';
 import { replyYield } from './reply-yield.ts';
 
+/** It asks for no capability, so it has nothing to go on with. */
+const DONE: ContinuationReply = { done: true, finalOutput: null, next: null };
+
 /** The reply to a task, fit for its schema. Throws if the input is not the task's own. */
 export function offlineReply(task: Task, input: unknown): object {
   if (task === 'synthesis') return replySynthesis(synthesisInputSchema.parse(input));
+  if (task === 'continuation') return DONE;
   if (task === 'summary') return replySummary(summaryInputSchema.parse(input));
   const phaseInput = phaseInputSchema.parse(input);
   if (phaseInput.phase !== task) throw new TypeError(`got the input of ${phaseInput.phase} for the task ${task}`);

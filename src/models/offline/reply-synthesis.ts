@@ -1,4 +1,6 @@
-import type { SynthesisInput, SynthesisReply } from '../../../machines/contracts/synthesis.ts';
+import type { SynthesisReply } from '../../../machines/contracts/synthesis.ts';
+import type { SynthesisInput } from '../../../machines/contracts/synthesis-input.ts';
+import { bestDraft } from '../../../machines/policies/synthesis/draft.ts';
 import { type Evidence, messageEvidence } from './evidence.ts';
 import { type FoundAnswer, findAnswer } from './found-answer.ts';
 import { questionOf } from './question.ts';
@@ -9,10 +11,12 @@ const DRAFT_TOLERANCE = 0.05;
 
 /** The final answer: the draft, or the best span where that is better, with a note that says how it was made [E2]. */
 export function replySynthesis(input: SynthesisInput): SynthesisReply {
-  const evidence = messageEvidence(input.messages);
-  const answer = findAnswer(input.request, evidence);
-  const keepsDraft = !isEmptyAnswer(input.draft) && draftIsGood(input, answer, evidence);
-  const answerText = keepsDraft ? input.draft.trim() : answer.text;
+  const { request, run } = input;
+  const evidence = messageEvidence(run.messages);
+  const answer = findAnswer(request, evidence);
+  const draft = bestDraft(input).text;
+  const keepsDraft = !isEmptyAnswer(draft) && draftIsGood({ request, draft }, answer, evidence);
+  const answerText = keepsDraft ? draft.trim() : answer.text;
   return {
     answerText,
     confidence: answer.confidence,
@@ -21,12 +25,15 @@ export function replySynthesis(input: SynthesisInput): SynthesisReply {
   };
 }
 
-function draftIsGood(input: SynthesisInput, answer: FoundAnswer, evidence: readonly Evidence[]): boolean {
-  if (answer.span === null || answer.text === input.draft.trim()) return true;
-  const question = questionOf(input.request, evidence);
-  return (
-    question.share(question.termsIn(input.draft)) >= question.share(question.termsIn(answer.text)) - DRAFT_TOLERANCE
-  );
+interface Drafted {
+  readonly request: string;
+  readonly draft: string;
+}
+
+function draftIsGood({ request, draft }: Drafted, answer: FoundAnswer, evidence: readonly Evidence[]): boolean {
+  if (answer.span === null || answer.text === draft.trim()) return true;
+  const question = questionOf(request, evidence);
+  return question.share(question.termsIn(draft)) >= question.share(question.termsIn(answer.text)) - DRAFT_TOLERANCE;
 }
 
 /** The evidence that a draft's paragraphs were taken from. */

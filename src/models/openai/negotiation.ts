@@ -9,6 +9,15 @@ import { requestBody } from './request-body.ts';
 import { type ServerError, serverError } from './server-error.ts';
 import { refusesTools } from './tool-refusal.ts';
 
+const BEST = {
+  format: 'strict_schema',
+  toolChoice: 'named',
+  strictTool: true,
+  offers: 'strict',
+  anyChoice: 'required',
+  usage: true,
+} as const;
+
 /** Sends one request and gives the reply's chunks, as they come over the wire. */
 type Send = (request: ModelRequest, signal: AbortSignal) => Promise<AsyncIterable<unknown>>;
 
@@ -21,7 +30,7 @@ type Send = (request: ModelRequest, signal: AbortSignal) => Promise<AsyncIterabl
  */
 export function negotiation(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
-  const best: Dialect = { format: 'strict_schema', toolChoice: 'named', strictTool: true, usage: true, tokenLimit };
+  const best: Dialect = { ...BEST, tokenLimit };
   const taken = new Map<ReplyForm, Dialect>();
   const takenFor = new WeakMap<object, Map<ReplyForm, Dialect>>();
 
@@ -39,7 +48,7 @@ export function negotiation(settings: OpenAISettings, client: () => Promise<Open
         return chunks;
       } catch (thrown) {
         const said = serverError(thrown);
-        const next = said === null || isPromptTooLong(said) ? null : humblerDialect(dialect, said, form);
+        const next = said === null || isPromptTooLong(said) ? null : humblerDialect(dialect, said, request);
         refusal ??= thrown;
         isSchemasFault ||= said !== null && isAboutSchema(said.text);
         if (next === null) throw isMoreOfTheSame(said) ? refusal : thrown;

@@ -9,6 +9,7 @@ import { linkedSignal } from './linked-signal.ts';
 import { negotiation } from './negotiation.ts';
 import { type OpenAIModelOptions, openaiSettings } from './options.ts';
 import { replyParts } from './reply-parts.ts';
+import { toolNames } from './tool-names.ts';
 import { toldOfTools } from './tool-refusal.ts';
 
 export interface OpenAIModel extends ChatModel {
@@ -26,7 +27,7 @@ export interface OpenAIModel extends ChatModel {
  *
  * 1. It keeps the port's failure contract: whatever goes wrong is one last part, and no message holds the key.
  * 2. One `stream` is one attempt: nothing is retried here. Only a server that refuses a way of asking (JSON schema, a
- *    forced tool call, usage) is asked again in a humbler way, and that is remembered.
+ *    forced tool call, tools beside a reply, usage) is asked again in a humbler way, and that is remembered.
  * 3. An abort, a `break` and the end all close the connection that is still open and leave no listener on the caller's signal.
  *
  * @throws PostChainError `invalid_key` or `invalid_option`, here and nowhere later.
@@ -42,6 +43,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
   return {
     id: `openai:${settings.model}`,
     contextWindowTokens: settings.contextWindowTokens,
+    nativeTools: settings.nativeTools,
     checkKey: ({ signal }) => checkKey(settings, client, signal),
     countTokens: (texts) => countTokens(texts, encodingOf(settings.model)),
     async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
@@ -52,7 +54,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
         return request.replyForm === 'tool-call' ? toldOfTools(failure) : failure;
       };
       try {
-        for await (const part of replyParts(await send(request, signal), request.schemaName, failureIn)) {
+        for await (const part of replyParts(await send(request, signal), toolNames(request), failureIn)) {
           // The client's stream ends on an abort as if it were complete.
           if (caller.aborted) return;
           yield part;

@@ -18,6 +18,11 @@ export interface OpenAIModelOptions {
   /** The longest reply, in tokens. Default: the server's. */
   readonly maxOutputTokens?: number;
   /**
+   * Whether capabilities are given as tools, beside the reply that is asked for. Default true; a server that refuses them is told them
+   * in words.
+   */
+  readonly nativeTools?: boolean;
+  /**
    * How requests are sent, say through a proxy: `globalThis.fetch` with undici's dispatcher. It must let go when its `signal`
    * aborts. Default: `patientFetch`, Node's own HTTP without a time limit.
    */
@@ -35,6 +40,7 @@ export interface OpenAISettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
+  readonly nativeTools: boolean;
   readonly fetch: typeof globalThis.fetch | null;
   readonly now: () => number;
   readonly secrets: readonly string[];
@@ -58,6 +64,7 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     headers,
     temperature: checkedTemperature(options.temperature),
     maxOutputTokens: wholeTokens('maxOutputTokens', options.maxOutputTokens),
+    nativeTools: checkedNativeTools(options.nativeTools),
     fetch: options.fetch ?? null,
     now: options.now ?? Date.now,
     secrets: [...(key.secret ? [key.text] : []), ...headerSecrets.filter((word) => word.length >= 16)],
@@ -72,6 +79,7 @@ const NAMES: Readonly<Record<keyof OpenAIModelOptions, true>> = {
   headers: true,
   temperature: true,
   maxOutputTokens: true,
+  nativeTools: true,
   fetch: true,
   now: true,
 };
@@ -99,6 +107,11 @@ function checkedTemperature(value: number | undefined): number | null {
   if (value === undefined) return null;
   if (value >= 0 && value <= 2) return value;
   throw new PostChainError('invalid_option', `temperature: got ${value}; give a number from 0 to 2`);
+}
+
+function checkedNativeTools(value: boolean | undefined): boolean {
+  if (value === undefined || typeof value === 'boolean') return value ?? true;
+  throw new PostChainError('invalid_option', `nativeTools: got ${String(value)}; give true or false`);
 }
 
 function checkedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

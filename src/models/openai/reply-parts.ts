@@ -6,6 +6,7 @@ import { spoken } from './content.ts';
 import { failure } from './failure.ts';
 import { oneLine } from './one-line.ts';
 import { ToolCalls } from './tool-calls.ts';
+import type { ToolNames } from './tool-names.ts';
 
 /** What is known of a reply so far. */
 interface Progress {
@@ -18,15 +19,15 @@ interface Progress {
 
 /**
  * Chunks as the port's parts: deltas, then one `finish` or `failure`. What breaks before the finish reason is a failure by
- * `failureOf`; what breaks after it is none, as only the usage could still come. A call of the tool `schemaName` has that name,
+ * `failureOf`; what breaks after it is none, as only the usage could still come. A call of a tool has the name that the tool has here,
  * however it was written for the server.
  */
 export async function* replyParts(
   chunks: AsyncIterable<unknown>,
-  schemaName: string,
+  names: Pick<ToolNames, 'nameOf'>,
   failureOf: (thrown: unknown) => Failure,
 ): AsyncGenerator<ModelPart, void> {
-  const calls = new ToolCalls(schemaName);
+  const calls = new ToolCalls(names);
   const progress: Progress = { calls, count: 0, refusal: '', reason: null, usage: null };
   try {
     for await (const data of chunks) yield* deltas(parseChunk(data), progress);

@@ -2,15 +2,18 @@ import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
 import { wireName } from '../../schemas/wire-name.ts';
 import type { Dialect } from './dialect.ts';
+import { asOffered, offeredTools } from './offered-tools.ts';
 import type { OpenAISettings } from './options.ts';
 import { strictSchema } from './strict-schema.ts';
 import { toolParameters } from './tool-parameters.ts';
 import { isTold, withWords } from './with-words.ts';
 
 type Body = ChatCompletionCreateParamsStreaming;
+type TextParameters = Pick<Body, 'messages' | 'response_format' | 'tools' | 'tool_choice'>;
 
 /** The JSON body of one call. A server that takes no schema as a parameter gets it in words, if the turns do not say it already. */
-export function requestBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): Body {
+export function requestBody(asked: ModelRequest, settings: OpenAISettings, dialect: Dialect): Body {
+  const request = asOffered(asked, dialect);
   return {
     model: settings.model,
     stream: true,
@@ -21,7 +24,12 @@ export function requestBody(request: ModelRequest, settings: OpenAISettings, dia
   };
 }
 
-function textParameters(request: ModelRequest, { format }: Dialect): Pick<Body, 'messages' | 'response_format'> {
+function textParameters(request: ModelRequest, dialect: Dialect): TextParameters {
+  const tools = offeredTools(request, dialect);
+  return { ...formatParameters(request, dialect), ...(tools.length > 0 && { tools, tool_choice: 'auto' }) };
+}
+
+function formatParameters(request: ModelRequest, { format }: Dialect): Pick<Body, 'messages' | 'response_format'> {
   const schema = JSON.stringify(request.outputSchema);
   const words = `Reply with one JSON object and nothing else. It must fit this JSON Schema:\n${schema}`;
   const told = isTold(request.turns, schema) ? [...request.turns] : withWords(request.turns, words);

@@ -1,7 +1,7 @@
 import type { ModelPart } from '../../../machines/contracts/model.ts';
-import { wireName } from '../../schemas/wire-name.ts';
 import type { ToolCallEntry } from './chunk.ts';
 import { JsonExtent } from './json-extent.ts';
+import type { ToolNames } from './tool-names.ts';
 
 type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;
 
@@ -32,11 +32,11 @@ interface Call {
  * SGLang, Gemini), the id may be missing, empty or new in every delta (older vLLM), the name said once, again or as ''.
  */
 export class ToolCalls {
-  readonly #schemaName: string;
+  readonly #names: Pick<ToolNames, 'nameOf'>;
   readonly #calls: Call[] = [];
 
-  constructor(schemaName: string) {
-    this.#schemaName = schemaName;
+  constructor(names: Pick<ToolNames, 'nameOf'>) {
+    this.#names = names;
   }
 
   /** The deltas of one chunk. A call is told when its name is known. */
@@ -78,7 +78,7 @@ export class ToolCalls {
     const { name, arguments: given } = called;
     const whole = given === null || given === undefined ? '' : JSON.stringify(given);
     const text = typeof given === 'string' ? given : whole;
-    return { at: index ?? null, id, name: name === wireName(this.#schemaName) ? this.#schemaName : name, text };
+    return { at: index ?? null, id, name: this.#names.nameOf(name), text };
   }
 
   #begin({ at }: Entry): Call {

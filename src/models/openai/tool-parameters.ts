@@ -1,22 +1,25 @@
 import type { ChatCompletionCreateParamsStreaming, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import { wireName } from '../../schemas/wire-name.ts';
 import type { Dialect } from './dialect.ts';
+import { offeredTools } from './offered-tools.ts';
 import { strictSchema } from './strict-schema.ts';
+import { toolNames } from './tool-names.ts';
 import { withWords } from './with-words.ts';
 
 type Parameters = Pick<ChatCompletionCreateParamsStreaming, 'messages' | 'tools' | 'tool_choice'>;
 
 /**
- * A reply as the arguments of one call of one tool [A12]. `parallel_tool_calls` is never sent: reasoning models and many servers
- * refuse it. Where the server does not force the call, words ask for it.
+ * A reply as the arguments of one call of one tool [A12], beside the tools that are offered. `parallel_tool_calls` is never sent:
+ * reasoning models and many servers refuse it. Where the server does not force the call, words ask for it.
  */
-export function toolParameters(request: ModelRequest, { toolChoice, strictTool }: Dialect): Parameters {
-  const name = wireName(request.schemaName);
-  const tools = [tool(request, name, strictTool)];
+export function toolParameters(request: ModelRequest, dialect: Dialect): Parameters {
+  const { reply: name } = toolNames(request);
+  const offered = offeredTools(request, dialect);
+  const tools = [tool(request, name, dialect.strictTool), ...offered];
   const messages = [...request.turns];
-  const words = `Reply by one call of the tool ${name} and nothing else.`;
-  switch (toolChoice) {
+  const words = `Reply by one call of ${offered.length === 0 ? `the tool ${name}` : 'a tool'} and nothing else.`;
+  const choice = offered.length === 0 ? dialect.toolChoice : dialect.anyChoice;
+  switch (choice) {
     case 'named':
       return { messages, tools, tool_choice: { type: 'function', function: { name } } };
     case 'required':
@@ -26,7 +29,7 @@ export function toolParameters(request: ModelRequest, { toolChoice, strictTool }
     case 'unsaid':
       return { messages: withWords(messages, words), tools };
     default: {
-      const never: never = toolChoice;
+      const never: never = choice;
       return never;
     }
   }

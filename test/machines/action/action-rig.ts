@@ -1,13 +1,15 @@
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
+import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../../machines/action/ports.ts';
+import type { ActionInput, ActionState } from '../../../machines/contracts/action-state.ts';
 import type {
   ArgumentsCheck,
-  DecideContinuationInput,
-  ExecuteCapabilityInput,
-} from '../../../machines/action/ports.ts';
-import type { ActionContext, ActionInput } from '../../../machines/action/setup.ts';
-import type { CapabilityCall, CapabilityResult, Continuation } from '../../../machines/contracts/capability.ts';
+  CapabilityCall,
+  CapabilityResult,
+  Continuation,
+} from '../../../machines/contracts/capability.ts';
 import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
+import type { Task } from '../../../machines/contracts/phase.ts';
 import type { ActionReply, ActionResult } from '../../../machines/contracts/phases/action.ts';
 import type { Clock } from '../../../src/attempts/clock.ts';
 import { joinAttempt } from '../../../src/attempts/join-attempt.ts';
@@ -25,6 +27,8 @@ interface ActionScript {
   readonly validate?: Answer<CapabilityCall, ArgumentsCheck>;
   readonly execute?: Answer<ExecuteCapabilityInput, CapabilityResult>;
   readonly decide?: Answer<DecideContinuationInput, Continuation>;
+  /** What the model says as the decider, call by call. */
+  readonly thoughts?: readonly unknown[];
   readonly input?: Partial<ActionInput>;
   readonly capabilities?: readonly string[];
 }
@@ -35,7 +39,7 @@ export const call = (capability: string, args: unknown = {}): CapabilityCall => 
 });
 
 export const saying = (wish: CapabilityCall | null): ActionReply => ({ response: 'Hi', confidence: 0.5, call: wish });
-export const next = (capability: string, args: unknown = {}): Continuation => ({
+export const next = (capability: string, args: unknown = {}): { done: false; next: CapabilityCall } => ({
   done: false,
   next: call(capability, args),
 });
@@ -44,10 +48,12 @@ export const done = (finalOutput: string | null = null): Continuation => ({ done
 /** What a capability of this name gives. */
 export function ran(input: ExecuteCapabilityInput, changes: Partial<CapabilityResult> = {}): CapabilityResult {
   const output = `${input.capability} ran`;
+  const { maxResultChars: _, ...called } = input;
   return {
-    ...input,
+    ...called,
     success: true,
     output,
+    code: null,
     error: null,
     synthesized: false,
     startedAtMs: 1,
@@ -70,20 +76,29 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
       step: 1,
       content: '',
       messages: [],
-      capabilities: capabilities.map((name) => ({ name, description: `It can ${name}.`, arguments: {} })),
+      capabilities: capabilities.map((name) => ({
+        name,
+        description: `It can ${name}.`,
+        arguments: {},
+        timeoutMs: null,
+      })),
     },
     policy: { ...POLICY, maxCorrections: 0 },
-    hasDecider: true,
+    decider: 'function',
     maxContinuations: 5,
     capabilityMs: 1_000,
+    maxResultChars: 100_000,
+    maxTokens: 1_000_000,
+    sessionId: null,
+    call: null,
     ...changes,
   };
 }
 
-/** The attempt machine over a model that says this one thing; a second call would be a mistake and fails. */
-export function attemptSaying(reply: unknown, clock: Clock) {
-  const model = scriptedModel({ action: [{ reply }] });
-  const askFor = () => askOf(prompts.action);
+/** The attempt machine over a model that says this one thing, and these as the decider; a further call would be a mistake and fails. */
+export function attemptSaying(reply: unknown, clock: Clock, thoughts: readonly unknown[] = []) {
+  const model = scriptedModel({ action: [{ reply }], continuation: thoughts.map((thought) => ({ reply: thought })) });
+  const askFor = (task: string) => askOf(prompts[task as Task]);
   return { model, attempt: joinAttempt({ models: [model], askFor, replyForm: 'text', clock, watcher: unwatched }) };
 }
 
@@ -93,19 +108,20 @@ export function actionRig({
   validate = () => ({ ok: true, arguments: {} }),
   execute = (input) => ran(input),
   decide = () => done(),
+  thoughts = [],
   input = {},
   capabilities = ['draft', 'review', 'summarise'],
 }: ActionScript = {}) {
   const clock = new SimulatedClock();
   const facts: ChainFact[] = [];
-  const contexts: ActionContext[] = [];
+  const contexts: ActionState[] = [];
   const asked = {
     validate: [] as CapabilityCall[],
     execute: [] as ExecuteCapabilityInput[],
     decide: [] as DecideContinuationInput[],
   };
   const aborted: string[] = [];
-  const { model, attempt } = attemptSaying(reply, clock);
+  const { model, attempt } = attemptSaying(reply, clock, thoughts);
   const actors = {
     attempt,
     validateArguments: fromPromise<ArgumentsCheck, CapabilityCall>(async ({ input: wish }) =>

@@ -7,7 +7,7 @@ import { actionRig, call, done, next, ran, saying } from './action-rig.ts';
 describe('one request', () => {
   test('[R1] without a wish to run anything is the reply alone: nobody else is asked', async () => {
     const rig = actionRig({ reply: saying(null) });
-    expect(await rig.result()).toEqual({ reply: saying(null), results: [], stopReason: 'nothing_to_run' });
+    expect(await rig.result()).toEqual({ reply: saying(null), results: [], stopReason: 'nothing_to_run', memory: [] });
     expect(rig.asked).toEqual({ validate: [], execute: [], decide: [] });
   });
 
@@ -18,9 +18,9 @@ describe('one request', () => {
     });
     const { results, stopReason } = await rig.result();
     expect(rig.asked.validate).toEqual([call('draft', { topic: 'sky' })]);
-    expect(rig.asked.execute).toEqual([{ capability: 'draft', arguments: { topic: 'sky', words: 100 } }]);
+    expect(rig.asked.execute).toMatchObject([{ capability: 'draft', arguments: { topic: 'sky', words: 100 } }]);
     expect(rig.asked.decide).toEqual([
-      { request: 'Write a note.', reply: saying(call('draft', { topic: 'sky' })), results },
+      { request: 'Write a note.', reply: saying(call('draft', { topic: 'sky' })), results, runsLeft: 4 },
     ]);
     expect({ output: results[0]?.output, stopReason }).toEqual({ output: 'draft ran', stopReason: 'done' });
   });
@@ -41,7 +41,7 @@ describe('one request', () => {
 
 describe('when the loop stops', () => {
   test('[R5] without a decider after the first run', async () => {
-    const rig = actionRig({ input: { hasDecider: false } });
+    const rig = actionRig({ input: { decider: 'none' } });
     expect(await rig.result()).toMatchObject({ results: [{ capability: 'draft' }], stopReason: 'no_decider' });
     expect(rig.asked.decide).toEqual([]);
   });
@@ -164,9 +164,11 @@ describe('what is seen of it', () => {
     expect(rig.facts).toEqual([
       { type: 'capability-start', capability: 'draft', index: 1 },
       { type: 'capability-end', index: 1, result: results[0] },
+      { type: 'continuation', index: 1, decidedBy: 'function', done: false, next: 'review', limitReached: false },
       { type: 'capability-start', capability: 'review', index: 2 },
       { type: 'capability-end', index: 2, result: results[1] },
-      { type: 'capability-stop', reason: 'done', runs: 2, problem: null },
+      { type: 'continuation', index: 2, decidedBy: 'function', done: true, next: null, limitReached: false },
+      { type: 'capability-stop', reason: 'done', runs: 2, failed: 0, capabilityMs: 4, code: null, problem: null },
     ]);
     for (const fact of rig.facts) expect(chainFactSchema.parse(fact)).toEqual(fact);
   });

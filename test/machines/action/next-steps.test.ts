@@ -3,22 +3,25 @@ import type { Continuation } from '../../../machines/contracts/capability.ts';
 import { actionRig, call, done, next, saying } from './action-rig.ts';
 
 describe('a next step that is invalid', () => {
-  const cases: readonly (readonly [string, unknown])[] = [
-    ['has an unknown name', next('publish')],
-    ['has an empty name', next('')],
-    ['has a name of blanks', next('  ')],
-    ['has the name of a prototype’s member', next('constructor')],
-    ['has the name __proto__', next('__proto__')],
-    ['has no name', { done: false, next: { arguments: '{}' } }],
-    ['is not there', { done: false }],
-    ['is null', { done: false, next: null }],
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    ['has an unknown name', next('publish'), 'unknown_capability'],
+    ['has an empty name', next(''), 'empty_name'],
+    ['has a name of blanks', next('  '), 'empty_name'],
+    ['has the name of a prototype’s member', next('constructor'), 'unknown_capability'],
+    ['has the name __proto__', next('__proto__'), 'unknown_capability'],
+    ['has no name', { done: false, next: { arguments: '{}' } }, 'missing_name'],
+    ['is not there', { done: false }, 'missing_name'],
+    ['is null', { done: false, next: null }, 'missing_name'],
+    ['has no arguments', { done: false, next: { capability: 'review' } }, 'arguments_not_object'],
+    ['has a list as arguments', { done: false, next: { capability: 'review', arguments: [] } }, 'arguments_not_object'],
   ];
 
-  test.each(cases)('[R5] which %s ends the loop with the last result', async (_, says) => {
+  test.each(cases)('[R5] which %s ends the loop with the last result, and its cause', async (_, says, code) => {
     const rig = actionRig({ decide: () => says as Continuation });
     const { results, stopReason } = await rig.result();
     expect(results).toMatchObject([{ capability: 'draft', output: 'draft ran', synthesized: false }]);
-    expect(['invalid_next_step', 'nothing_to_run']).toContain(stopReason);
+    expect(stopReason).toBe('invalid_next_step');
+    expect(rig.facts.at(-1)).toMatchObject({ type: 'capability-stop', code });
     expect(rig.asked.execute).toHaveLength(1);
     expect(rig.asked.validate).toHaveLength(1);
   });
@@ -26,7 +29,8 @@ describe('a next step that is invalid', () => {
   test('[R5] whose arguments fail the schema ends the loop with the last result', async () => {
     const rig = actionRig({
       decide: () => next('review', { n: 'no number' }),
-      validate: (_, asked) => (asked === 1 ? { ok: true, arguments: {} } : { ok: false, problem: 'n: no number' }),
+      validate: (_, asked) =>
+        asked === 1 ? { ok: true, arguments: {} } : { ok: false, code: 'arguments_misfit', problem: 'n: no number' },
     });
     expect(await rig.result()).toMatchObject({
       results: [{ capability: 'draft' }],
@@ -47,7 +51,10 @@ describe('a next step that is invalid', () => {
   });
 
   it.each<[string, Parameters<typeof actionRig>[0]]>([
-    ['arguments that do not fit', { validate: () => ({ ok: false, problem: 'the-very-problem' }) }],
+    [
+      'arguments that do not fit',
+      { validate: () => ({ ok: false, code: 'arguments_misfit', problem: 'the-very-problem' }) },
+    ],
     [
       'a decider that throws',
       {
@@ -64,20 +71,31 @@ describe('a next step that is invalid', () => {
 });
 
 describe('a first step that is invalid', () => {
-  test.each(['publish', '', 'constructor', '__proto__', 'Draft'])(
-    '[R10] the unknown name %j runs nothing and crashes nothing',
-    async (name) => {
-      const rig = actionRig({ reply: saying(call(name)) });
-      expect(await rig.result()).toEqual({ reply: saying(call(name)), results: [], stopReason: 'invalid_next_step' });
-      expect(rig.asked).toEqual({ validate: [], execute: [], decide: [] });
-    },
-  );
+  test.each([
+    ['publish', 'unknown_capability'],
+    ['', 'empty_name'],
+    ['constructor', 'unknown_capability'],
+    ['__proto__', 'unknown_capability'],
+    ['Draft', 'unknown_capability'],
+  ])('[R5] [R10] the name %j runs nothing and is a failed result: %s', async (name, code) => {
+    const rig = actionRig({ reply: saying(call(name)) });
+    const result = await rig.result();
+    expect(result).toMatchObject({
+      reply: saying(call(name)),
+      results: [{ capability: name, arguments: {}, success: false, code, output: '' }],
+      stopReason: 'invalid_next_step',
+      memory: [{ role: 'user' }, { role: 'assistant', capability: name, success: false }],
+    });
+    expect(result.results).toHaveLength(1);
+    expect(rig.asked).toEqual({ validate: [], execute: [], decide: [] });
+    expect(rig.facts.map(({ type }) => type)).toEqual(['capability-end', 'capability-stop']);
+  });
 
-  test('[R5] arguments that do not fit run nothing; the reply stands', async () => {
-    const rig = actionRig({ validate: () => ({ ok: false, problem: 'no' }) });
+  test('[R5] arguments that do not fit run nothing and are a failed result; the reply stands', async () => {
+    const rig = actionRig({ validate: () => ({ ok: false, code: 'arguments_misfit', problem: 'no' }) });
     expect(await rig.result()).toMatchObject({
       reply: { response: 'Hi' },
-      results: [],
+      results: [{ success: false, code: 'arguments_misfit', error: 'no' }],
       stopReason: 'invalid_next_step',
     });
     expect(rig.asked.execute).toEqual([]);

@@ -68,6 +68,7 @@ describe('the state of an attempt', () => {
       inputTokens: 30,
       outputTokens: 16,
       estimated: false,
+      cost: null,
     });
   });
 
@@ -76,7 +77,13 @@ describe('the state of an attempt', () => {
     rig.clock.increment(1_000);
     rig.clock.increment(100);
     await rig.end(reply());
-    expect(rig.outcome().execution.usage).toEqual({ modelCalls: 2, inputTokens: 15, outputTokens: 5, estimated: true });
+    expect(rig.outcome().execution.usage).toEqual({
+      modelCalls: 2,
+      inputTokens: 15,
+      outputTokens: 5,
+      estimated: true,
+      cost: null,
+    });
   });
 
   test('each attempt is recorded with its text, its failure and its times', async () => {

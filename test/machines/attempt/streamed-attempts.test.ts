@@ -73,7 +73,7 @@ describe('an attempt over a model', () => {
     const usage = { inputTokens: 100, outputTokens: 7, estimated: false };
     const rig = attemptWithModel(scriptedModel({ intention: [wrong, { text: '' }, GOAL] }, { usage }));
     expect((await rig.settle()).output?.execution).toMatchObject({
-      usage: { modelCalls: 3, inputTokens: 300, outputTokens: 21, estimated: false },
+      usage: { modelCalls: 3, inputTokens: 300, outputTokens: 21, estimated: false, cost: null },
     });
   });
 

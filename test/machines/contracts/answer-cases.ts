@@ -1,12 +1,13 @@
 import {
   finalAnswerSchema,
-  synthesisInputSchema,
+  synthesisOutcomeSchema,
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
+import { type SynthesisInput, synthesisInputSchema } from '../../../machines/contracts/synthesis-input.ts';
 import { type ContractCase, contractCase } from './contract-case.ts';
 import { aDecision, aFinalAnswer, aMessage, aPhaseFailure } from './samples.ts';
 
-export const synthesisInputSample = {
+export const synthesisInputSample: SynthesisInput = {
   request: 'When was it opened?',
   executionResults: [{ stepId: 's1', phase: 'action', content: 'In 1932.' }],
   planState: { goal: null, alternatives: [] },
@@ -20,8 +21,29 @@ export const synthesisInputSample = {
   totalPasses: 1,
   totalRefinements: 0,
   ttlRemaining: 4,
-  draft: 'In 1932.',
-  messages: [aMessage()],
+  run: {
+    answer: 'In 1932.',
+    draft: { text: 'In 1932.', confidence: 0.9, usedMessageIds: ['p1'] },
+    messages: [aMessage()],
+    phases: ['action'],
+    mode: 'automatic',
+    interruption: { kind: 'finished_by_user' },
+    decision: aDecision(),
+    limits: {
+      maxCycles: 5,
+      maxModelCalls: 100,
+      maxTokens: 1_000_000,
+      synthesisReserveTokens: 8_000,
+      totalMs: 600_000,
+    },
+    hasDocuments: true,
+    thresholds: { grounding: 0.5, ungroundedConfidence: 0.5 },
+    usage: { modelCalls: 6, inputTokens: 800, outputTokens: 200, estimated: false, cost: 0.01 },
+    currency: 'EUR',
+    elapsedMs: 1_500,
+    excess: { tokens: 0, messages: 0 },
+    sessionProblem: null,
+  },
 };
 
 /** What goes into the final answer, and the answer. */
@@ -44,8 +66,22 @@ export const answerCases: readonly ContractCase[] = [
     ['totalPasses', -1],
     ['totalRefinements', 0.5],
     ['ttlRemaining', -1],
-    ['draft', null],
-    ['messages', null],
+    ['run.answer', 1],
+    ['run.draft.confidence', 2],
+    ['run.messages', null],
+    ['run.messages.0.content', 5],
+    ['run.phases', 'all'],
+    ['run.mode', 'fast'],
+    ['run.interruption.kind', 'bored'],
+    ['run.decision.cycle', 0],
+    ['run.limits.maxCycles', -1],
+    ['run.hasDocuments', 'yes'],
+    ['run.thresholds.grounding', 2],
+    ['run.usage.inputTokens', 'many'],
+    ['run.currency', ''],
+    ['run.elapsedMs', -1],
+    ['run.excess.tokens', 0.5],
+    ['run.sessionProblem', 5],
   ),
   contractCase(
     '[E2]',
@@ -54,6 +90,21 @@ export const answerCases: readonly ContractCase[] = [
     { answerText: 'In 1932.', confidence: 0.9, usedMessageIds: ['p1'], notes: '' },
     ['answerText', '   '],
     ['confidence', 1.1],
+  ),
+  contractCase(
+    '[E4]',
+    'the outcome of writing',
+    synthesisOutcomeSchema,
+    {
+      type: 'failed',
+      fallback: 'prompt',
+      error: 'it broke',
+      usage: { modelCalls: 1, inputTokens: 1, outputTokens: 1, estimated: true, cost: null },
+    },
+    ['type', 'lost'],
+    ['fallback', 'mood'],
+    ['error', null],
+    ['usage.modelCalls', -1],
   ),
   contractCase(
     '[E2]',
@@ -68,7 +119,11 @@ export const answerCases: readonly ContractCase[] = [
     ['status', 'fine'],
     ['sources.0.startLine', 0],
     ['metadata.reason', 'bad luck'],
-    ['metadata.writtenBy', 'user'],
+    ['metadata.synthesis.writtenBy', 'user'],
+    ['metadata.synthesis.fallback', 'luck'],
+    ['metadata.budget.tokens.used', -1],
+    ['metadata.budget.ttl.left', 0.5],
+    ['metadata.cost.currency', 5],
     ['metadata.cycles', -1],
   ),
 ];

@@ -28,7 +28,11 @@ const resultBad: Record<keyof typeof results, readonly [string, unknown]> = {
   yield: ['reply.informationSufficiency', 'much'],
 };
 const inputs = [
-  { phase: 'action', ...common, capabilities: [{ name: 'draft', description: 'Drafts.', arguments: {} }] },
+  {
+    phase: 'action',
+    ...common,
+    capabilities: [{ name: 'draft', description: 'Drafts.', arguments: {}, timeoutMs: null }],
+  },
   { phase: 'experience', ...common, passages: [aPassage()] },
   { phase: 'intention', ...common },
   { phase: 'observation', ...common },

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { ActionContext } from '../../../machines/action/setup.ts';
 import type { AttemptContext } from '../../../machines/attempt/context.ts';
+import type { ActionState } from '../../../machines/contracts/action-state.ts';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
@@ -39,7 +39,7 @@ describe('the contexts of the machines', () => {
   it('[A5] the types hold nothing but JSON', () => {
     expectTypeOf<NotJson<ChainState, 'state'>>().toEqualTypeOf<never>();
     expectTypeOf<NotJson<AttemptContext, 'attempt'>>().toEqualTypeOf<never>();
-    expectTypeOf<NotJson<ActionContext, 'action'>>().toEqualTypeOf<never>();
+    expectTypeOf<NotJson<ActionState, 'action'>>().toEqualTypeOf<never>();
   });
 
   it('[A5] the check itself finds what is no JSON', () => {

@@ -11,7 +11,7 @@ import { results } from './samples.ts';
 describe('the words of a run', () => {
   it('[C1] there are six phases in their order, each with a schema for its reply', () => {
     expect(PHASES).toEqual(['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
-    expect(Object.keys(replySchemas)).toEqual([...PHASES, 'summary', 'synthesis']);
+    expect(Object.keys(replySchemas)).toEqual([...PHASES, 'continuation', 'summary', 'synthesis']);
     for (const phase of PHASES) {
       expect(replySchemas[phase].parse(results[phase].reply)).toEqual(results[phase].reply);
       expect(phaseSchema.parse(phase)).toBe(phase);
@@ -19,7 +19,7 @@ describe('the words of a run', () => {
   });
 
   it('[C1] a model is asked for a phase, for summaries or for the synthesis, and for nothing else', () => {
-    expect(TASKS).toEqual([...PHASES, 'summary', 'synthesis']);
+    expect(TASKS).toEqual([...PHASES, 'continuation', 'summary', 'synthesis']);
     expect(taskSchema.safeParse('chat').success).toBe(false);
   });
 

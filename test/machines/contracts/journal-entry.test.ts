@@ -29,11 +29,29 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
   'direction-refused': { type: 'direction-refused', got: 'nowhere' },
   decision: { type: 'decision', decision: aDecision() },
   answer: { type: 'answer', answer: aFinalAnswer() },
+  'session-recalled': { type: 'session-recalled', sessionId: 'u', turns: 1, messages: [aMessage()], problem: null },
+  'session-stored': { type: 'session-stored', sessionId: 'u', problem: 'a full disk' },
   'attempt-start': { type: 'attempt-start', attemptId: 'a', task: 'synthesis', attempt: 1 },
   'attempt-end': { type: 'attempt-end', attemptId: 'a', task: 'yield', attempt: 1, failure: null, usage },
   'attempt-retry': { type: 'attempt-retry', attemptId: 'a', attempt: 2, model: 0, inMs: 500 },
   'capability-start': { type: 'capability-start', capability: 'draft', index: 1 },
-  'capability-stop': { type: 'capability-stop', reason: 'done', runs: 1, problem: null },
+  continuation: {
+    type: 'continuation',
+    index: 1,
+    decidedBy: 'model',
+    done: false,
+    next: 'review',
+    limitReached: false,
+  },
+  'capability-stop': {
+    type: 'capability-stop',
+    reason: 'invalid_next_step',
+    runs: 2,
+    failed: 1,
+    capabilityMs: 12,
+    code: 'unknown_capability',
+    problem: 'there is none',
+  },
   'capability-end': { type: 'capability-end', index: 1, result: aCapabilityResult() },
   'run-start': {
     type: 'run-start',
@@ -43,6 +61,8 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
     messages: [aMessage()],
     mode: 'automatic',
     modelId: 'm',
+    fallbackModelIds: ['n'],
+    prompts: { action: { name: 'action', version: 1, digest: null } },
     startedAt: '2025-01-27T10:00:00Z',
     limits: { maxCycles: 5 },
     thresholds: { confidence: 0.9 },
@@ -58,7 +78,7 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
   },
   retrieval: { type: 'retrieval', query: 'q', passages: 3, widened: false, failure: null },
   'text-delta': { type: 'text-delta', attemptId: 'a', text: 't' },
-  'run-end': { type: 'run-end', status: 'degraded', usage: { modelCalls: 1, ...usage } },
+  'run-end': { type: 'run-end', status: 'degraded', usage: { modelCalls: 1, cost: null, ...usage } },
 };
 
 describe('a journal entry', () => {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import type { ChainState, Interruption } from '../../../machines/contracts/chain-state.ts';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import type { Interruption } from '../../../machines/contracts/interruption.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { UnderstandingReply } from '../../../machines/contracts/phases/understanding.ts';
-import type { SynthesisReply } from '../../../machines/contracts/synthesis.ts';
+import { FALLBACKS, type SynthesisOutcome, type SynthesisReply } from '../../../machines/contracts/synthesis.ts';
 import {
   answerConverged,
   budgetExhausted,
@@ -107,21 +108,34 @@ const inputArbitrary = fc
   })
   .map(aChainInput);
 
+const usage = { modelCalls: 1, inputTokens: 20, outputTokens: 10, estimated: true, cost: null };
+const synthesisOutcome: fc.Arbitrary<SynthesisOutcome> = fc.oneof(
+  fc.record({
+    type: fc.constant('written' as const),
+    reply: synthesisReply as fc.Arbitrary<SynthesisReply>,
+    usage: fc.constant(usage),
+  }),
+  fc.record({
+    type: fc.constant('failed' as const),
+    fallback: fc.constantFrom(...FALLBACKS),
+    error: fc.constantFrom('it was not written in time', 'the reply did not validate'),
+    usage: fc.constant(usage),
+  }),
+);
+
 /** States that a run can be in when its answer is composed, from nothing done at all to several cycles. */
 export const chainStateArbitrary: fc.Arbitrary<ChainState> = fc
   .record({
     input: inputArbitrary,
     steps: fc.array(stepArbitrary, { maxLength: 16 }),
     interrupted: interruption,
-    written: fc.option(synthesisReply as fc.Arbitrary<SynthesisReply>),
-    synthesisFailure: fc.option(fc.constantFrom('it was not written in time', 'the reply did not validate')),
+    written: fc.option(synthesisOutcome),
   })
-  .map(({ input, steps, interrupted, written, synthesisFailure }) => {
+  .map(({ input, steps, interrupted, written }) => {
     const state = walk(initialState(input), steps);
     return {
       ...state,
       interruption: state.decision?.complete ? null : (interrupted ?? state.interruption),
-      written: synthesisFailure === null ? written : null,
-      synthesisFailure,
+      written,
     };
   });

@@ -14,7 +14,7 @@ import { anAssessment, aState, someLimits, someThresholds } from './states.ts';
 type Changes = Parameters<typeof aState>[0];
 const ofCycles = (completedCycles: number) => ({ recursion: { completedCycles } });
 const usage = (modelCalls: number, inputTokens: number, outputTokens: number) => ({
-  usage: { modelCalls, inputTokens, outputTokens, estimated: false },
+  usage: { modelCalls, inputTokens, outputTokens, estimated: false, cost: null },
 });
 const limits = someLimits({ maxTokens: 100, maxModelCalls: 7 });
 const confident = (confidence: number) => ({ assessment: anAssessment({ confidence }) });

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { missingFields, shortfalls, ttlExhausted } from '../../../machines/policies/degradation.ts';
-import { composeAnswer } from '../../../machines/policies/synthesis.ts';
+import { synthesisInput } from '../../../machines/policies/synthesis/input.ts';
+import { composedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
+import { readSynthesisInput } from '../../../machines/policies/synthesis/read-input.ts';
+import { answerOf } from '../../../machines/policies/synthesis/state.ts';
 import { aDecision, aPhaseFailure, results } from '../contracts/samples.ts';
 import { anAssessment, aState } from './states.ts';
 
@@ -14,7 +17,9 @@ const complete = aState({
 });
 const ofCycles = (completedCycles: number) => ({ recursion: { ...complete.recursion, completedCycles } });
 const goingOn = aDecision({ rule: 'nextPhaseChosen', complete: false, nextPhase: 'action' });
-const reasons = (changes: Partial<ChainState>) => shortfalls({ ...complete, ...changes }).map(({ reason }) => reason);
+const read = (state: ChainState) => readSynthesisInput(synthesisInput(state));
+const reasons = (changes: Partial<ChainState>) =>
+  shortfalls(read({ ...complete, ...changes }), composedOutcome('')).map(({ reason }) => reason);
 
 /** What E5 orders, each as it changes a complete state, the weightiest first. */
 const INCOMPLETE = { interruption: { kind: 'phase_failed' } } as const;
@@ -24,7 +29,7 @@ const ZERO = ofCycles(0);
 describe('why an answer is degraded', () => {
   it('[E5] a complete run has no reason', () => {
     expect(reasons({})).toEqual([]);
-    expect(missingFields(complete)).toEqual([]);
+    expect(missingFields(read(complete))).toEqual([]);
   });
 
   it.each([
@@ -48,7 +53,7 @@ describe('why an answer is degraded', () => {
     const found = reasons(changes);
     expect(found[0]).toBe(first);
     expect(found).toContain(second);
-    expect(composeAnswer({ ...complete, ...changes }).metadata.reason).toBe(first);
+    expect(answerOf({ ...complete, ...changes }).metadata.reason).toBe(first);
   });
 
   it('[E5] all four at once are told in their order', () => {
@@ -74,7 +79,7 @@ describe('why an answer is degraded', () => {
       decision: aDecision({ rule: 'taskComplete' }),
       recursion: { completedCycles: 1 },
     });
-    expect(composeAnswer(empty)).toMatchObject({ status: 'degraded', metadata: { degraded: true } });
+    expect(answerOf(empty)).toMatchObject({ status: 'degraded', metadata: { degraded: true } });
   });
 
   it('[E5] a run that was ended before it settled, and lacks nothing else, has not converged', () => {
@@ -83,9 +88,9 @@ describe('why an answer is degraded', () => {
   });
 
   it('[E5] TTL is exhausted where the limit of cycles decided, and the answer says so', () => {
-    expect(ttlExhausted(complete)).toBe(false);
-    expect(ttlExhausted({ ...complete, ...TTL })).toBe(true);
-    const answer = composeAnswer({ ...complete, ...TTL, ...ofCycles(5) });
+    expect(ttlExhausted(read(complete))).toBe(false);
+    expect(ttlExhausted(read({ ...complete, ...TTL }))).toBe(true);
+    const answer = answerOf({ ...complete, ...TTL, ...ofCycles(5) });
     expect(answer).toMatchObject({ ttlExhausted: true, status: 'degraded', metadata: { reason: 'ttl_exhausted' } });
     expect(answer.notes).toContain('TTL exhausted');
   });
@@ -98,8 +103,8 @@ describe('why an answer is degraded', () => {
   });
 
   it('[E5] the fields that are missing are named: phases without a result, and the answer', () => {
-    expect(missingFields(aState())).toEqual([...PHASES, 'answer']);
-    expect(missingFields({ ...complete, results: { ...results, experience: null } })).toEqual(['experience']);
-    expect(missingFields({ ...complete, assessment: anAssessment({ answer: ' \n' }) })).toEqual(['answer']);
+    expect(missingFields(read(aState()))).toEqual([...PHASES, 'answer']);
+    expect(missingFields(read({ ...complete, results: { ...results, experience: null } }))).toEqual(['experience']);
+    expect(missingFields(read({ ...complete, assessment: anAssessment({ answer: ' \n' }) }))).toEqual(['answer']);
   });
 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { YieldReply } from '../../../machines/contracts/phases/yield.ts';
 import { holdAgainstEvidence } from '../../../machines/policies/evidence.ts';
-import { composeAnswer } from '../../../machines/policies/synthesis.ts';
+import { answerOf } from '../../../machines/policies/synthesis/state.ts';
+import { NO_USAGE } from '../../../machines/policies/usage.ts';
 import { aMessage, results } from '../contracts/samples.ts';
 import { anyText, unit } from './context.arbitrary.ts';
 import { anAssessment, aState } from './states.ts';
@@ -58,14 +59,15 @@ describe('a confident answer', () => {
   });
 
   it('[E2] [Y1] the final text is held against what was gathered as well', () => {
-    const written = {
+    const reply = {
       answerText: 'Napoleon inaugurated it at Waterloo.',
       confidence: 1,
       usedMessageIds: [],
       notes: '',
     };
+    const written = { type: 'written', reply, usage: NO_USAGE } as const;
     const state = asked(REQUEST, { messages: [found(TEXT)], results, assessment: anAssessment(), written });
-    expect(composeAnswer(state).confidence).toBe(0.5);
+    expect(answerOf(state).confidence).toBe(0.5);
   });
 });
 

@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../../machines/contracts/failure.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { breakPhase, settlePhase, timeOutPhase } from '../../../machines/policies/outcomes.ts';
 import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
-import { deadlines, modelUnavailable, phaseMayBeSkipped, phaseMayRepeat } from '../../../machines/policies/recovery.ts';
-import { aPhaseFailure } from '../contracts/samples.ts';
+import {
+  deadlines,
+  modelUnavailable,
+  phaseMayBeSkipped,
+  phaseMayRepeat,
+  tellingFailure,
+} from '../../../machines/policies/recovery.ts';
+import { aFailure, anAttempt, anExecution, aPhaseFailure } from '../contracts/samples.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { aState, failed, someLimits } from './states.ts';
 
@@ -42,6 +49,29 @@ describe('a failed phase', () => {
     expect(modelUnavailable(aState()).holds).toBe(false);
   });
 
+  it('[Y9] [C4] fails by what the models said where one answered and its fallback could not be reached', () => {
+    const gone = aFailure({ stage: 'transport', code: 'gone' });
+    const wrong = aFailure({ stage: 'schema', code: 'wrong' });
+    const tellingOf = (...failures: readonly (readonly [model: number, failure: Failure])[]) => {
+      const attempts = failures.map(([model, failure]) => anAttempt({ model, failure }));
+      return tellingFailure(anExecution({ attempts }), failures.at(-1)?.[1] ?? gone).code;
+    };
+    expect(tellingOf([0, gone], [1, gone])).toBe('gone');
+    expect(tellingOf([0, wrong], [1, gone], [2, gone])).toBe('wrong');
+    expect(tellingOf([0, gone], [1, wrong], [2, gone])).toBe('wrong');
+    expect(tellingOf([0, gone], [1, wrong]), 'the last one answered').toBe('wrong');
+    expect(tellingOf([0, wrong], [0, gone]), 'one model, and now it is gone').toBe('gone');
+    const late = aFailure({ stage: 'deadline', code: 'late' });
+    expect(tellingFailure(anExecution({ attempts: [anAttempt({ failure: wrong })] }), late).code).toBe('late');
+    const outcome = {
+      ok: false as const,
+      failure: gone,
+      execution: anExecution({ attempts: [anAttempt({ failure: wrong }), anAttempt({ model: 1, failure: gone })] }),
+    };
+    const state = aState();
+    expect(modelUnavailable({ ...state, ...settlePhase(state, 'action', outcome) }).holds).toBe(false);
+  });
+
   it('[C3] has changed nothing of the context, and is remembered with its cycle', () => {
     const state = stateAfter('experience');
     expect(state.messages).toEqual(aState().messages);
@@ -77,12 +107,14 @@ describe('the deadlines of a run', () => {
   it('[C8] [E9] leave time for the answer and add up to the whole', () => {
     const ms = fc.integer({ min: 1, max: 2 ** 31 - 1 });
     fc.assert(
-      fc.property(ms, ms, (totalMs, synthesisMs) => {
-        const { runMs, synthesisMs: kept } = deadlines(someLimits({ totalMs, synthesisMs }));
-        expect(runMs + kept).toBeCloseTo(totalMs, 3);
-        expect(runMs).toBeGreaterThan(0);
-        expect(kept).toBeGreaterThan(0);
-        expect(kept).toBeLessThanOrEqual(synthesisMs);
+      fc.property(ms, ms, ms, fc.constantFrom(null, 'u42'), (totalMs, synthesisMs, sessionMs, sessionId) => {
+        const kept = deadlines({ limits: someLimits({ totalMs, synthesisMs, sessionMs }), sessionId });
+        expect(kept.runMs + kept.synthesisMs + kept.sessionMs).toBeCloseTo(totalMs, 3);
+        expect(kept.runMs).toBeGreaterThan(0);
+        expect(kept.synthesisMs).toBeGreaterThan(0);
+        expect(kept.synthesisMs).toBeLessThanOrEqual(synthesisMs);
+        expect(kept.sessionMs).toBeLessThanOrEqual(sessionMs);
+        expect(kept.sessionMs > 0).toBe(sessionId !== null);
       }),
     );
   });

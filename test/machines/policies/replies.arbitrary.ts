@@ -30,6 +30,7 @@ export const replies: { readonly [P in Phase]: fc.Arbitrary<unknown> } = {
         .map(({ success, output }) => aCapabilityResult({ success, output, error: success ? null : 'it broke' })),
     ),
     stopReason: fc.constantFrom('nothing_to_run', 'done', 'limit_reached', 'invalid_next_step'),
+    memory: fc.constant([]),
   }),
   experience: fc.record({
     summary: says,

@@ -5,8 +5,9 @@ import type { AttemptPolicy } from '../../../machines/contracts/attempt-policy.t
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { backoffMs } from '../../../machines/policies/backoff.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { attemptPolicy, synthesisPolicy } from '../../../machines/policies/phase-input.ts';
-import { countRetry, hopeless, recordAttempt, retryAllowed } from '../../../machines/policies/retry.ts';
+import { attemptPolicy } from '../../../machines/policies/phase-input.ts';
+import { countRetry, fallbackDue, hopeless, recordAttempt, retryAllowed } from '../../../machines/policies/retry.ts';
+import { writingInput } from '../../../machines/policies/synthesis/state.ts';
 import { aFailure, anAttempt, anExecution } from '../contracts/samples.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { aState, someLimits } from './states.ts';
@@ -17,7 +18,7 @@ const wrong = aFailure({ stage: 'schema' });
 const lost = aFailure({ stage: 'transport', code: 'rate_limited', status: 429 });
 const fresh = anExecution({
   attempts: [],
-  usage: { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false },
+  usage: { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: null },
 });
 
 /** The machine's way through the policies: how many calls these failures lead to, the last one repeated for ever. */
@@ -25,7 +26,7 @@ function callsFor(failures: readonly Failure[], given: AttemptPolicy): { calls: 
   let execution: AttemptExecution = fresh;
   for (let call = 1; call <= 1_000; call += 1) {
     const failure = failures[Math.min(call, failures.length) - 1] ?? wrong;
-    execution = recordAttempt(deepFreeze(execution), anAttempt({ attempt: call, failure }));
+    execution = recordAttempt(deepFreeze(execution), anAttempt({ attempt: call, failure }), []);
     if (hopeless(failure).holds || !retryAllowed(execution, failure, given, 0).holds) return { calls: call, execution };
     execution = countRetry(deepFreeze(execution), failure);
   }
@@ -60,18 +61,36 @@ describe('retries', () => {
 
   it('[A4] a run with few calls left makes no more than those', () => {
     expect(callsFor([wrong, lost], policy({ maxCalls: 2 })).calls).toBe(2);
-    const usage = { modelCalls: 99, inputTokens: 0, outputTokens: 0, estimated: false };
+    const usage = { modelCalls: 99, inputTokens: 0, outputTokens: 0, estimated: false, cost: null };
     expect(attemptPolicy(aState({ usage })).maxCalls).toBe(1);
   });
 
+  it('[A4] [E9] another call is made while its prompt fits in the tokens that are left', () => {
+    const usage = { inputTokens: 150, outputTokens: 100, estimated: false };
+    const execution = recordAttempt(fresh, anAttempt({ failure: wrong, usage }), []);
+    const allowed = (maxTokens: number | null) => retryAllowed(execution, wrong, policy({ maxTokens }), 0);
+    expect([null, 400, 399].map((maxTokens) => allowed(maxTokens).holds)).toEqual([true, true, false]);
+    expect(allowed(399).inputs).toMatchObject({ tokens: 250, promptTokens: 150, maxTokens: 399 });
+    const next = (maxTokens: number) =>
+      fallbackDue(execution, wrong, policy({ maxTokens, maxFallbacks: 1, fallbackAfter: 1 }), 0);
+    expect([next(400).holds, next(399).holds]).toEqual([true, false]);
+  });
+
   it('[E9] the final answer is tried with no more corrections than configured, and at most three calls', () => {
-    expect(synthesisPolicy(aState())).toMatchObject({ maxCorrections: 1, maxCalls: 3 });
-    expect(synthesisPolicy(aState({ limits: someLimits({ maxCorrections: 0 }) })).maxCorrections).toBe(0);
+    expect(writingInput(aState()).policy).toMatchObject({ maxCorrections: 1, maxCalls: 3 });
+    expect(writingInput(aState({ limits: someLimits({ maxCorrections: 0 }) })).policy.maxCorrections).toBe(0);
+  });
+
+  it('[C4] [E9] each model that stands behind the first is one more call, of a phase and of the final answer', () => {
+    const state = aState({ fallbackModels: 2 });
+    expect(attemptPolicy(state)).toMatchObject({ maxFallbacks: 2 });
+    expect(writingInput(state).policy).toMatchObject({ maxFallbacks: 2, maxCalls: 5 });
+    expect(attemptPolicy(aState())).toMatchObject({ maxFallbacks: 0 });
   });
 
   it('[A4] a run without transport retries has none for its final answer', () => {
     const limits = someLimits({ maxTransportRetries: 0 });
-    expect(synthesisPolicy(aState({ limits })).maxTransportRetries).toBe(0);
+    expect(writingInput(aState({ limits })).policy.maxTransportRetries).toBe(0);
   });
 
   it.each([400, 401])('[A13] a hopeless error such as %d is not tried again', (status) => {
@@ -105,9 +124,9 @@ describe('retries', () => {
   it('[A5] [A11] an attempt is recorded in a new execution, and what it used is added', () => {
     const before = deepFreeze(anExecution());
     const usage = { inputTokens: 7, outputTokens: 3, estimated: true };
-    const after = recordAttempt(before, deepFreeze(anAttempt({ attempt: 2, failure: wrong, usage })));
+    const after = recordAttempt(before, deepFreeze(anAttempt({ attempt: 2, failure: wrong, usage })), []);
     expect(after.attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
-    expect(after.usage).toEqual({ modelCalls: 2, inputTokens: 17, outputTokens: 8, estimated: true });
+    expect(after.usage).toEqual({ modelCalls: 2, inputTokens: 17, outputTokens: 8, estimated: true, cost: null });
     expect(before.attempts.length).toBe(1);
   });
 });

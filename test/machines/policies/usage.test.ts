@@ -12,25 +12,36 @@ const call: fc.Arbitrary<TokenUsage> = fc.record({
   outputTokens: fc.nat(1e6),
   estimated: fc.boolean(),
 });
+const PRICE = { inputPerMillion: 2, outputPerMillion: 8 };
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 describe('usage', () => {
   it('[A11] adds up over all calls, and is an estimate where one of them is', () => {
     fc.assert(
       fc.property(fc.array(call), (calls) => {
-        const total = calls.reduce<Usage>((all, one) => addCall(deepFreeze(all), deepFreeze(one)), NO_USAGE);
+        const total = calls.reduce<Usage>((all, one) => addCall(deepFreeze(all), deepFreeze(one), PRICE), NO_USAGE);
         expect(usageSchema.parse(total)).toEqual({
           modelCalls: calls.length,
           inputTokens: sum(calls.map(({ inputTokens }) => inputTokens)),
           outputTokens: sum(calls.map(({ outputTokens }) => outputTokens)),
           estimated: calls.some(({ estimated }) => estimated),
+          cost: expect.closeTo(
+            sum(calls.map(({ inputTokens, outputTokens }) => (2 * inputTokens + 8 * outputTokens) / 1_000_000)),
+          ),
         });
       }),
     );
   });
 
+  it('[A11] has no known cost where the price of one call is not known', () => {
+    const one = { inputTokens: 1, outputTokens: 1, estimated: false };
+    expect(addCall(addCall(NO_USAGE, one, PRICE), one, null).cost).toBeNull();
+    expect(addCall(addCall(NO_USAGE, one, null), one, PRICE).cost).toBeNull();
+    expect(NO_USAGE.cost).toBe(0);
+  });
+
   it('[A11] is the same in whatever order it is added, and nothing used adds nothing', () => {
-    const usage = call.map((one) => addCall(NO_USAGE, one));
+    const usage = call.map((one) => addCall(NO_USAGE, one, null));
     fc.assert(
       fc.property(usage, usage, (a, b) => {
         expect(addUsage(a, b)).toEqual(addUsage(b, a));

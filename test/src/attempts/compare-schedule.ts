@@ -65,6 +65,7 @@ export function differences(schedule: Schedule, expected: Expected, observed: Ob
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),
     estimated: attempts.some((attempt) => attempt.usage === null),
+    cost: attempts.length === 0 ? 0 : null,
   });
   return found;
 }

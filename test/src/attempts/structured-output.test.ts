@@ -174,7 +174,7 @@ describe('the end without a value', () => {
         startedAtMs: 0,
         durationMs: 0,
       });
-    expect(total).toEqual({ modelCalls: 3, inputTokens: 30, outputTokens: 60, estimated: false });
+    expect(total).toEqual({ modelCalls: 3, inputTokens: 30, outputTokens: 60, estimated: false, cost: null });
     expect(message).toMatch(/^No value for "output" after 3 attempts; the last failed in schema: .*minutes/);
     expect(message).not.toContain('\n');
   });

@@ -1,18 +1,19 @@
 import { createActor, SimulatedClock } from 'xstate';
 import { z } from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
-import type { ActionInput } from '../../../machines/action/setup.ts';
+import type { ActionInput } from '../../../machines/contracts/action-state.ts';
 import type { ActionResult } from '../../../machines/contracts/phases/action.ts';
 import { type Capability, defineCapability } from '../../../src/capabilities/capability.ts';
 import { createRegistry } from '../../../src/capabilities/registry.ts';
-import { createActionActors, type Decider, noopDecider } from '../../../src/runtime/action-actors.ts';
+import { createActionActors } from '../../../src/runtime/action-actors.ts';
+import { type Decider, kindOf, noopDecider } from '../../../src/runtime/decider.ts';
 import { actionInput, attemptSaying, saying } from '../../machines/action/action-rig.ts';
 import { flush } from '../../machines/attempt/attempt-rig.ts';
 
 export interface Scene {
   readonly capabilities?: readonly Capability[];
   readonly wish: { readonly capability: string; readonly arguments: string };
-  readonly decider?: Decider | null;
+  readonly decider?: Decider;
   readonly input?: Partial<ActionInput>;
 }
 
@@ -25,7 +26,7 @@ export function start({ capabilities = [], wish, decider = noopDecider, input = 
     actionMachine.provide({ actors: { attempt, ...createActionActors(registry, decider, clock) } }),
     {
       clock,
-      input: withDescriptors(actionInput([], { hasDecider: decider !== null, ...input }), registry.descriptors),
+      input: withDescriptors(actionInput([], { decider: kindOf(decider), ...input }), registry.descriptors),
     },
   );
   actor.subscribe({ error: () => {} });

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
+import type { CapabilityFailure } from '../../../machines/contracts/capability.ts';
 import { next } from '../../machines/action/action-rig.ts';
 import { flush } from '../../machines/attempt/attempt-rig.ts';
 import { capability, resultOf, start, work } from './action-with-capabilities.ts';
@@ -10,14 +11,26 @@ describe('what a capability is given', () => {
     resultOf({ capabilities: [capability((given) => given, args)], wish: work(text) });
 
   test('[R2] arguments as its schema reads them, defaults filled in', async () => {
-    const { results } = await run('{"n":3,"more":1}');
-    expect(results).toMatchObject([{ arguments: { n: 3, more: 1 }, output: '{"n":3,"unit":"m"}' }]);
+    const { results } = await run('{"n":3}');
+    expect(results).toMatchObject([{ arguments: { n: 3 }, output: '{"n":3,"unit":"m"}' }]);
   });
 
-  test.each(['', 'n=3', '{"n":', '[3]', '"text"', 'null', '3', '{}', '{"n":"3"}', 'undefined'])(
+  const refused = (code: CapabilityFailure) => ({
+    results: [{ success: false, code }],
+    stopReason: 'invalid_next_step',
+  });
+
+  test.each(['n=3', '{"n":', '[3]', '"text"', 'null', '3', 'undefined'])(
+    '[R5] the arguments %j are no object: it is not run',
+    async (text) => {
+      expect(await run(text)).toMatchObject(refused('arguments_not_object'));
+    },
+  );
+
+  test.each(['', '{}', '{"n":"3"}', '{"n":3,"more":1}'])(
     '[R5] the arguments %j do not fit: it is not run',
     async (text) => {
-      expect(await run(text)).toMatchObject({ results: [], stopReason: 'invalid_next_step' });
+      expect(await run(text)).toMatchObject(refused('arguments_misfit'));
     },
   );
 
@@ -25,22 +38,22 @@ describe('what a capability is given', () => {
     const throwing = z.object({}).refine(() => {
       throw new Error('bad rule');
     });
-    expect(await run('{}', throwing)).toMatchObject({ results: [], stopReason: 'invalid_next_step' });
+    expect(await run('{}', throwing)).toMatchObject(refused('arguments_misfit'));
   });
 
-  test('__proto__ in the arguments reaches nothing', async () => {
-    const { results } = await run('{"n":1,"__proto__":{"polluted":true}}', z.looseObject({ n: z.number() }));
-    expect(results).toHaveLength(1);
+  test('[R5] __proto__ in the arguments reaches nothing: it is not run', async () => {
+    const found = await run('{"n":1,"__proto__":{"polluted":true}}', z.looseObject({ n: z.number() }));
+    expect(found).toMatchObject(refused('arguments_misfit'));
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
   it.each([
     ['text that is no JSON, where the schema has a default', 'rm -rf', z.object({ n: z.number() }).default({ n: 1 })],
-    ['text that is no JSON, where the schema takes anything', '{"n":', z.any()],
-    ['a list, where the schema takes anything', '[1]', z.any()],
-    ['null, where the schema takes anything', 'null', z.any()],
+    ['text that is no JSON, where the schema takes any object', '{"n":', z.looseObject({})],
+    ['a list, where the schema takes any object', '[1]', z.looseObject({})],
+    ['null, where the schema takes any object', 'null', z.looseObject({})],
   ])('[R5] %s is no object: it is not run', async (_, text, schema) => {
-    expect(await run(text, schema)).toMatchObject({ results: [], stopReason: 'invalid_next_step' });
+    expect(await run(text, schema)).toMatchObject(refused('arguments_not_object'));
   });
 
   it('its arguments are JSON in the context, also where its schema transforms them', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
 import type { Capability } from '../../../src/capabilities/capability.ts';
 import { flush } from '../../machines/attempt/attempt-rig.ts';
 import { capability, resultOf, type Scene, start, work } from './action-with-capabilities.ts';
@@ -15,7 +16,7 @@ describe('what a capability gives', () => {
     ['nothing as no text', undefined, ''],
     ['a function as no text', () => 1, ''],
     ['the value of a promise', Promise.resolve('later'), 'later'],
-    ['a megabyte, whole', 'x'.repeat(1_000_000), 'x'.repeat(1_000_000)],
+    ['100,000 characters, whole', 'x'.repeat(100_000), 'x'.repeat(100_000)],
   ])('[R2] is %s, with its arguments and its timing', async (_, gives, output) => {
     const result = await one(() => gives);
     expect(result?.output === output).toBe(true);
@@ -96,6 +97,40 @@ describe('what a capability gives', () => {
     const result = await one(execute);
     expect(result).toMatchObject({ success: false, output: '' });
     expect(result?.error).toMatch(/^[^\n]+$/);
+  });
+
+  test('[R7] of 100 MB is a failed result that keeps none of it', async () => {
+    expect(await one(() => 'x'.repeat(100_000_000))).toMatchObject({
+      success: false,
+      output: '',
+      code: 'result_too_long',
+      error: expect.stringContaining('100000000 characters; at most 100000'),
+    });
+  });
+
+  test('[R10] answered or rejected after the machine was stopped reaches nobody', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    try {
+      for (const late of ['resolve', 'reject'] as const) {
+        let settle: ((value: unknown) => void) | undefined;
+        const execute = () =>
+          new Promise((resolve, reject) => {
+            settle = { resolve, reject }[late];
+          });
+        const { actor } = start({ capabilities: [capability(execute)], wish: work() });
+        await flush(500);
+        actor.stop();
+        settle?.(new Error('late'));
+        await setImmediate();
+        await setImmediate();
+        expect(settle).toBeDefined();
+        expect(actor.getSnapshot().context.results).toEqual([]);
+      }
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off('unhandledRejection', unhandled);
+    }
   });
 
   test('[R10] it gets a signal, which aborts when the machine is stopped', async () => {

@@ -53,6 +53,30 @@ describe('the registry of capabilities', () => {
   });
 
   it.each([
+    ['weather.today', 'weather_today'],
+    ['weather today', 'weather/today'],
+    ['a', 'a'],
+  ])('refuses %j beside %j: servers take both for one', (first, second) => {
+    expect(() => createRegistry([named(first), named('other'), named(second)])).toThrowError(
+      expect.objectContaining({
+        code: 'duplicate_capability',
+        message: expect.stringMatching(/^[^\n]*each needs a name of its own; rename one\.$/),
+      }),
+    );
+  });
+
+  test('[R10] takes names that servers take, and others that can be told apart there', () => {
+    const names = ['weather', 'Weather', 'get-weather_2', 'weather.today', 'Wetter für morgen', 'x'.repeat(64)];
+    expect(createRegistry(names.map((name) => named(name))).descriptors.map(({ name }) => name)).toEqual(names);
+  });
+
+  test('[R10] gives what reads the arguments of a capability, and nothing for an unknown name', async () => {
+    const { readerOf } = createRegistry([named('draft')]);
+    expect(await readerOf('draft')?.read({})).toEqual({ ok: true, value: { n: 1 } });
+    for (const name of ['', 'toString', '__proto__']) expect(readerOf(name)).toBeUndefined();
+  });
+
+  it.each([
     ['name', () => createRegistry([named('', 'Something.')])],
     ['description', () => createRegistry([named('draft', '')])],
   ])('[R10] refuses an empty %s before any run', (_, create) => {
@@ -66,7 +90,7 @@ describe('the capability that searches documents', () => {
     text,
     source: { path: 'a.md', startLine, endLine: startLine + 1 },
   });
-  const context = { signal: new AbortController().signal };
+  const context = { signal: new AbortController().signal, now: () => 0, sessionId: null };
 
   test('[R10] gives file, lines and text of what matches, with its limits and the signal handed on', async () => {
     const asked: unknown[] = [];

@@ -13,7 +13,7 @@ describe('postchain run', () => {
   it('[Y10] answers the README’s question from the documents, cited by file and line', async () => {
     const { code, stdout, stderr } = await cli('run', QUESTION, '--docs', 'docs');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^\nAnswer \(confidence 0\.\d\d · completed · 1 cycle · 7 model calls\)/);
+    expect(stdout).toMatch(/^Answer \(confidence 0\.\d\d · completed · 1 cycle · 7 model calls\)/);
     for (const rule of ['Cycle limit', 'Budget', 'Confidence', 'Convergence', 'Task complete', 'Loop'])
       expect(stdout).toContain(rule);
     expect(stdout.indexOf('Cycle limit')).toBeLessThan(stdout.indexOf('Confidence'));
@@ -41,6 +41,29 @@ describe('postchain run', () => {
     expect(stderr).toBe('');
   });
 
+  it('[Y10] --format json is the same as --json, and --format markdown prints the answer as a part of a page', async () => {
+    const [json, short, markdown] = await Promise.all([
+      cli('run', QUESTION, '--docs', 'docs', '--format', 'json'),
+      cli('run', QUESTION, '--docs', 'docs', '--json'),
+      cli('run', QUESTION, '--docs', 'docs', '--format', 'markdown'),
+    ]);
+    const timeless = (text: string) => text.replace(/"used": \d+\.\d+/, '');
+    expect({ ...json, stdout: timeless(json.stdout) }).toEqual({ ...short, stdout: timeless(short.stdout) });
+    expect(json.stderr).toBe('');
+    expect(markdown.stdout).toMatch(/^## Answer\n\n\*confidence 0\.\d\d · completed · 1 cycle · 7 model calls\*\n\n/);
+    expect(markdown.stdout).toMatch(/\n\n## Sources\n\n- `docs\/yield\.md:\d+-\d+`\n {2}> /);
+    expect(markdown.stderr).toMatch(/^ {2}decision /m);
+    expect(markdown.stdout).not.toContain('\u001b');
+  });
+
+  it('piped text has colours only where FORCE_COLOR asks for them', async () => {
+    const colored = await startCli(['run', 'x', '--quiet'], { NO_COLOR: '', FORCE_COLOR: '1' }).finished;
+    expect(colored.stdout).toContain('\u001b[1mAnswer\u001b[22m ');
+    const plain = await startCli(['run', 'x', '--quiet'], { NO_COLOR: '' }).finished;
+    expect(plain.stdout).toMatch(/^Answer \(/);
+    expect(plain.stdout).not.toContain('\u001b');
+  });
+
   it('--journal writes every entry as a line of JSON', async () => {
     const file = join(temporaryFolder(), 'run.jsonl');
     await cli('run', QUESTION, '--docs', 'docs', '--quiet', '--journal', file);
@@ -55,7 +78,7 @@ describe('postchain run', () => {
   it('a degraded answer exits 3', async () => {
     const { code, stdout } = await cli('run', 'What is the capital of Peru?', '--docs', 'docs', '--max-cycles', '1');
     expect(code).toBe(3);
-    expect(stdout).toContain('The limit of 1 cycle was reached');
+    expect(stdout).toMatch(/^Answer .*\n\nDegraded \(ttl exhausted\): .*The limit of 1 cycle was reached/);
   });
 
   it('[Y4] --manual reads where to go on from standard input, and its end means finish', async () => {

@@ -20,6 +20,8 @@ describe('what is wrong with a command is said in one line, with exit code 2, be
       ['run', 'x', '--journal', 'no-such-folder/run.jsonl'],
       /The journal "no-such-folder\/run\.jsonl" cannot be written/,
     ],
+    [['run', 'x', '--format', 'pdf'], /'pdf' is invalid\. Allowed choices are text, markdown, json\./],
+    [['run', 'x', '--json', '--format', 'text'], /'--json' cannot be used with option '--format <format>'/],
     [['run', 'x', '--wat'], /unknown option '--wat'/],
     [['dance'], /unknown command 'dance'/],
     [['diagram', 'cake'], /no chart "cake": choose one of chain, attempt, action/],

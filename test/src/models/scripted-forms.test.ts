@@ -80,6 +80,14 @@ describe('the directives of the scripted model', () => {
     }
   });
 
+  test('[C4] a tool that is offered is called by its name, and the model says whether it takes tools', async () => {
+    const tools = [{ name: 'search', description: 'Searches.', parameters: { type: 'object' } }];
+    const model = scriptedModel({ action: [{ toolCall: { q: 1 }, name: 'search' }] }, { nativeTools: true });
+    expect(replyOf(await partsOf(model, modelRequest({ tools }))).calls).toEqual([call('{"q":1}', 'search')]);
+    expect(model.calls[0]?.tools).toEqual(tools);
+    expect([model.nativeTools, scriptedModel({}).nativeTools]).toEqual([true, false]);
+  });
+
   test('reasoning comes first, in chunks', async () => {
     expect(await inText({ reasoning: 'Let me see', reply: {} }, { chunkChars: 6 })).toEqual([
       { type: 'reasoning-delta', text: 'Let me' },

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import type { Feedback } from '../../../machines/contracts/attempt.ts';
+import { REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import { TASKS } from '../../../machines/contracts/phase.ts';
 import { strictSchema } from '../../../src/models/openai/strict-schema.ts';
 import { requestOf } from '../../../src/prompts/ask.ts';
 import { askOf } from '../../../src/prompts/prompt.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { startScripted, worthASummary } from '../../support/run-chain.ts';
+import { everyTask } from '../../support/every-task.ts';
+import { startScripted } from '../../support/run-chain.ts';
 
 describe('the prompts', () => {
   it.each(TASKS)('[E8] %s: a name, a version, a typed input and a typed output', async (task) => {
-    const { run, model } = startScripted({}, {}, { messages: worthASummary });
+    const { run, model } = startScripted(everyTask.plan, everyTask.options, everyTask.run);
     await run.answer;
     const prompt = prompts[task];
     expect(prompt).toMatchObject({ name: task, version: expect.any(Number) });
@@ -38,6 +41,35 @@ describe('the prompts', () => {
     expect(turns.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
     expect(turns[2]?.content).toBe('{"a":');
     expect(turns[3]?.content).toContain('- response: missing');
+  });
+
+  it('[C4] a model with tools is given those of Action beside the prompt, in either form, and told how to use them', () => {
+    const common = { runId: 'r', request: 'x', prompt: 'x', cycle: 1, step: 1, messages: [], content: '' };
+    const tool = { name: 'look', description: 'Looks it up.', arguments: { type: 'object' }, timeoutMs: null };
+    const input = { phase: 'action', ...common, capabilities: [tool] };
+    const asked = (form: ReplyForm, native: boolean, feedback: Feedback | null = null) =>
+      requestOf(askOf(prompts.action), { task: 'action', input, feedback }, form, native);
+    for (const form of REPLY_FORMS) {
+      const { turns, tools, turnsWithoutTools } = asked(form, true);
+      expect(tools).toEqual([{ name: 'look', description: 'Looks it up.', parameters: { type: 'object' } }]);
+      expect(turns[0]?.content).not.toContain('Looks it up.');
+      expect(turns[0]?.content).toMatch(/one of the (other )?tools/);
+      expect({ ...asked(form, false) }).toMatchObject({ turns: turnsWithoutTools });
+      expect(turnsWithoutTools?.[0]?.content).toContain('Looks it up.');
+      expect(turnsWithoutTools?.[0]?.content).not.toMatch(/one of the (other )?tools/);
+    }
+    const { turns, turnsWithoutTools } = asked('text', true, { previousReply: 'so', problem: 'wrong' });
+    expect(turns.slice(-2)).toEqual(turnsWithoutTools?.slice(-2));
+    expect(turns.at(-2)).toEqual({ role: 'assistant', content: 'so' });
+  });
+
+  it('[C4] a call of a tool is a reply of Action', () => {
+    const reply = prompts.action.fromToolCall?.({ name: 'look', arguments: '{"q":1}' }, 'I look.');
+    expect(prompts.action.output.parse(reply)).toEqual({
+      response: 'I look.',
+      confidence: 0,
+      call: { capability: 'look', arguments: '{"q":1}' },
+    });
   });
 
   it('text cannot leave its block: what looks like a block’s end within a message is broken up', async () => {

@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES, TASKS } from '../../../machines/contracts/phase.ts';
+import { everyTask } from '../../support/every-task.ts';
 import { unsureAnswer } from '../../support/replies.ts';
-import { entriesOf, phasesOf, settle, startScripted, worthASummary } from '../../support/run-chain.ts';
+import { entriesOf, phasesOf, settle, startScripted } from '../../support/run-chain.ts';
 
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 
 describe('telling a run what to do', () => {
   it.each(TASKS)('[E3] a run cancelled during %s answers at once, and says that it was cancelled', async (task) => {
-    const { run, model } = startScripted({ [task]: { hang: true } }, {}, { messages: worthASummary });
+    const { run, model } = startScripted(
+      { ...everyTask.plan, [task]: { hang: true } },
+      everyTask.options,
+      everyTask.run,
+    );
     await settle();
     run.cancel('changed my mind');
     const answer = await run.answer;

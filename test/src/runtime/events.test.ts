@@ -9,7 +9,8 @@ import { createActors } from '../../../src/runtime/create-actors.ts';
 import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { RunEvent } from '../../../src/runtime/event-stream.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { entriesOf, settle, startScripted, worthASummary } from '../../support/run-chain.ts';
+import { everyTask } from '../../support/every-task.ts';
+import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';
 
 async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
   const all: RunEvent[] = [];
@@ -69,12 +70,12 @@ describe('the events of a run', () => {
   });
 
   it('[A7] a reader that falls behind still sees the last partial value of each attempt', async () => {
-    const { run } = startScripted({}, {}, { messages: worthASummary });
+    const { run } = startScripted(everyTask.plan, everyTask.options, everyTask.run);
     const events = await collect(run.events);
     const shown = events.filter((event) => event.type === 'partial') as Extract<RunEvent, { type: 'partial' }>[];
     expect(new Set(shown.map(({ task }) => task))).toEqual(new Set(Object.keys(replies)));
     for (const { task, value } of shown.filter(({ task }, at) => shown[at + 1]?.task !== task))
-      expect(value).toEqual(replies[task]);
+      expect(value).toEqual(task === 'action' ? everyTask.plan.action : replies[task]);
   });
 
   it('a reader that leaves early does not hold up the run', async () => {

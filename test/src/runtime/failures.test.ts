@@ -12,7 +12,7 @@ describe('when something goes wrong in a run', () => {
     const answer = await run.answer;
     expect(finalAnswerSchema.parse(answer).metadata).toMatchObject({
       reason: 'model_unavailable',
-      writtenBy: 'engine',
+      synthesis: { writtenBy: 'engine', fallback: null, error: null },
     });
     expect(answer.metadata.explanation).toContain('the key was refused');
     expect(model.calls.filter((call) => call.task === task)).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('when something goes wrong in a run', () => {
     ]);
     expect(answer).toMatchObject({
       status: 'degraded',
-      metadata: { reason: 'incomplete_state', missingFields: ['intention'], writtenBy: 'model' },
+      metadata: { reason: 'incomplete_state', missingFields: ['intention'], synthesis: { writtenBy: 'model' } },
     });
     expect(answer.metadata.failures).toHaveLength(2);
   });
@@ -96,7 +96,10 @@ describe('when something goes wrong in a run', () => {
     clock.increment(2000);
     const answer = await run.answer;
     expect(answer.answerText).toBe(replies.yield.answer);
-    expect(answer.metadata).toMatchObject({ reason: 'synthesis_failed', writtenBy: 'engine' });
+    expect(answer.metadata).toMatchObject({
+      reason: 'synthesis_failed',
+      synthesis: { writtenBy: 'engine', fallback: 'model', error: 'it was not written in time' },
+    });
   });
 
   it('[E4] a final answer that does not validate is composed from what there is, with the error told', async () => {
@@ -106,7 +109,7 @@ describe('when something goes wrong in a run', () => {
     expect(answer).toMatchObject({
       status: 'degraded',
       answerText: replies.yield.answer,
-      metadata: { reason: 'synthesis_failed' },
+      metadata: { reason: 'synthesis_failed', synthesis: { fallback: 'validation' } },
     });
     expect(answer.notes).toContain('does not fit the schema');
   });
@@ -118,7 +121,7 @@ describe('when something goes wrong in a run', () => {
     expect(answer).toMatchObject({
       status: 'completed',
       answerText: replies.yield.answer,
-      metadata: { writtenBy: 'engine' },
+      metadata: { synthesis: { writtenBy: 'engine', fallback: null } },
     });
   });
 

@@ -19,7 +19,7 @@ describe('options that make no sense are refused before anything starts, in one 
     [{ model: {} }, 'model: got an object with nothing; wanted a model with a stream method'],
     [{ documents: ['docs'] }, 'documents: got a list of 1; wanted something to search, say createPassageIndex'],
     [{ capabilities: [{ name: 'x' }] }, 'capabilities.0.description'],
-    [{ decider: 'model' }, 'decider: got "model"; wanted a function or null.'],
+    [{ decider: 'model' }, 'decider: got "model"; wanted a function, modelDecider or null.'],
     [{ prompts: { yield: {} } }, 'prompts.yield: got an object with nothing; wanted a prompt'],
     [{ prompts: { yield: prompts.action } }, 'prompts.yield: got the prompt of "action"'],
     [{ clock: 3 }, 'clock: got 3;'],

@@ -87,7 +87,7 @@ describe('a run on an OpenAI-compatible server', () => {
     const answer = await run.answer;
     expect(answer).toMatchObject({
       status: 'degraded',
-      metadata: { reason: 'model_unavailable', writtenBy: 'engine' },
+      metadata: { reason: 'model_unavailable', synthesis: { writtenBy: 'engine' } },
     });
     expect(answer.answerText).toBe(replies.experience.summary);
     expect(answer.notes).toMatch(/observation: .*(connection|refused|reset|ended)/i);

@@ -4,6 +4,7 @@ import { journalEntrySchema } from '../../../machines/contracts/journal-entry.ts
 import { PHASES, TASKS, type Task } from '../../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
 import type { ScriptEntry } from '../../../src/models/scripted.ts';
+import { everyTask, wish } from '../../support/every-task.ts';
 import { repliesWith, unsureAnswer } from '../../support/replies.ts';
 import { type Plan, settle, startScripted } from '../../support/run-chain.ts';
 
@@ -24,8 +25,10 @@ const faults: Fault[] = [
 ];
 
 /** What one call comes to. */
-function faulty(task: Task, fault: Fault, answer: Record<string, unknown>): ScriptEntry {
-  const reply = task === 'yield' ? answer : repliesWith({})[task];
+function faulty(task: Task, fault: Fault, answer: Record<string, unknown>, wishes: boolean): ScriptEntry {
+  const call = wishes ? wish : null;
+  const changes = { action: { call }, continuation: { done: !wishes, next: call } };
+  const reply = task === 'yield' ? answer : repliesWith(changes)[task];
   switch (fault) {
     case 'none':
       return reply;
@@ -65,6 +68,7 @@ const schedule = fc.record({
       proposedPhase: fc.option(fc.constantFrom<string>(...PHASES, 'nowhere', '__proto__', '')),
     }),
   ),
+  wishes: fc.infiniteStream(fc.boolean()),
   maxCycles: fc.integer({ min: 1, max: 6 }),
   maxModelCalls: fc.integer({ min: 1, max: 60 }),
   startAt: fc.constantFrom(...PHASES),
@@ -81,32 +85,41 @@ const schedule = fc.record({
 describe('any run, whatever the model and the user do', () => {
   it('[E3][E7] always ends in a valid answer, within its limits, every call counted, no timer left', async () => {
     await fc.assert(
-      fc.asyncProperty(schedule, async ({ faults: nextFault, answers, words, maxCycles, maxModelCalls, ...how }) => {
-        const faultOf = nextFault[Symbol.iterator]();
-        const answerOf = answers[Symbol.iterator]();
-        const plan: Record<string, (call: number) => ScriptEntry> = {};
-        for (const task of TASKS)
-          plan[task] = (call) =>
-            faulty(task, faultOf.next().value ?? 'none', unsureAnswer(call % 3, answerOf.next().value ?? {}));
-        const limits = { maxCycles, maxModelCalls, totalMs: 600_000, phaseMs: 90_000 };
-        const { run, model, clock } = startScripted(plan as Plan, { limits }, how);
-        for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
-          if (steps > 2000) throw new Error(`the run hangs in ${JSON.stringify(run.actor.getSnapshot().value)}`);
-          const before = run.journal.length;
-          await settle(1);
-          for (const { word } of words.filter(({ afterSteps }) => afterSteps === steps)) say(run, word);
-          // Time passes only when nothing else does.
-          if (run.journal.length === before) clock.increment(1000);
-        }
-        const answer = finalAnswerSchema.parse(await run.answer);
-        expect(answer.answerText.trim()).not.toBe('');
-        expect(answer.metadata.cycles).toBeLessThanOrEqual(maxCycles);
-        expect(model.calls.length).toBeLessThanOrEqual(maxModelCalls + 3);
-        expect(answer.metadata.usage.modelCalls).toBe(model.calls.length);
-        expect(answer.metadata.degraded).toBe(answer.status !== 'completed');
-        for (const entry of run.journal) journalEntrySchema.parse(entry);
-        expect(clock.waiting.size).toBe(0);
-      }),
+      fc.asyncProperty(
+        schedule,
+        async ({ faults: nextFault, answers, wishes, words, maxCycles, maxModelCalls, ...how }) => {
+          const faultOf = nextFault[Symbol.iterator]();
+          const wishOf = wishes[Symbol.iterator]();
+          const answerOf = answers[Symbol.iterator]();
+          const plan: Record<string, (call: number) => ScriptEntry> = {};
+          for (const task of TASKS)
+            plan[task] = (call) =>
+              faulty(
+                task,
+                faultOf.next().value ?? 'none',
+                unsureAnswer(call % 3, answerOf.next().value ?? {}),
+                wishOf.next().value ?? false,
+              );
+          const limits = { maxCycles, maxModelCalls, totalMs: 600_000, phaseMs: 90_000 };
+          const { run, model, clock } = startScripted(plan as Plan, { ...everyTask.options, limits }, how);
+          for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
+            if (steps > 2000) throw new Error(`the run hangs in ${JSON.stringify(run.actor.getSnapshot().value)}`);
+            const before = run.journal.length;
+            await settle(1);
+            for (const { word } of words.filter(({ afterSteps }) => afterSteps === steps)) say(run, word);
+            // Time passes only when nothing else does.
+            if (run.journal.length === before) clock.increment(1000);
+          }
+          const answer = finalAnswerSchema.parse(await run.answer);
+          expect(answer.answerText.trim()).not.toBe('');
+          expect(answer.metadata.cycles).toBeLessThanOrEqual(maxCycles);
+          expect(model.calls.length).toBeLessThanOrEqual(maxModelCalls + 3);
+          expect(answer.metadata.usage.modelCalls).toBe(model.calls.length);
+          expect(answer.metadata.degraded).toBe(answer.status !== 'completed');
+          for (const entry of run.journal) journalEntrySchema.parse(entry);
+          expect(clock.waiting.size).toBe(0);
+        },
+      ),
       { numRuns: 1000 },
     );
   }, 120_000);

@@ -1,7 +1,7 @@
 import type { Message } from '../../../../machines/contracts/message.ts';
 import type { Passage } from '../../../../machines/contracts/passage.ts';
 import type { PhaseInput } from '../../../../machines/contracts/phases/input.ts';
-import type { SynthesisInput } from '../../../../machines/contracts/synthesis.ts';
+import { type SynthesisInput, synthesisInputSchema } from '../../../../machines/contracts/synthesis-input.ts';
 
 /** A message with only what a test is about. */
 export function message(id: string, content: string, more: Partial<Message> = {}): Message {
@@ -40,7 +40,7 @@ export function phaseInput<P extends PhaseInput['phase']>(
 
 /** The input of synthesis after one cycle. */
 export function synthesisInput(request: string, draft: string, messages: readonly Message[]): SynthesisInput {
-  return {
+  return synthesisInputSchema.parse({
     request,
     executionResults: [],
     planState: { goal: null, alternatives: [] },
@@ -54,9 +54,8 @@ export function synthesisInput(request: string, draft: string, messages: readonl
     totalPasses: 1,
     totalRefinements: 0,
     ttlRemaining: 1,
-    draft,
-    messages,
-  };
+    run: { draft: { text: draft, confidence: 0.5, usedMessageIds: [] }, messages },
+  });
 }
 
 /** A small context about three phases, as the chain builds it: headings in the first line. */

@@ -39,6 +39,7 @@ function inputOf(
 ): unknown {
   if (task === 'summary')
     return { request, texts: messages.map(({ id, content }) => ({ messageId: id, content, maxChars: 60 })) };
+  if (task === 'continuation') return { request, response: '', steps: [], runsLeft: 3, capabilities: [] };
   return task === 'synthesis' ? synthesisInput(request, '', messages) : phaseInput(task, request, messages, passages);
 }
 
@@ -148,7 +149,7 @@ describe('the offline model', () => {
         const passages = contents
           .filter(([, content]) => content !== '')
           .map(([, content], at) => passage(`p${at}`, content));
-        const parts = await collect(requestOf(task, inputOf(task, request || '?', context, passages)));
+        const parts = await collect(requestOf(task, inputOf(task, request.trim() || '?', context, passages)));
         expect(parts.at(-1)?.type).toBe('finish');
         expect(schemas[task].safeParse(JSON.parse(textOf(parts))).success).toBe(true);
       }),

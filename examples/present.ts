@@ -1,0 +1,8 @@
+import { answerAsMarkdown, answerAsText, createPassageIndex, createPostChain, loadDocuments } from 'postchain';
+
+const { documents } = await loadDocuments(['docs']);
+const chain = createPostChain({ documents: createPassageIndex(documents) });
+const answer = await chain.run({ request: 'What is a journal?' }).answer;
+
+console.log(answerAsText(answer, { columns: 80 }));
+console.log(answerAsMarkdown(answer));

@@ -1,0 +1,20 @@
+import type { Message } from 'postchain';
+
+const NAMES: Readonly<Record<Message['role'], string>> = { user: 'You', assistant: 'Chain', search: 'Found' };
+
+/** The context as it stands: what Understanding removes is gone from here, what it summarises is short. */
+export function MessageList({ messages }: { readonly messages: readonly Message[] }) {
+  return (
+    <section aria-labelledby="messages-title">
+      <h2 id="messages-title">Messages</h2>
+      <ol className="messages list">
+        {messages.map(({ id, role, phase, content }) => (
+          <li key={id} data-role={role}>
+            <span className="who">{phase === null ? NAMES[role] : `${NAMES[role]}, ${phase}`}</span>
+            <p>{content}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

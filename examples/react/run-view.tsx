@@ -1,0 +1,44 @@
+import type { chainInput, FinalAnswer } from 'postchain';
+import { useEffect, useEffectEvent } from 'react';
+import { AnswerView } from './answer-view.tsx';
+import { ConsentDialog } from './consent-dialog.tsx';
+import { MessageList } from './message-list.tsx';
+import { PhaseList } from './phase-list.tsx';
+import { useChain } from './use-chain.ts';
+
+interface Props {
+  readonly input: ReturnType<typeof chainInput>;
+  readonly onAnswer: (answer: FinalAnswer) => void;
+}
+
+/** One run, as it goes. All text is shown as text: what a model or a document says is never HTML. */
+export function RunView({ input, onAnswer }: Props) {
+  const { phase, cycle, messages, answer, writing, question, consent, cancel } = useChain(input);
+  const told = useEffectEvent(onAnswer);
+  useEffect(() => {
+    if (answer !== null) told(answer);
+  }, [answer]);
+
+  return (
+    <>
+      <section aria-labelledby="run-title" aria-busy={answer === null}>
+        <header>
+          <h2 id="run-title">Cycle {cycle}</h2>
+          {answer === null && (
+            <button type="button" onClick={cancel}>
+              Cancel
+            </button>
+          )}
+        </header>
+        <p role="status">
+          {answer ? 'Answered.' : question ? 'Waiting for your word.' : `At ${phase ?? 'the answer'}.`}
+        </p>
+        <PhaseList current={phase} isOver={phase === null} />
+        {answer === null && <p className="writing">{writing}</p>}
+      </section>
+      {answer && <AnswerView answer={answer} />}
+      <MessageList messages={messages} />
+      {question && <ConsentDialog request={question} onChoice={consent} />}
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import { useActor } from '@xstate/react';
+import { type ConsentChoice, type ConsentRequest, createActors, PHASES } from 'postchain';
+import { chainMachine } from 'postchain/machines';
+import { useLayoutEffect, useState } from 'react';
+import type { InputFrom } from 'xstate';
+import { options, writingOf } from './chain.ts';
+
+/** A run of the chain machine as React state. Its actor starts with the component and stops with it. */
+export function useChain(input: InputFrom<typeof chainMachine>) {
+  const [writing, setWriting] = useState('');
+  const [question, setQuestion] = useState<ConsentRequest | null>(null);
+  const [machine] = useState(() => {
+    const actors = createActors(options, { partial: (update) => setWriting(writingOf(update)) });
+    return chainMachine.provide({ actors });
+  });
+  const [snapshot, send, actor] = useActor(machine, { input });
+
+  // Before the actor starts, which is in an effect: nothing that it emits is missed.
+  useLayoutEffect(() => {
+    const asking = actor.on('consent-asked', ({ request }) => setQuestion(request));
+    return () => asking.unsubscribe();
+  }, [actor]);
+
+  const asks = snapshot.matches({ cycling: { understanding: 'awaitingConsent' } });
+  return {
+    phase: PHASES.find((phase) => snapshot.matches({ cycling: phase })) ?? null,
+    cycle: snapshot.context.recursion.cycle,
+    messages: snapshot.context.messages,
+    answer: snapshot.output ?? null,
+    writing,
+    /** What the user is asked just now. */
+    question: asks ? question : null,
+    consent: (choice: ConsentChoice, items: Record<string, ConsentChoice> = {}) =>
+      send({ type: 'consent.given', choice, items }),
+    cancel: () => send({ type: 'run.cancelled' }),
+  };
+}

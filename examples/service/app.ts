@@ -1,0 +1,95 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { bearerAuth } from 'hono/bearer-auth';
+import { bodyLimit } from 'hono/body-limit';
+import { HTTPException } from 'hono/http-exception';
+import { secureHeaders } from 'hono/secure-headers';
+import { type PostChain, PostChainError, type Run } from 'postchain';
+import { chainEventSchema } from 'postchain/machines';
+import { z } from 'zod';
+import { Refusal, readBody } from './refusal.ts';
+import { ownHostOnly } from './same-site.ts';
+import { streamRun } from './stream-run.ts';
+
+export interface ServiceOptions {
+  /** What callers must send as `Authorization: Bearer …`; without one nobody is asked. */
+  readonly token?: string | undefined;
+  /** Names that the service may be called by beside the loopback ones. */
+  readonly hosts?: readonly string[];
+  /** Default 1 MB. */
+  readonly maxBodyBytes?: number;
+  /** Runs at once. Default 100. */
+  readonly maxRuns?: number;
+  /** How long a reader may take no byte before it is let go of, in milliseconds. Default 30 seconds. */
+  readonly stallMs?: number;
+}
+
+const turnSchema = z.strictObject({ role: z.enum(['user', 'assistant']), content: z.string() });
+
+const requestSchema = z.strictObject({
+  request: z.string(),
+  session_id: z.string().min(1).max(200).optional(),
+  history: z.array(turnSchema).max(1_000).optional(),
+});
+
+/** A client speaks for its user; `run.interrupted` is the service's own word. */
+const clientEventSchema = chainEventSchema.refine(({ type }) => type !== 'run.interrupted', {
+  error: 'a client may cancel a run, not interrupt it',
+});
+
+/** A chain as an HTTP service: one run a request, streamed as server-sent events. */
+export function createApp(chain: PostChain, options: ServiceOptions = {}): Hono<{ Bindings: HttpBindings }> {
+  const { token, hosts = [], maxBodyBytes = 1_000_000, maxRuns = 100, stallMs = 30_000 } = options;
+  const runs = new Map<string, Run>();
+  const app = new Hono<{ Bindings: HttpBindings }>();
+
+  app.onError((error, c) => {
+    if (error instanceof HTTPException) return error.getResponse();
+    const known = error instanceof Refusal || error instanceof PostChainError;
+    if (!known) console.error(error);
+    const { code, message } = known ? error : { code: 'internal', message: 'The service failed; its log says why.' };
+    return c.json({ code, message }, error instanceof Refusal ? error.status : known ? 400 : 500);
+  });
+  app.notFound(() => {
+    throw new Refusal(404, 'not_found', 'There is POST /runs, POST /runs/:id/events and GET /healthz.');
+  });
+
+  app.use(secureHeaders(), ownHostOnly(hosts));
+  app.get('/healthz', (c) => c.json({ status: 'ok', runs: runs.size }));
+  if (token !== undefined) app.use('/runs/*', bearerAuth({ token, ...UNAUTHORIZED }));
+  app.use(
+    bodyLimit({
+      maxSize: maxBodyBytes,
+      onError: () => {
+        throw new Refusal(413, 'body_too_large', `The body may have at most ${maxBodyBytes} bytes.`);
+      },
+    }),
+  );
+
+  app.post('/runs', async (c) => {
+    const { request, session_id, history = [] } = await readBody(c, requestSchema);
+    if (runs.size >= maxRuns) throw new Refusal(503, 'too_many_runs', `There are ${maxRuns} runs; try again later.`);
+    const { signal } = c.req.raw;
+    const run = chain.run({ request, history, signal, ...(session_id !== undefined && { sessionId: session_id }) });
+    runs.set(run.runId, run);
+    run.answer.finally(() => runs.delete(run.runId));
+    return streamRun(c, run, stallMs);
+  });
+
+  app.post('/runs/:id/events', async (c) => {
+    const event = await readBody(c, clientEventSchema);
+    const run = runs.get(c.req.param('id'));
+    if (run === undefined) throw new Refusal(404, 'unknown_run', 'No such run is under way.');
+    run.send(event);
+    return c.body(null, 204);
+  });
+
+  return app;
+}
+
+const unauthorized = { message: { code: 'unauthorized', message: 'Send the token as "Authorization: Bearer …".' } };
+const UNAUTHORIZED = {
+  noAuthenticationHeader: unauthorized,
+  invalidAuthenticationHeader: unauthorized,
+  invalidToken: unauthorized,
+};

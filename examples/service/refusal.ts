@@ -1,0 +1,33 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
+
+/** Says no to a request, as `{ code, message }`. */
+export class Refusal extends Error {
+  readonly status: ContentfulStatusCode;
+  readonly code: string;
+
+  constructor(status: ContentfulStatusCode, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** The JSON body, held against a schema. A form or plain text is refused: those a browser sends to foreign sites unasked. */
+export async function readBody<Body>(c: Context, schema: z.ZodType<Body>): Promise<Body> {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new Refusal(415, 'no_json', 'Send the body as application/json.');
+  const text = await c.req.text();
+  const read = schema.safeParse(parse(text));
+  if (read.success) return read.data;
+  throw new Refusal(400, 'invalid_body', z.prettifyError(read.error).replaceAll(/\s+/g, ' ').slice(0, 500));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 'invalid_json', 'The body is no JSON.');
+  }
+}

@@ -1,0 +1,23 @@
+import { synthesizeAnswer } from 'postchain';
+import { scriptedModel } from 'postchain/testing';
+
+const model = scriptedModel({
+  synthesis: [{ answerText: 'It runs at port 80.', confidence: 0.9, usedMessageIds: [], notes: '' }],
+});
+
+const answer = await synthesizeAnswer(
+  {
+    request: 'Deploy the application, and say where it runs.',
+    executionResults: [{ stepId: 's1', phase: 'deploy', content: 'Started; it listens at port 80.' }],
+    planState: { goal: 'a running application', alternatives: [] },
+    convergenceAssessment: { change: null, confidence: 0.8, rationale: 'the step is done' },
+    correlationId: 'run-7',
+    executionStartTimestamp: '2025-01-27T10:00:00Z',
+    convergenceStatus: true,
+    totalPasses: 1,
+    totalRefinements: 0,
+    ttlRemaining: 0,
+  },
+  { model },
+);
+console.log(answer.answerText, answer.metadata.reason, answer.notes);

@@ -1,0 +1,45 @@
+import type { ActionState } from '../contracts/action-state.ts';
+import type { ChainFact } from '../contracts/journal-entry.ts';
+import { breakOff } from '../policies/capability-loop/broken-off.ts';
+import { failedResult } from '../policies/capability-loop/history.ts';
+import { continuationLimitReached } from '../policies/capability-loop/steps.ts';
+
+type FactOf<Type extends ChainFact['type']> = Extract<ChainFact, { type: Type }>;
+export type ActionFact = FactOf<'capability-start' | 'capability-end' | 'continuation' | 'capability-stop'>;
+
+/** What the loop says of each iteration [R8]. */
+export const actionFacts = {
+  start: ({ call, begun }: ActionState): ActionFact => ({
+    type: 'capability-start',
+    capability: call?.capability ?? '',
+    index: begun,
+  }),
+  end: (state: ActionState): ActionFact => ({
+    type: 'capability-end',
+    index: state.results.length,
+    result: state.results.at(-1) ?? failedResult(state, 'threw', 'no result', 0),
+  }),
+  continuation: (state: ActionState): ActionFact => ({
+    type: 'continuation',
+    index: state.runs,
+    decidedBy: state.decider === 'model' ? 'model' : 'function',
+    done: state.continuation?.done ?? null,
+    next: state.call?.capability ?? null,
+    limitReached: state.continuation?.done === false && continuationLimitReached(state).holds,
+  }),
+  stop: ({ stopReason, runs, problem, results }: ActionState): ActionFact => ({
+    type: 'capability-stop',
+    reason: stopReason,
+    runs,
+    failed: results.filter(({ success }) => !success).length,
+    capabilityMs: results.reduce((sum, { durationMs }) => sum + durationMs, 0),
+    code: problem?.code ?? null,
+    problem: problem?.message ?? null,
+  }),
+};
+
+/** What is said of a loop that was broken off, in its place: it cannot speak any more. */
+export function brokenOffFacts(loop: ActionState): readonly ActionFact[] {
+  const ended = breakOff(loop);
+  return [...(loop.begun > loop.runs ? [actionFacts.end(ended)] : []), actionFacts.stop(ended)];
+}

@@ -1,0 +1,56 @@
+import type { AttemptExecution } from './attempt.ts';
+import type { AttemptPolicy } from './attempt-policy.ts';
+import type {
+  CapabilityCall,
+  CapabilityFailure,
+  CapabilityResult,
+  Continuation,
+  DeciderKind,
+  MemoryEntry,
+  StopReason,
+} from './capability.ts';
+import type { Failure } from './failure.ts';
+import type { ActionReply } from './phases/action.ts';
+import type { PhaseInput } from './phases/input.ts';
+
+/** What the capability loop is started with. */
+export interface ActionInput {
+  readonly id: string;
+  readonly input: Extract<PhaseInput, { phase: 'action' }>;
+  readonly policy: AttemptPolicy;
+  readonly decider: DeciderKind;
+  readonly maxContinuations: number;
+  /** Milliseconds for one run of a capability that says nothing of its own, and for a function that decides. */
+  readonly capabilityMs: number;
+  readonly maxResultChars: number;
+  /** Tokens, in and out, that the loop's model calls may use together; a call begun with some left may overrun. */
+  readonly maxTokens: number;
+  readonly sessionId: string | null;
+  /** The first step, where it is known: then no model is asked for it. */
+  readonly call: CapabilityCall | null;
+}
+
+/** What was wrong, in words; with a code where it was the next step [R5]. */
+export interface LoopProblem {
+  readonly code: CapabilityFailure | null;
+  readonly message: string;
+}
+
+/** The loop's state: JSON, all of it. `call` is the step wished next, `checked` its arguments once they are known to fit. */
+export interface ActionState extends ActionInput {
+  readonly reply: ActionReply | null;
+  readonly checked: Record<string, unknown>;
+  /** Capability runs that were begun; one more than `runs` while a capability runs. */
+  readonly begun: number;
+  /** Capability runs that ended. */
+  readonly runs: number;
+  /** All results, the oldest first; of steps long past only the beginning of what they gave. */
+  readonly results: readonly CapabilityResult[];
+  /** What a session remembers of it [R4]. */
+  readonly memory: readonly MemoryEntry[];
+  readonly continuation: Continuation | null;
+  readonly stopReason: StopReason;
+  readonly problem: LoopProblem | null;
+  readonly failure: Failure | null;
+  readonly execution: AttemptExecution;
+}

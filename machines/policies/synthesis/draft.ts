@@ -1,0 +1,55 @@
+import type { ChainState } from '../../contracts/chain-state.ts';
+import type { Passage } from '../../contracts/passage.ts';
+import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
+import { says } from '../../contracts/visible-text.ts';
+import { preview } from '../summary.ts';
+
+export type Draft = NonNullable<SynthesisInput['run']['draft']>;
+
+const NO_DRAFT: Draft = { text: '', confidence: 0, usedMessageIds: [] };
+
+/** The best that a run came to, the most finished first; the text may be empty. */
+export function draftIn({ results, retrieval, envelope, assessment }: ChainState): Draft {
+  const answer = results.yield?.reply;
+  const action = results.action?.reply;
+  const passages = results.experience?.retrieval.passages ?? retrieval?.found.passages ?? [];
+  const found = results.experience?.reply;
+  const drafts: readonly Draft[] = [
+    {
+      text: answer?.answer ?? '',
+      confidence: assessment?.confidence ?? 0,
+      usedMessageIds: answer?.usedMessageIds ?? [],
+    },
+    {
+      text: results.understanding?.reply.integrated ?? '',
+      confidence: 0,
+      usedMessageIds: found?.relevantPassageIds ?? [],
+    },
+    { text: found?.summary ?? '', confidence: found?.confidence ?? 0, usedMessageIds: found?.relevantPassageIds ?? [] },
+    { text: action?.response ?? '', confidence: action?.confidence ?? 0, usedMessageIds: [] },
+    { text: listed(passages), confidence: 0, usedMessageIds: passages.map(({ id }) => id) },
+    { text: envelope.content, confidence: 0, usedMessageIds: [] },
+  ];
+  return drafts.find(({ text }) => says(text)) ?? NO_DRAFT;
+}
+
+function listed(passages: readonly Passage[]): string {
+  if (passages.length === 0) return '';
+  return ['What was found:', ...passages.slice(0, 3).map(({ text }) => `- ${preview(text, 300)}`)].join('\n');
+}
+
+/** The draft; where it says nothing, what Yield answered, else the step that is nearest to an answer, else the last one. */
+export function bestDraft({ run, executionResults, convergenceAssessment }: SynthesisInput): Draft {
+  if (run.draft !== null && says(run.draft.text)) return run.draft;
+  const steps = executionResults.filter(({ phase, content }) => says(content) && !NO_ANSWERS.has(phase));
+  const nearest = NEAREST.flatMap((phase) => steps.findLast((step) => step.phase === phase) ?? []);
+  const texts = [run.answer ?? '', nearest[0]?.content ?? '', steps.at(-1)?.content ?? ''];
+  const text = texts.find(says);
+  if (text === undefined) return NO_DRAFT;
+  return { text, confidence: run.draft === null ? convergenceAssessment.confidence : 0, usedMessageIds: [] };
+}
+
+const NEAREST = ['yield', 'understanding', 'experience', 'action'];
+
+/** A goal and insights are no answer to a request. */
+const NO_ANSWERS: ReadonlySet<string> = new Set(['intention', 'observation']);

@@ -1,0 +1,119 @@
+import type { ChainState } from '../../contracts/chain-state.ts';
+import { PHASES } from '../../contracts/phase.ts';
+import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
+import { settled } from '../completion.ts';
+import { visibleMessages } from '../progress.ts';
+import { deadlines } from '../recovery.ts';
+import { draftIn } from './draft.ts';
+
+type Readers<View> = { readonly [Field in keyof View]-?: (state: ChainState) => View[Field] };
+
+const RUN: Readers<SynthesisInput['run']> = {
+  answer: ({ assessment }) => assessment?.answer ?? null,
+  draft: draftIn,
+  messages: visibleMessages,
+  phases: () => PHASES,
+  mode: ({ recursion }) => recursion.mode,
+  interruption: ({ interruption }) => interruption,
+  decision: ({ decision }) => decision,
+  limits: ({ limits: { maxCycles, maxModelCalls, maxTokens, synthesisReserveTokens, totalMs } }) => ({
+    maxCycles,
+    maxModelCalls,
+    maxTokens,
+    synthesisReserveTokens,
+    totalMs,
+  }),
+  hasDocuments: ({ hasDocuments }) => hasDocuments,
+  thresholds: ({ thresholds: { grounding, ungroundedConfidence } }) => ({ grounding, ungroundedConfidence }),
+  usage: ({ usage }) => usage,
+  currency: ({ currency }) => currency,
+  elapsedMs,
+  excess: ({ results: { understanding } }) => ({
+    tokens: understanding?.statistics.tokensOver ?? 0,
+    messages: understanding?.statistics.messagesOver ?? 0,
+  }),
+  sessionProblem: (state) => state.sessionProblem,
+};
+
+const INPUT: Readers<SynthesisInput> = {
+  request: ({ request }) => request,
+  executionResults: stepsOf,
+  planState: ({ results: { intention } }) => ({
+    goal: intention?.reply.goal ?? null,
+    alternatives: intention?.reply.alternatives ?? [],
+  }),
+  convergenceAssessment: ({ assessment, decision }) => ({
+    change: assessment?.change ?? null,
+    confidence: assessment?.confidence ?? 0,
+    rationale: decision?.rationale ?? 'no decision was reached',
+  }),
+  executionPasses: ({ decisions }) => decisions,
+  semanticValidation: ({ failures }) => ({ failures }),
+  taskProfile: ({ recursion, request }) => ({ prompt: recursion.continuationPrompt ?? request }),
+  correlationId: ({ runId }) => runId,
+  executionStartTimestamp: ({ startedAtMs }) => new Date(startedAtMs).toISOString(),
+  convergenceStatus: ({ decision }) => settled(decision),
+  totalPasses: ({ recursion }) => recursion.completedCycles,
+  totalRefinements: ({ corrections }) => corrections,
+  ttlRemaining: ({ limits, recursion }) => Math.max(0, limits.maxCycles - recursion.completedCycles),
+  run: (state) => read(RUN, state),
+};
+
+/**
+ * A run as synthesis sees it [E1]. It never throws: where a state is broken, the fields that cannot be read are not there, and whoever
+ * reads the input finds that out.
+ */
+export function synthesisInput(state: ChainState): SynthesisInput {
+  return read(INPUT, state);
+}
+
+/** No field of the contract takes it. */
+const UNREADABLE = Number.NaN;
+
+function read<View>(readers: Readers<View>, state: ChainState): View {
+  const fields = Object.entries<(state: ChainState) => unknown>(readers).map(([field, readOne]) => {
+    try {
+      return [field, readOne(state)];
+    } catch {
+      return [field, UNREADABLE];
+    }
+  });
+  return Object.fromEntries(fields) as View;
+}
+
+/** To the end of the last call; a run over its deadline took until then at least. */
+function elapsedMs(state: ChainState): number {
+  const { lastMessageAtMs, startedAtMs, interruption } = state;
+  const least = interruption?.kind === 'deadline' ? deadlines(state).runMs : 0;
+  return Math.max(least, lastMessageAtMs - startedAtMs);
+}
+
+function stepsOf({ results }: ChainState): SynthesisInput['executionResults'] {
+  return PHASES.flatMap((phase) => {
+    const result = results[phase];
+    return result === null ? [] : [{ stepId: `s${result.step}`, phase, content: contentOf(result) }];
+  });
+}
+
+type Result = NonNullable<ChainState['results'][keyof ChainState['results']]>;
+
+function contentOf(result: Result): string {
+  switch (result.phase) {
+    case 'action':
+      return [result.reply.response, ...result.results.map(({ output }) => output)].filter(Boolean).join('\n');
+    case 'experience':
+      return result.reply.summary;
+    case 'intention':
+      return result.reply.goal;
+    case 'observation':
+      return result.reply.insights.join('\n');
+    case 'understanding':
+      return result.reply.integrated;
+    case 'yield':
+      return result.reply.answer;
+    default: {
+      const never: never = result;
+      return never;
+    }
+  }
+}

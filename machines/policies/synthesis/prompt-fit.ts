@@ -1,0 +1,98 @@
+import type { Message } from '../../contracts/message.ts';
+import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
+import { tokensPerCharOf } from '../usage.ts';
+
+/** What the product's prompt says beside the input: its instructions, its headings and the schema of the reply. */
+const INSTRUCTION_CHARS = 1_600;
+
+/** What stands around one piece of text in a prompt: its block, with its id, its role and its source. */
+const BLOCK_CHARS = 80;
+
+interface PromptFit {
+  readonly input: SynthesisInput;
+  readonly promptTokens: number;
+  readonly tokensPerChar: number;
+}
+
+/** A step or a message that may be shown, and what it costs. */
+interface Piece {
+  readonly of: 'step' | 'message';
+  readonly at: number;
+  readonly chars: number;
+  readonly rank: number;
+  readonly weight: number;
+}
+
+/**
+ * The input with as many of its steps and messages as a prompt of `tokens` has room for: the messages that the draft rests on first,
+ * then the steps, what the user said, and the rest by its importance, the newer first. Null where not even the request and the draft
+ * fit. Counted are the texts that the product's own prompt shows, by the tokens that such text usually has.
+ */
+export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | null {
+  const tokensPerChar = tokensPerCharOf(textsOf(input));
+  const room = tokens / tokensPerChar;
+  const base = INSTRUCTION_CHARS + charsOfText(input.request) + charsOfText(input.convergenceAssessment.rationale);
+  let chars = base + charsOfText(input.run.draft?.text ?? '');
+  if (chars > room) return null;
+  const pieces = piecesOf(input);
+  const shown = { step: new Set<number>(), message: new Set<number>() };
+  for (const piece of pieces) {
+    if (chars + piece.chars > room) continue;
+    chars += piece.chars;
+    shown[piece.of].add(piece.at);
+  }
+  const promptTokens = Math.ceil(chars * tokensPerChar);
+  if (shown.step.size + shown.message.size === pieces.length) return { input, promptTokens, tokensPerChar };
+  const { run, executionResults } = input;
+  const messages = run.messages.filter((_, at) => shown.message.has(at));
+  return {
+    input: {
+      ...input,
+      executionResults: executionResults.filter((_, at) => shown.step.has(at)),
+      run: { ...run, messages },
+    },
+    promptTokens,
+    tokensPerChar,
+  };
+}
+
+function* textsOf({ request, executionResults, run }: SynthesisInput): Iterable<string> {
+  yield request;
+  yield run.draft?.text ?? '';
+  for (const { content } of run.messages) yield content;
+  for (const { content } of executionResults) yield content;
+}
+
+/** The best first; of the same rank and weight, the later. */
+function piecesOf({ executionResults, run }: SynthesisInput): readonly Piece[] {
+  const used = new Set(run.draft?.usedMessageIds);
+  const steps = executionResults.map(({ phase, content }, at): Piece => {
+    return { of: 'step', at, chars: BLOCK_CHARS + phase.length + charsOfText(content), rank: 1, weight: 0 };
+  });
+  const messages = run.messages.map(
+    (message, at): Piece => ({
+      of: 'message',
+      at,
+      chars: charsOfMessage(message),
+      rank: rankOf(message, used),
+      weight: message.importance,
+    }),
+  );
+  return [...steps, ...messages].sort((a, b) => a.rank - b.rank || b.weight - a.weight || b.at - a.at);
+}
+
+function rankOf({ id, role }: Message, used: ReadonlySet<string>): number {
+  if (used.has(id)) return 0;
+  return role === 'user' ? 2 : 3;
+}
+
+function charsOfMessage({ id, content, source }: Message): number {
+  return BLOCK_CHARS + id.length + (source?.path.length ?? 0) + charsOfText(content);
+}
+
+/** With a space more for each tag that a prompt breaks up. */
+function charsOfText(text: string): number {
+  let chars = text.length;
+  for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at + 1)) chars += 1;
+  return chars;
+}

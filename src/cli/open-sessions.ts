@@ -1,0 +1,33 @@
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { SqliteSessions } from '../sessions/sqlite-sessions.ts';
+
+/** Where sessions are kept when nobody says where. */
+const defaultFile = (): string => join(homedir(), '.postchain', 'sessions.db');
+
+/**
+ * The file of a run's session; null for a run without one. It is opened now, so that what is wrong with it is found before anything
+ * starts. Throws `session_failed` or `invalid_option`.
+ */
+export async function openSessions(flags: {
+  readonly session?: string;
+  readonly sessionFile?: string;
+}): Promise<SqliteSessions | null> {
+  if (flags.session === undefined) {
+    if (flags.sessionFile === undefined) return null;
+    throw new PostChainError('invalid_option', '--session-file: got no session; wanted --session ID beside it.');
+  }
+  const { sqliteSessions } = await import('../sessions/sqlite-sessions.ts');
+  const sessions = sqliteSessions(flags.sessionFile ?? (await prepareFolder(defaultFile())));
+  await sessions.open();
+  return sessions;
+}
+
+/** The folder of the default file is nobody else's to look into. */
+async function prepareFolder(path: string): Promise<string> {
+  const { mkdir } = await import('node:fs/promises');
+  // Where it cannot be made, opening the file says so.
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {});
+  return path;
+}

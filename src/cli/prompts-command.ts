@@ -1,0 +1,58 @@
+import wrapAnsi from 'wrap-ansi';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { oneLine, printable, printableJson } from '../presentation/printable.ts';
+import {
+  describePrompt,
+  type PromptDescription,
+  type PromptSummary,
+  summarisePrompt,
+} from '../prompts/describe-prompt.ts';
+import type { Prompt } from '../prompts/prompt.ts';
+import { prompts } from '../prompts/registry.ts';
+import { type Colors, colorsFor } from './screen.ts';
+
+export interface PromptsFlags {
+  readonly json?: boolean;
+}
+
+const MAX_COLUMNS = 120;
+
+/** `postchain prompts`: the prompts of the product in short, or one of them whole [E8]. */
+export function promptsCommand(
+  name: string | undefined,
+  { json }: PromptsFlags,
+  stdout: NodeJS.WriteStream = process.stdout,
+): string {
+  const all = Object.values<Prompt>(prompts);
+  const shown = name === undefined ? all.map(summarisePrompt) : describePrompt(promptNamed(name, all));
+  if (json) return `${printableJson(JSON.stringify(shown, null, 2))}\n`;
+  const colors = colorsFor(stdout);
+  const columns = stdout.isTTY ? Math.min(Math.max(40, stdout.columns || 80), MAX_COLUMNS) : Infinity;
+  return 'system' in shown ? wholeText(shown, colors) : shown.map((one) => shortText(one, colors, columns)).join('\n');
+}
+
+function promptNamed(name: string, all: readonly Prompt[]): Prompt {
+  const found = all.find((prompt) => prompt.name === name);
+  if (found !== undefined) return found;
+  const names = all.map((prompt) => prompt.name).join(', ');
+  throw new PostChainError('invalid_option', `There is no prompt "${oneLine(name)}": choose one of ${names}.`);
+}
+
+function shortText({ name, version, purpose, input, output }: PromptSummary, { bold, dim }: Colors, columns: number) {
+  const row = (label: string, text: string): string => {
+    const wrapped = Number.isFinite(columns) ? wrapAnsi(text, columns - label.length) : text;
+    return `${dim(label)}${wrapped.replace(/\n/g, `\n${' '.repeat(label.length)}`)}\n`;
+  };
+  const fields = row('  takes   ', input.join(', ')) + row('  gives   ', output.join(', '));
+  return `${bold(name)} ${dim(`v${version}`)}\n${row('  ', purpose)}${fields}`;
+}
+
+function wholeText(prompt: PromptDescription, { bold, dim }: Colors): string {
+  const { name, version, digest, purpose, system, user, replySchema } = prompt;
+  return [
+    `${bold(name)} ${dim(`v${version} · ${digest}`)}\n${purpose}`,
+    `${bold('System')}\n${printable(system)}`,
+    `${bold('User')} ${dim('(from a sample input)')}\n${printable(user)}`,
+    `${bold('Reply')} ${dim('(JSON Schema)')}\n${printableJson(JSON.stringify(replySchema, null, 2))}\n`,
+  ].join('\n\n');
+}

@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { build } from 'vite';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+};
+
+/** Builds the example page into a folder; with `model`, that module takes the place of the page's own model. */
+export async function buildPage(outDir: string, model?: string): Promise<void> {
+  const alias = model === undefined ? [] : [{ find: './model.ts', replacement: model }];
+  await build({
+    root: 'examples/react',
+    logLevel: 'error',
+    resolve: { alias },
+    build: { outDir, emptyOutDir: true, minify: false },
+  });
+}
+
+/** The files of a folder on a free loopback port. */
+export async function serveFolder(folder: string) {
+  const server = createServer(async ({ url = '/' }, response) => {
+    const path = new URL(url, 'http://page').pathname;
+    const name = path.endsWith('/') ? `${path}index.html` : path;
+    try {
+      const body = await readFile(join(folder, name));
+      response.writeHead(200, { 'content-type': TYPES[extname(name)] ?? 'application/octet-stream' }).end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Everything that a page complained of, and what it asked of anybody else. */
+export function complaintsOf(page: Page, origin: string): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !url.startsWith('data:')) complaints.push(`request: ${url}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`);
+  });
+  return complaints;
+}
+
+/** Lets the page's own clock run until the condition holds; the page's time stands still otherwise. */
+export async function runUntil(page: Page, holds: () => Promise<boolean>, stepMs = 100): Promise<void> {
+  for (let steps = 0; steps < 400; steps += 1) {
+    if (await holds()) return;
+    await page.clock.runFor(stepMs);
+  }
+  throw new Error('that never happened');
+}
+
+/** The controls and named parts that no one could tell by ear. */
+export function nameless(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const names = (element: Element): string => {
+      const by = element.getAttribute('aria-labelledby')?.split(' ') ?? [];
+      const labels =
+        element instanceof HTMLSelectElement || element instanceof HTMLTextAreaElement ? element.labels : [];
+      const texts = [...by.map((id) => document.getElementById(id)), ...labels].map(
+        (label) => label?.textContent ?? '',
+      );
+      const own = element instanceof HTMLButtonElement ? (element.textContent ?? '') : '';
+      return [element.getAttribute('aria-label') ?? '', own, ...texts].join('').trim();
+    };
+    return [...document.querySelectorAll('button, select, textarea, input, dialog, section, ol.phases')]
+      .filter((element) => names(element) === '')
+      .map(({ outerHTML }) => outerHTML.slice(0, 80));
+  });
+}
+
+/** How text stands out from what is behind it (WCAG 2.2, 1.4.3), for each element that has text of its own. */
+export function contrastsOf(page: Page): Promise<{ readonly text: string; readonly contrast: number }[]> {
+  return page.evaluate(() => {
+    const channels = (color: string): number[] => (color.match(/[\d.]+/g) ?? []).map(Number);
+    const luminance = (color: string): number => {
+      const [red = 0, green = 0, blue = 0] = channels(color).map((channel) => {
+        const share = channel / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const ground = (element: Element | null): string => {
+      if (element === null) return 'rgb(255, 255, 255)';
+      const { backgroundColor } = getComputedStyle(element);
+      return channels(backgroundColor)[3] === 0 ? ground(element.parentElement) : backgroundColor;
+    };
+    const hasText = (element: Element): boolean =>
+      [...element.childNodes].some(({ nodeType, textContent }) => nodeType === 3 && textContent?.trim() !== '');
+    return [...document.querySelectorAll('main *')].filter(hasText).map((element) => {
+      const pair = [luminance(getComputedStyle(element).color), luminance(ground(element))];
+      const contrast = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+      return { text: (element.textContent ?? '').slice(0, 30), contrast };
+    });
+  });
+}
+
+/** What is wider than the window, or than the box that it stands in. */
+export function overflowing(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('html, main, section, dialog, button, li, p')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map(({ outerHTML }) => outerHTML.slice(0, 80)),
+  );
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import type { ActionState } from '../../../machines/contracts/action-state.ts';
+import type { Continuation } from '../../../machines/contracts/capability.ts';
+import { continuationLimitReached, nextStepInvalid } from '../../../machines/policies/capability-loop/steps.ts';
+import { actionRig, call, done, next, saying } from './action-rig.ts';
+
+type Script = Parameters<typeof actionRig>[0];
+
+const boom = (): never => {
+  throw new Error('no idea');
+};
+const never = (): Promise<never> => new Promise(() => {});
+const refused = { ok: false, code: 'arguments_misfit', problem: 'words: a number is wanted' } as const;
+const started = { call: call('draft'), decider: 'none' } as const;
+const thinking = { decider: 'model' } as const;
+
+/** What it came to: the states that it went through, why it stopped, and what was wrong. */
+async function way(script: Script) {
+  const rig = actionRig(script);
+  const visited: string[] = [];
+  const visit = ({ value }: { value: unknown }) =>
+    visited.push(typeof value === 'string' ? value : JSON.stringify(value));
+  visit(rig.actor.getSnapshot());
+  rig.actor.subscribe(visit);
+  for (let waits = 0; waits < 3; waits += 1) {
+    await rig.settle();
+    if (rig.actor.getSnapshot().status === 'active') rig.clock.increment(1_000);
+  }
+  await rig.settle();
+  const { context, value } = rig.actor.getSnapshot();
+  const { stopReason, runs, results } = context;
+  const failed = results.filter(({ success }) => !success).length;
+  const states = visited.filter((state, at) => state !== visited[at - 1]);
+  return { value, states, stopReason, runs, failed, code: context.problem?.code ?? null, asked: rig.asked, context };
+}
+
+const ran = ['validatingArguments', 'executing'];
+const asked = '{"deciding":"asking"}';
+
+describe('the states of the chart', () => {
+  it.each<[string, string, Script, readonly string[]]>([
+    ['R1', 'a wish is run, and the decider asked', {}, [...ran, asked, 'concluded']],
+    ['R1', 'nothing wished: nothing else is entered', { reply: saying(null) }, ['concluded']],
+    ['R1', 'a step that is given: nothing is classified', { input: started }, [...ran, 'concluded']],
+    [
+      'R1',
+      'one more step: it is not classified again',
+      { decide: (_, count) => (count === 1 ? next('review') : done()) },
+      [...ran, asked, ...ran, asked, 'concluded'],
+    ],
+    ['R5', 'nobody decides', { input: { decider: 'none' } }, [...ran, 'concluded']],
+    ['R5', 'an unknown capability is not validated', { reply: saying(call('publish')) }, ['concluded']],
+    ['R5', 'arguments that do not fit are not run', { validate: () => refused }, ['validatingArguments', 'concluded']],
+    [
+      'R6',
+      'the model decides',
+      { input: thinking, thoughts: [{ done: true, finalOutput: null, next: null }] },
+      [...ran, '{"deciding":"thinking"}', 'concluded'],
+    ],
+    ['R7', 'a capability throws', { execute: boom }, [...ran, asked, 'concluded']],
+    ['R7', 'a decider throws', { decide: boom }, [...ran, asked, 'concluded']],
+    ['R1', 'a model that fails', { reply: 'no' }, ['failed']],
+  ])('[R2] of %s: %s', async (_, __, script, expected) => {
+    const { states } = await way(script);
+    expect(states.filter((state) => state !== 'classifying')).toEqual(expected);
+  });
+});
+
+describe('why the loop stopped, told apart', () => {
+  const says = (said: unknown): Script => ({ decide: () => said as Continuation });
+
+  it.each<[string, Script, string, string | null]>([
+    ['nothing was wished', { reply: saying(null) }, 'nothing_to_run', null],
+    ['there is no decider', { input: { decider: 'none' } }, 'no_decider', null],
+    ['the decider is done', says(done()), 'done', null],
+    ['the limit', { decide: () => next('review'), input: { maxContinuations: 2 } }, 'limit_reached', null],
+    ['no name', says({ done: false, next: { arguments: {} } }), 'invalid_next_step', 'missing_name'],
+    ['an empty name', says(next('')), 'invalid_next_step', 'empty_name'],
+    ['an unknown name', says(next('publish')), 'invalid_next_step', 'unknown_capability'],
+    [
+      'no object',
+      says({ done: false, next: { capability: 'review', arguments: 5 } }),
+      'invalid_next_step',
+      'arguments_not_object',
+    ],
+    ['a misfit at first', { validate: () => refused }, 'invalid_next_step', 'arguments_misfit'],
+    ['the decider throws', { decide: boom }, 'decider_failed', null],
+    ['the decider is silent', { decide: never }, 'decider_failed', null],
+    ['the decider talks nonsense', says('go on'), 'decider_failed', null],
+    ['the model has no call left', { input: { ...thinking, maxTokens: 0 } }, 'budget_exhausted', null],
+  ])('[R5] %s', async (_, script, stopReason, code) => {
+    expect(await way(script)).toMatchObject({ value: 'concluded', stopReason, code });
+  });
+
+  it('[R3] [R5] the limit comes before the step that it forbids is looked at', async () => {
+    const decide = () => next('publish');
+    expect(await way({ decide, input: { maxContinuations: 1 } })).toMatchObject({
+      stopReason: 'limit_reached',
+      runs: 1,
+    });
+  });
+
+  it('[R3] the decider knows how many runs are left, and is asked at the limit too', async () => {
+    const { asked: seen } = await way({ decide: () => next('review'), input: { maxContinuations: 3 } });
+    expect(seen.decide.map(({ runsLeft }) => runsLeft)).toEqual([2, 1, 0]);
+  });
+});
+
+describe('the guards', () => {
+  const { context } = actionRig().actor.getSnapshot();
+  const wishing = (capability: string): ActionState => ({ ...context, call: call(capability) });
+
+  it.each([
+    ['draft', null],
+    ['publish', 'unknown_capability'],
+    ['', 'empty_name'],
+    ['\t', 'empty_name'],
+  ])('[R5] [R8] nextStepInvalid says why %j cannot be taken: %s', (name, cause) => {
+    const inputs = { capability: name, cause, known: 3 };
+    expect(nextStepInvalid(wishing(name))).toEqual({ holds: cause !== null, inputs });
+  });
+
+  it.each([0, 1, 4, 5, 6])('[R3] [R8] continuationLimitReached holds from the fifth run on: %i', (runs) => {
+    const verdict = { holds: runs >= 5, inputs: { runs, maxContinuations: 5 } };
+    expect(continuationLimitReached({ ...context, runs })).toEqual(verdict);
+  });
+});
+
+describe('memory', () => {
+  it('[R4] is there before the decider has said anything', async () => {
+    const rig = actionRig({ decide: never });
+    await rig.settle();
+    const { context, value } = rig.actor.getSnapshot();
+    expect(value).toHaveProperty('deciding');
+    expect(context.memory).toEqual([
+      { role: 'user', content: 'Write a note.' },
+      { role: 'assistant', capability: 'draft', success: true, summary: 'draft ran' },
+    ]);
+    rig.actor.stop();
+  });
+
+  it('[R4] has one user’s message and one entry a run, in every state of the loop', async () => {
+    const rig = actionRig({ decide: () => next('review'), input: { maxContinuations: 4 } });
+    await rig.settle();
+    for (const { memory, results } of rig.contexts) {
+      expect(memory.filter(({ role }) => role === 'user')).toHaveLength(memory.length === 0 ? 0 : 1);
+      expect(memory).toHaveLength(results.length === 0 ? 0 : results.length + 1);
+    }
+    expect(rig.contexts.at(-1)?.memory).toHaveLength(5);
+  });
+});

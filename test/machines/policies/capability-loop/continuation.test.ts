@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { readContinuation, synthesizeLast } from '../../../../machines/policies/capability-loop/continuation.ts';
+import { aCapabilityResult } from '../../contracts/samples.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+
+const runs = (count: number) => Array.from({ length: count }, () => aCapabilityResult());
+const throwing = {
+  get done(): boolean {
+    throw new Error('no');
+  },
+};
+
+describe('what a decider says', () => {
+  it.each([
+    [{ done: true }, null],
+    [{ done: true, finalOutput: null }, null],
+    [{ done: true, finalOutput: 'So.' }, 'So.'],
+    [{ done: true, finalOutput: 'So.', next: { capability: 'draft', arguments: '{}' } }, 'So.'],
+  ])('[R5] %j is done', (said, finalOutput) => {
+    expect(readContinuation(said)).toEqual({
+      continuation: { done: true, finalOutput },
+      call: null,
+      problem: null,
+    });
+  });
+
+  it.each([
+    ['{"a":1}', '{"a":1}'],
+    [{ a: 1 }, '{"a":1}'],
+    [{}, '{}'],
+    ['', ''],
+  ])('[R5] the next step’s arguments may be %j', (given, text) => {
+    const call = { capability: 'draft', arguments: text };
+    expect(
+      readContinuation({ done: false, finalOutput: null, next: { capability: 'draft', arguments: given } }),
+    ).toEqual({ continuation: { done: false, next: call }, call, problem: null });
+  });
+
+  it.each([
+    [undefined, 'missing_name'],
+    [null, 'missing_name'],
+    ['draft', 'missing_name'],
+    [{ arguments: {} }, 'missing_name'],
+    [{ capability: 5, arguments: {} }, 'missing_name'],
+    [{ capability: 'draft' }, 'arguments_not_object'],
+    [{ capability: 'draft', arguments: null }, 'arguments_not_object'],
+    [{ capability: 'draft', arguments: 5 }, 'arguments_not_object'],
+    [{ capability: 'draft', arguments: [1] }, 'arguments_not_object'],
+  ])('[R5] the next step %j is none: %s', (next, code) => {
+    expect(readContinuation({ done: false, next })).toMatchObject({
+      continuation: { done: false, next: null },
+      call: null,
+      problem: { code },
+    });
+  });
+
+  it.each([undefined, null, 5, 'done', [], {}, { done: 'yes' }, { done: true, finalOutput: 5 }])(
+    '[R7] %j is no continuation',
+    (said) => {
+      expect(readContinuation(said)).toMatchObject({ continuation: null, call: null, problem: { code: null } });
+    },
+  );
+
+  it('[R7] what throws when it is read is no continuation', () => {
+    expect(readContinuation(throwing)).toMatchObject({ continuation: null, problem: { code: null } });
+  });
+
+  it('[R5] arguments that are no JSON are no continuation', () => {
+    const loop: Record<string, unknown> = {};
+    loop['self'] = loop;
+    expect(readContinuation({ done: false, next: { capability: 'draft', arguments: loop } }).continuation).toBeNull();
+  });
+});
+
+describe('a final output', () => {
+  it('[R5] that says something takes the place of the last result only', () => {
+    const results = deepFreeze(runs(3));
+    expect(synthesizeLast(results, { done: true, finalOutput: 'the end' })).toEqual([
+      ...results.slice(0, 2),
+      { ...aCapabilityResult(), output: 'the end', synthesized: true },
+    ]);
+  });
+
+  it.each([null, '', '  \n'])('[R5] %j leaves the last result as it is', (finalOutput) => {
+    expect(synthesizeLast(deepFreeze(runs(2)), { done: true, finalOutput })).toEqual(runs(2));
+  });
+
+  it('[R5] without any run stands for nothing', () => {
+    expect(synthesizeLast([], { done: true, finalOutput: 'the end' })).toEqual([]);
+  });
+});

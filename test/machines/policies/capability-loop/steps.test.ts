@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  continuationLimitReached,
+  isFirstStep,
+  modelMayDecide,
+  nextStepInvalid,
+  nothingToRun,
+  runMs,
+} from '../../../../machines/policies/capability-loop/steps.ts';
+import { NO_USAGE } from '../../../../machines/policies/usage.ts';
+import { aLoop } from './states.ts';
+
+const wish = (capability: string) => aLoop({ call: { capability, arguments: '{}' } });
+
+describe('the rules of the capability loop', () => {
+  it('[R5] there is nothing to run without a wish; after a decider’s word that is an invalid step', () => {
+    expect(nothingToRun(aLoop())).toEqual({ holds: true, inputs: { capability: null } });
+    expect(nothingToRun(wish('draft'))).toEqual({ holds: false, inputs: { capability: 'draft' } });
+    expect(nothingToRun(aLoop({ continuation: { done: false, next: null } })).holds).toBe(false);
+  });
+
+  it.each([
+    ['draft', null],
+    ['', 'empty_name'],
+    ['  \n', 'empty_name'],
+    ['Draft', 'unknown_capability'],
+    [' draft', 'unknown_capability'],
+    ['toString', 'unknown_capability'],
+    ['__proto__', 'unknown_capability'],
+    ['unknown', 'unknown_capability'],
+  ])('[R5] the name %j is invalid because of %s', (capability, cause) => {
+    expect(nextStepInvalid(wish(capability))).toEqual({
+      holds: cause !== null,
+      inputs: { capability, cause, known: 2 },
+    });
+  });
+
+  it('[R5] a step that was no step keeps the cause that it was read with', () => {
+    const problem = { code: 'missing_name' as const, message: 'it has none' };
+    expect(nextStepInvalid(aLoop({ continuation: { done: false, next: null }, problem }))).toMatchObject({
+      holds: true,
+      inputs: { cause: 'missing_name' },
+    });
+  });
+
+  it('[R3] the limit is reached with as many runs as allowed and not before', () => {
+    fc.assert(
+      fc.property(fc.nat(12), fc.integer({ min: 1, max: 12 }), (runs, maxContinuations) => {
+        expect(continuationLimitReached(aLoop({ runs, maxContinuations }))).toEqual({
+          holds: runs >= maxContinuations,
+          inputs: { runs, maxContinuations },
+        });
+      }),
+    );
+  });
+
+  it('[R5] the first step is the one before any run', () => {
+    expect(isFirstStep(aLoop()).holds).toBe(true);
+    expect(isFirstStep(aLoop({ runs: 1 })).holds).toBe(false);
+  });
+
+  it('[R6] the model is asked while there are calls and tokens left, and never where it does not decide', () => {
+    const base = aLoop({ decider: 'model', maxTokens: 100 });
+    const asked = (modelCalls: number, inputTokens: number, changes = {}) => {
+      const usage = { ...NO_USAGE, modelCalls, inputTokens };
+      const policy = { ...base.policy, maxCalls: 3 };
+      return modelMayDecide({ ...base, policy, execution: { ...base.execution, usage }, ...changes }).holds;
+    };
+    expect([asked(2, 99), asked(3, 99), asked(2, 100), asked(2, 99, { decider: 'function' })]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('[R10] a capability’s own time-out comes before the loop’s', () => {
+    const state = wish('draft');
+    const [first, ...others] = state.input.capabilities;
+    const capabilities = [{ ...(first as NonNullable<typeof first>), timeoutMs: 7 }, ...others];
+    expect(runMs(state)).toBe(1_000);
+    expect(runMs({ ...state, input: { ...state.input, capabilities } })).toBe(7);
+  });
+});

@@ -1,0 +1,219 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { messageSchema } from '../../../machines/contracts/message.ts';
+import type { ActionResult } from '../../../machines/contracts/phases/action.ts';
+import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
+import { settlePhase } from '../../../machines/policies/outcomes.ts';
+import { recalledMessages, takeSession } from '../../../machines/policies/recalled-turns.ts';
+import {
+  hasSession,
+  problemOf,
+  readTurns,
+  recallWanted,
+  rememberRuns,
+  turnOf,
+} from '../../../machines/policies/session.ts';
+import { answerOf } from '../../../machines/policies/synthesis/state.ts';
+import { aTurn } from '../../support/sessions.ts';
+import { aCapabilityResult, aFinalAnswer, aMessage, results } from '../contracts/samples.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { aState, failed, someLimits, succeeded } from './states.ts';
+
+const manyRuns = (count: number, summary = 'done'): SessionTurn['runs'] =>
+  Array.from({ length: count }, (_, at) => ({ capability: `c${at}`, success: true, summary }));
+
+/** An Action that ran these, with the user's message and an entry each as its memory. */
+function anAction(changes: Parameters<typeof aCapabilityResult>[0][]): ActionResult {
+  const ran = changes.map((change) => aCapabilityResult(change));
+  const entries = ran.map(({ capability, success, output, error }) => {
+    return { role: 'assistant' as const, capability, success, summary: success ? output : (error ?? '') };
+  });
+  return { ...results.action, results: ran, memory: [{ role: 'user', content: 'x' }, ...entries] };
+}
+
+describe('whether there is a session', () => {
+  it.each([
+    [null, 10, false, false],
+    ['u42', 10, true, true],
+    ['u42', 0, true, false],
+    [null, 0, false, false],
+  ])('of id %j, with %i turns wanted: has %j, recalls %j', (sessionId, sessionTurns, has, recalls) => {
+    const state = aState({ sessionId, limits: someLimits({ sessionTurns }) });
+    expect([hasSession(state).holds, recallWanted(state).holds]).toEqual([has, recalls]);
+    expect(JSON.stringify([hasSession(state), recallWanted(state)])).not.toContain('u42');
+  });
+});
+
+describe('what is remembered of capability runs', () => {
+  it('[R4] is one entry a run, in order, over all Actions of the request', () => {
+    const first = anAction([{ capability: 'draft' }, { capability: 'review', success: false, error: 'too short' }]);
+    const state = { ...aState(), ...settlePhase(deepFreeze(aState()), 'action', succeeded(first)) };
+    const second = { ...state, ...settlePhase(deepFreeze(state), 'action', succeeded(anAction([{ output: 'b' }]))) };
+    expect(second.runs).toEqual([
+      { role: 'assistant', capability: 'draft', success: true, summary: 'a draft' },
+      { role: 'assistant', capability: 'review', success: false, summary: 'too short' },
+      { role: 'assistant', capability: 'draft', success: true, summary: 'b' },
+    ]);
+  });
+
+  it('[R4] stays as it is when Action fails, and when another phase is done', () => {
+    const state = aState({ runs: [{ role: 'assistant', capability: 'c', success: true, summary: 's' }] });
+    expect({ ...state, ...settlePhase(state, 'action', failed()) }.runs).toEqual(state.runs);
+    expect({ ...state, ...settlePhase(state, 'intention', succeeded(results.intention.reply)) }.runs).toEqual(
+      state.runs,
+    );
+  });
+
+  it('[R4] is bounded: the newest 64, the first 500 characters of each, no half of a character', () => {
+    let state = aState();
+    const output = `${'x'.repeat(499)}🦊${'y'.repeat(1_000_000)}`;
+    for (let at = 0; at < 100; at += 1)
+      state = { ...state, runs: rememberRuns(state, anAction([{ capability: `c${at}`, output }])) };
+    expect(state.runs.map(({ capability }) => capability)).toEqual(
+      Array.from({ length: 64 }, (_, at) => `c${at + 36}`),
+    );
+    for (const { summary } of state.runs) expect(summary).toBe('x'.repeat(499));
+    expect(rememberRuns(aState(), anAction([{ capability: 'c'.repeat(9_999) }]))[0]?.capability).toHaveLength(200);
+  });
+
+  it('[R4] becomes a turn with the request, the answer and how it ended', () => {
+    const state = aState({
+      runs: [{ role: 'assistant', capability: 'c', success: true, summary: 's' }],
+      answer: aFinalAnswer({ status: 'cancelled' }),
+    });
+    expect(sessionTurnSchema.parse(turnOf(state))).toStrictEqual({
+      runId: 'r1',
+      request: 'When was the bridge opened?',
+      runs: [{ capability: 'c', success: true, summary: 's' }],
+      answer: 'In 1932.',
+      status: 'cancelled',
+      atMs: 1_700_000_000_000,
+    });
+  });
+});
+
+describe('what a store gives', () => {
+  it.each([[null], [undefined], [7], ['turns'], [{ turns: [] }], [{ length: 2 }], [new Map()], [true]])(
+    'is nothing where it is no list: %j',
+    (given) => {
+      expect(readTurns(given, 10, null)).toEqual({ turns: [], problem: 'the store gave no list of turns' });
+    },
+  );
+
+  it.each([[[]], [[aTurn('r1'), aTurn('r2')]]])('is taken as it is where all is well', (turns) => {
+    expect(readTurns(turns, 10, null)).toEqual({ turns, problem: null });
+  });
+
+  it('is taken but for what is no turn, which is told', () => {
+    const odd = [null, 7, 'r', [], {}, { ...aTurn(), answer: null }, { ...aTurn(), atMs: Number.NaN }];
+    const { turns, problem } = readTurns([aTurn('r1'), ...odd, aTurn('r2')], 10, null);
+    expect(turns.map(({ runId }) => runId)).toEqual(['r1', 'r2']);
+    expect(problem).toBe('7 of 9 turns could not be read');
+  });
+
+  it('is no more than was asked for: the newest', () => {
+    const given = Array.from({ length: 10_000 }, (_, at) => (at < 9_990 ? null : aTurn(`r${at}`)));
+    const { turns, problem } = readTurns(given, 10, null);
+    expect(turns.map(({ runId }) => runId)).toEqual(Array.from({ length: 10 }, (_, at) => `r${9_990 + at}`));
+    expect(problem).toBeNull();
+    expect(readTurns(given, 0, null).turns).toEqual([]);
+  });
+
+  it('[R4] has no more runs in a turn than a turn may keep', () => {
+    const { turns } = readTurns([aTurn('r1', { runs: manyRuns(1_000, 'x'.repeat(1_000)) })], 10, null);
+    expect(turns[0]?.runs).toHaveLength(64);
+    expect(turns[0]?.runs.at(-1)).toEqual({ capability: 'c999', success: true, summary: 'x'.repeat(500) });
+  });
+
+  it('is told what the store said of it, in one line', () => {
+    expect(readTurns([], 10, 'a bad\nrow\u001b[31m').problem).toBe('a bad row[31m');
+    expect(readTurns([null], 10, 'a bad row').problem).toBe('a bad row; 1 of 1 turns could not be read');
+    expect(readTurns([], 10, 'x'.repeat(9_999)).problem?.length).toBeLessThan(400);
+  });
+
+  it.each([
+    [new Error('gone\nat line 1'), 'gone'],
+    ['no', 'no'],
+    [undefined, 'undefined'],
+    [new Error('\u001b[2Jgone'), '[2Jgone'],
+  ])('is told in one line where it threw %j', (thrown, said) => {
+    expect(problemOf(thrown)).toBe(said);
+  });
+});
+
+describe('earlier turns in the context', () => {
+  const turns: readonly SessionTurn[] = [
+    aTurn('r1', { request: 'Draft it.', runs: [{ capability: 'draft', success: true, summary: 'a draft' }] }),
+    aTurn('r2', {
+      request: 'And now?',
+      runs: [{ capability: 'review', success: false, summary: 'too short' }],
+      answer: 'So far.',
+      status: 'cancelled',
+    }),
+    aTurn('r3', { answer: 'Perhaps.', status: 'degraded' }),
+  ];
+
+  it('[R4] are the user’s message, one entry of the assistant’s a run, and the answer, before all the others', () => {
+    const state = aState();
+    const { messages, sessionProblem } = { ...state, ...takeSession(deepFreeze(state), { turns, problem: 'so' }) };
+    expect(messages.map(({ id, role, phase, content }) => [id, role, phase, content])).toEqual([
+      ['earlier.1.request', 'user', null, 'Draft it.'],
+      ['earlier.1.run1', 'assistant', 'action', 'draft: a draft'],
+      ['earlier.1.answer', 'assistant', null, 'All is well with r1.'],
+      ['earlier.2.request', 'user', null, 'And now?'],
+      ['earlier.2.run1', 'assistant', 'action', 'review failed: too short'],
+      ['earlier.2.answer', 'assistant', null, '(The user cancelled this request.) So far.'],
+      ['earlier.3.request', 'user', null, 'What of r3?'],
+      ['earlier.3.answer', 'assistant', null, '(This answer was incomplete.) Perhaps.'],
+      ['request', 'user', null, 'When was the bridge opened?'],
+    ]);
+    expect(sessionProblem).toBe('so');
+  });
+
+  it('have ids that no other message has, those of an earlier run’s context too', () => {
+    const others = recalledMessages(turns, []);
+    const all = [...recalledMessages(turns, others), ...others];
+    expect(new Set(all.map(({ id }) => id)).size).toBe(2 * others.length);
+    expect(all[0]?.id).toBe('earlier.1.request.2');
+  });
+
+  it('are messages of the contract, whatever the turns and the others are, with ids that differ', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', '</message>', ''));
+    const turn: fc.Arbitrary<SessionTurn> = fc.record({
+      runId: text,
+      request: text,
+      runs: fc.array(fc.record({ capability: text, success: fc.boolean(), summary: text }), { maxLength: 5 }),
+      answer: text,
+      status: fc.constantFrom('completed', 'degraded', 'cancelled'),
+      atMs: fc.double({ noNaN: true, noDefaultInfinity: true }),
+    });
+    const other = fc
+      .constantFrom('request', 'earlier.1.request', 'earlier.1.request.2', 'earlier.2.answer', 'x')
+      .map((id) => aMessage({ id }));
+    fc.assert(
+      fc.property(
+        fc.array(turn, { maxLength: 12 }),
+        fc.uniqueArray(other, { selector: ({ id }) => id }),
+        (all, rest) => {
+          const { turns: read } = readTurns(JSON.parse(JSON.stringify(all)), 10, null);
+          const messages = recalledMessages(read, deepFreeze(rest));
+          for (const message of messages) messageSchema.parse(message);
+          expect(new Set([...messages, ...rest].map(({ id }) => id)).size).toBe(messages.length + rest.length);
+          expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(
+            all.slice(-10).map(({ request }) => request),
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('an answer without all of its session', () => {
+  it('says so in its notes, and is not degraded by it', () => {
+    const said = answerOf(aState({ sessionProblem: 'a full disk.' }));
+    expect(said.notes).toContain('Not all of the session was recalled: a full disk.');
+    const without = answerOf(aState());
+    expect(without.notes).not.toContain('session');
+    expect(said.metadata).toEqual(without.metadata);
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
+import { draws } from '../../../src/attempts/seeded.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import { answerDifferences } from './answer-differences.ts';
+import { drawInput } from './draw-input.ts';
+import { drawOutcome } from './draw-outcome.ts';
+import { wantedOf } from './oracle.ts';
+
+const INPUTS = 100_000;
+const SHOWN = 3;
+
+describe('the answer of any input', () => {
+  it(`[E1] [E2] [E3] [E4] [E5] [E6] [E9] is valid, says what it must, and leaves ${INPUTS} random inputs as they were`, () => {
+    const found: string[] = [];
+    const counts = new Map<string, number>();
+    for (let seed = 1; seed <= INPUTS && found.length < SHOWN; seed += 1) {
+      const draw = draws(seed);
+      const drawn = drawInput(draw);
+      const { outcome, told } = drawOutcome(draw);
+      const before = JSON.stringify(drawn.given);
+      const answer = composeAnswer(deepFreeze(drawn.given), outcome);
+      const wanted = wantedOf(drawn, told);
+      const wrong = answerDifferences(answer, wanted, drawn, told);
+      if (!finalAnswerSchema.safeParse(answer).success) wrong.push('it does not fit its contract');
+      if (JSON.stringify(drawn.given) !== before) wrong.push('the input was changed');
+      if (wrong.length > 0) found.push(`seed ${seed}: ${wrong.join('; ')}`);
+      counts.set(String(wanted.reason), (counts.get(String(wanted.reason)) ?? 0) + 1);
+    }
+    expect(found).toEqual([]);
+    // Each reason is the weightiest of some.
+    expect([...counts.keys()].sort()).toEqual(
+      [...finalAnswerSchema.shape.metadata.shape.reason.unwrap().options, 'null'].sort(),
+    );
+  }, 120_000);
+});

@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PhaseResults } from '../../../../machines/contracts/phases/result.ts';
+import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { settlePhase } from '../../../../machines/policies/outcomes.ts';
+import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
+import { answerOf, settleWriting } from '../../../../machines/policies/synthesis/state.ts';
+import { addUsage, NO_USAGE } from '../../../../machines/policies/usage.ts';
+import { aDecision, aMessage, aPassage, results } from '../../contracts/samples.ts';
+import { chainStateArbitrary } from '../chain-state.arbitrary.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import { synthesisReply } from '../replies.arbitrary.ts';
+import { anAssessment, aState, failed, succeeded } from '../states.ts';
+
+const NONE: PhaseResults = aState().results;
+const source = { path: 'bridges.md', startLine: 3, endLine: 5 };
+const cited = [aMessage({ id: 'p1', role: 'search', source }), aMessage({ id: 'p2', role: 'search', source: null })];
+const done = aState({
+  results,
+  messages: cited,
+  assessment: anAssessment({ confidence: 0.95 }),
+  decision: aDecision(),
+  recursion: { completedCycles: 1 },
+});
+const reply = { answerText: 'The year was 1932.', confidence: 0.7, usedMessageIds: ['p1'], notes: 'Two sources.' };
+const written = { type: 'written', reply, usage: NO_USAGE } as const;
+
+describe('the final answer', () => {
+  it('[E2] [E3] [E6] is valid and says something, whatever the state, and leaves the state unchanged', () => {
+    fc.assert(
+      fc.property(chainStateArbitrary, (state) => {
+        const before = structuredClone(state);
+        const answer = answerOf(deepFreeze(state));
+        expect(finalAnswerSchema.parse(JSON.parse(JSON.stringify(answer)))).toEqual(answer);
+        expect(answer.answerText.trim()).not.toBe('');
+        expect(state).toEqual(before);
+      }),
+    );
+  });
+
+  it('[E5] has flags that no model can change: they are the same with any written text and without', () => {
+    fc.assert(
+      fc.property(chainStateArbitrary, synthesisReply, (state, reply) => {
+        const said = { type: 'written', reply, usage: NO_USAGE } as const;
+        const { metadata, ...own } = answerOf({ ...state, written: composedOutcome('') });
+        const { metadata: written, ...other } = answerOf({ ...state, written: said });
+        expect(written).toEqual({ ...metadata, synthesis: { ...metadata.synthesis, writtenBy: 'model' } });
+        expect([other.status, other.ttlExhausted, other.usedStepIds]).toEqual([
+          own.status,
+          own.ttlExhausted,
+          own.usedStepIds,
+        ]);
+      }),
+    );
+  });
+
+  it('[E5] says that it is degraded exactly where it gives a reason, and explains it', () => {
+    fc.assert(
+      fc.property(chainStateArbitrary, (state) => {
+        const { status, metadata } = answerOf(state);
+        expect(metadata.degraded).toBe(metadata.reason !== null);
+        expect(metadata.degraded).toBe(metadata.explanation !== '');
+        expect(status === 'completed').toBe(!metadata.degraded);
+        expect(status === 'cancelled').toBe(state.interruption?.kind === 'cancelled');
+        expect(metadata.failures).toEqual(state.failures);
+        expect(metadata.usage).toEqual(addUsage(state.usage, state.written?.usage ?? NO_USAGE));
+      }),
+    );
+  });
+
+  it('[E2] names the steps that contributed, each once, in the order of the phases', () => {
+    expect(answerOf(done).usedStepIds).toEqual(['s1', 's2', 's3', 's4', 's5', 's6']);
+    fc.assert(
+      fc.property(chainStateArbitrary, (state) => {
+        const { usedStepIds } = answerOf(state);
+        const wanted = Object.values(state.results).flatMap((result) => (result === null ? [] : [`s${result.step}`]));
+        expect([...usedStepIds].sort()).toEqual(wanted.sort());
+        expect(new Set(usedStepIds).size).toBe(usedStepIds.length);
+      }),
+    );
+  });
+
+  it('[E2] cites only messages of the context that have a source, each once', () => {
+    const used = ['p1', 'p2', 'nobody', 'p1'];
+    const { sources } = answerOf({ ...done, written: { ...written, reply: { ...reply, usedMessageIds: used } } });
+    expect(sources).toEqual([{ ...source, messageId: 'p1', quote: 'The bridge was opened in 1932.' }]);
+  });
+
+  it('[E2] of a complete run is what the model wrote, with its confidence, or else Yield’s answer', () => {
+    expect(answerOf({ ...done, written })).toMatchObject({
+      answerText: 'The year was 1932.',
+      confidence: 0.7,
+      notes: 'Two sources.',
+      status: 'completed',
+      metadata: {
+        degraded: false,
+        reason: null,
+        synthesis: { writtenBy: 'model', fallback: null, error: null },
+        missingFields: [],
+        cycles: 1,
+      },
+    });
+    expect(answerOf(done)).toMatchObject({
+      answerText: 'In 1932.',
+      confidence: 0.95,
+      metadata: { synthesis: { writtenBy: 'engine', fallback: null, error: null } },
+    });
+  });
+
+  it.each([
+    ['yield', 'In 1932.'],
+    ['understanding', 'Opened in 1932.'],
+    ['experience', 'The papers say 1932.'],
+    ['action', 'It was 1932.'],
+  ] as const)('[E3] of a run that came as far as %s is the best text that is there', (phase, wanted) => {
+    const order = ['action', 'experience', 'understanding', 'yield'] as const;
+    const reached = order.slice(0, order.indexOf(phase) + 1);
+    const some = Object.fromEntries(reached.map((name) => [name, results[name]]));
+    expect(answerOf(aState({ results: { ...NONE, ...some } })).answerText).toBe(wanted);
+  });
+
+  it('[E3] of a run that only found passages lists them', () => {
+    const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
+    expect(answerOf(aState({ retrieval })).answerText).toContain('The bridge was opened on 19 March 1932.');
+  });
+
+  it('[E3] [E4] of a run whose model died over the passages still lists them', () => {
+    const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
+    const reading = aState({ retrieval });
+    const dead = { ...reading, ...settlePhase(reading, 'experience', failed({ stage: 'transport' })) };
+    const answer = answerOf({ ...dead, interruption: { kind: 'model_unavailable' } });
+    expect(answer.answerText).toContain('The bridge was opened on 19 March 1932.');
+  });
+
+  it.each([
+    [{ kind: 'cancelled', reason: 'changed my mind' }, 'cancelled', 'changed my mind'],
+    [{ kind: 'interrupted', reason: 'shutdown' }, 'interrupted', 'shutdown'],
+    [{ kind: 'deadline' }, 'deadline_passed', '600000 ms'],
+    [{ kind: 'budget' }, 'budget_exhausted', 'budget'],
+    [{ kind: 'model_unavailable' }, 'model_unavailable', 'model'],
+    [{ kind: 'phase_failed' }, 'incomplete_state', 'failed'],
+  ] as const)('[E3] [E5] of a run with nothing done, ended by %j, says so', (interruption, reason, says) => {
+    const answer = answerOf(aState({ interruption }));
+    expect(answer.metadata).toMatchObject({ degraded: true, reason, explanation: expect.stringContaining(says) });
+    expect(answer.answerText).toContain('No answer was reached');
+    expect(answer).toMatchObject({ confidence: 0, notes: expect.stringContaining(says) });
+  });
+
+  it('[E4] is composed from what there is where the model’s text did not validate, with the error named', () => {
+    const settled = { ...done, ...settleWriting(done, failed({ message: 'answerText is empty' })) };
+    expect(answerOf(settled)).toMatchObject({
+      answerText: 'In 1932.',
+      status: 'degraded',
+      metadata: {
+        reason: 'synthesis_failed',
+        synthesis: { writtenBy: 'engine', fallback: 'validation', error: 'answerText is empty' },
+        explanation: expect.stringContaining('is empty'),
+      },
+    });
+    const well = { ...done, ...settleWriting(done, succeeded(reply)) };
+    expect(answerOf(well).answerText).toBe(reply.answerText);
+    expect(answerOf(well).metadata.usage.modelCalls).toBe(1);
+    expect(well.usage).toEqual(done.usage);
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { failureOf } from '../../../../machines/policies/failures.ts';
+import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
+import { brokenOutcome, fallbackOf, lateOutcome, outcomeOf } from '../../../../machines/policies/synthesis/outcome.ts';
+import { NO_USAGE } from '../../../../machines/policies/usage.ts';
+import { synthesisInputSample } from '../../contracts/answer-cases.ts';
+import { aMessage, anExecution } from '../../contracts/samples.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import { CLAIMS, MISFITS } from './draw-outcome.ts';
+
+const run = { ...synthesisInputSample.run, interruption: null };
+const good = deepFreeze({ ...structuredClone(synthesisInputSample), semanticValidation: null, run });
+const reply = { answerText: 'It was in 1932.', confidence: 0.6, usedMessageIds: [], notes: 'Two papers.' };
+const usage = { modelCalls: 2, inputTokens: 300, outputTokens: 40, estimated: false, cost: 0.5 };
+const execution = anExecution({ usage });
+const said = (value: unknown) => composeAnswer(good, { type: 'written', reply: value as never, usage });
+
+describe('the four ways in which no model writes the answer', () => {
+  it.each([
+    [
+      'prompt',
+      outcomeOf({ ok: false, failure: failureOf('unexpected', 'prompt_failed', 'it threw'), execution }),
+      'its prompt could not be used: it threw.',
+    ],
+    [
+      'prompt',
+      outcomeOf({ ok: false, failure: failureOf('transport', 'prompt_too_long', 'long'), execution }),
+      'its prompt could not be used: long.',
+    ],
+    [
+      'model',
+      outcomeOf({ ok: false, failure: failureOf('transport', 'rate_limited', 'busy'), execution }),
+      'the model failed: busy.',
+    ],
+    [
+      'model',
+      outcomeOf({ ok: false, failure: failureOf('deadline', 'total_deadline', 'late'), execution }),
+      'the model failed: late.',
+    ],
+    ['model', lateOutcome(usage), 'the model failed: it was not written in time.'],
+    [
+      'validation',
+      outcomeOf({ ok: false, failure: failureOf('schema', 'invalid_reply', 'no fit'), execution }),
+      'the reply cannot be used: no fit.',
+    ],
+    [
+      'validation',
+      outcomeOf({ ok: true, value: { answerText: ' ' }, execution }),
+      'the reply cannot be used: the reply does not fit: answerText',
+    ],
+    ['other', brokenOutcome(new Error('it broke')), 'could not be written: it broke.'],
+    ['other', { type: 'lost' }, 'could not be written: what came of it cannot be read.'],
+  ])('[E4] %s: the answer is composed, and the notes say what went wrong', (fallback, outcome, says) => {
+    const answer = finalAnswerSchema.parse(composeAnswer(good, outcome as never));
+    expect(answer).toMatchObject({
+      answerText: 'In 1932.',
+      status: 'degraded',
+      metadata: { reason: 'synthesis_failed', synthesis: { writtenBy: 'engine', fallback } },
+    });
+    expect(answer.notes).toContain(says);
+    expect(answer.notes).toContain(answer.metadata.synthesis.error);
+  });
+
+  it.each([
+    ['extraction', 'no_json', 'validation'],
+    ['extraction', 'reply_too_long', 'validation'],
+    ['refinement', 'broken_rule', 'validation'],
+    ['transformation', 'transformation_failed', 'validation'],
+    ['refinement', 'filtered', 'model'],
+    ['unexpected', 'model_threw', 'model'],
+    ['transport', 'unauthorized', 'model'],
+    ['unexpected', 'unexpected', 'other'],
+    ['unexpected', 'policy_broke', 'other'],
+  ] as const)('[E4] a failure in %s (%s) is the fallback %s', (stage, code, wanted) => {
+    expect(fallbackOf(failureOf(stage, code, 'x'))).toBe(wanted);
+  });
+
+  it.each(MISFITS.map((misfit) => [misfit]))(
+    '[E4] a reply that does not fit is not taken, however it comes: %j',
+    (misfit) => {
+      for (const answer of [said(misfit), composeAnswer(good, outcomeOf({ ok: true, value: misfit, execution }))]) {
+        expect(answer).toMatchObject({ answerText: 'In 1932.', metadata: { synthesis: { fallback: 'validation' } } });
+        expect(answer.confidence).toBe(0.9);
+        expect(answer.metadata.budget.synthesisReserveTokens.used).toBe(340);
+      }
+    },
+  );
+});
+
+describe('what a model says of itself', () => {
+  it('[E5] never reaches the flags: whatever it claims is left out', () => {
+    const claims = { ...CLAIMS, answer: 'x', __proto__: { degraded: false } };
+    const degraded = { ...good, ttlRemaining: 0, convergenceStatus: false, totalPasses: 'x' };
+    const outcome = { type: 'written', reply, usage } as const;
+    const plain = composeAnswer(degraded, outcome);
+    expect(composeAnswer(degraded, { ...outcome, reply: { ...reply, ...claims } })).toEqual(plain);
+    expect(plain).toMatchObject({
+      status: 'degraded',
+      ttlExhausted: true,
+      usedStepIds: ['s1'],
+      sources: [],
+      metadata: { degraded: true, reason: 'incomplete_state', synthesis: { writtenBy: 'model' } },
+    });
+  });
+
+  it('[E5] of its confidence counts as far as its text stands in what was gathered', () => {
+    const messages = [
+      aMessage({ id: 'p1', role: 'search', content: 'The harbour bridge was opened on 19 March 1932.' }),
+    ];
+    const confidenceOf = (answerText: string, hasDocuments = true) =>
+      composeAnswer(
+        { ...good, request: 'When was the bridge opened?', run: { ...run, hasDocuments, messages } },
+        { type: 'written', reply: { ...reply, answerText, confidence: 0.95 }, usage },
+      ).confidence;
+    expect(confidenceOf('It was opened on 19 March 1932.')).toBe(0.95);
+    expect(confidenceOf('Napoleon inaugurated it at Waterloo.')).toBe(0.5);
+  });
+
+  it('[E2] is its text and its notes, and what it used of the messages is cited', () => {
+    const source = { path: 'bridges.md', startLine: 3, endLine: 5 };
+    const messages = [aMessage({ id: 'p1', source })];
+    const used = { ...reply, usedMessageIds: ['p1', 'p1', 'nobody'] };
+    const outcome = { type: 'written' as const, reply: used, usage };
+    expect(composeAnswer({ ...good, run: { ...run, messages } }, outcome)).toMatchObject({
+      answerText: 'It was in 1932.',
+      notes: 'Two papers.',
+      sources: [{ ...source, messageId: 'p1' }],
+      metadata: { synthesis: { writtenBy: 'model', fallback: null, error: null } },
+    });
+  });
+});
+
+describe('what the answer cost', () => {
+  const costOf = (changes: object, spent = usage) =>
+    composeAnswer({ ...good, run: { ...run, ...changes } }, { type: 'composed', why: '', usage: spent }).metadata;
+
+  it('[E2] is what the run used and what its synthesis used, each against its own bound', () => {
+    const { usage: all, budget, cost } = costOf({ elapsedMs: 1_500 });
+    expect(all).toEqual({ modelCalls: 8, inputTokens: 1_100, outputTokens: 240, estimated: false, cost: 0.51 });
+    expect(budget).toEqual({
+      tokens: { limit: 1_000_000, used: 1_000, left: 999_000 },
+      modelCalls: { limit: 100, used: 6, left: 94 },
+      totalMs: { limit: 600_000, used: 1_500 },
+      ttl: { limit: 5, used: 1, left: 4 },
+      synthesisReserveTokens: { limit: 8_000, used: 340 },
+    });
+    expect(cost).toEqual({ amount: 0.51, currency: 'EUR' });
+  });
+
+  it('[E2] has nothing left where more was used than there was', () => {
+    const limits = { ...run.limits, maxTokens: 900, maxModelCalls: 5 };
+    expect(costOf({ limits }).budget).toMatchObject({ tokens: { left: 0 }, modelCalls: { left: 0 } });
+  });
+
+  it('[E2] is not known where a price or its currency is not', () => {
+    expect(costOf({ currency: null }).cost).toBeNull();
+    expect(costOf({ usage: { ...run.usage, cost: null } }).cost).toBeNull();
+    expect(costOf({}, { ...NO_USAGE, cost: null as never }).cost).toBeNull();
+  });
+
+  it('[E2] has no limit where none is told; that of the cycles is those that were and those that are left', () => {
+    const { run: _, ...alone } = good;
+    expect(composeAnswer(alone, { type: 'composed', why: '', usage: NO_USAGE }).metadata).toMatchObject({
+      budget: {
+        tokens: { limit: null, used: 0, left: null },
+        totalMs: { limit: null, used: null },
+        ttl: { limit: 5, used: 1, left: 4 },
+        synthesisReserveTokens: { limit: null, used: 0 },
+      },
+      cost: null,
+    });
+  });
+
+  it('[E2] says where the session could not be recalled, which degrades nothing', () => {
+    const { notes, status } = composeAnswer(
+      { ...good, run: { ...run, sessionProblem: 'the store is shut.' } },
+      { type: 'written', reply, usage },
+    );
+    expect([notes, status]).toEqual([
+      'Two papers. Not all of the session was recalled: the store is shut.',
+      'completed',
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { synthesisInputSchema } from '../../../../machines/contracts/synthesis-input.ts';
+import { synthesisInput } from '../../../../machines/policies/synthesis/input.ts';
+import { modelMayWrite } from '../../../../machines/policies/synthesis/state.ts';
+import { aDecision, results } from '../../contracts/samples.ts';
+import { chainStateArbitrary } from '../chain-state.arbitrary.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import { anAssessment, aState, someLimits } from '../states.ts';
+
+const done = aState({
+  results,
+  assessment: anAssessment({ change: 0.05, confidence: 0.95 }),
+  decision: aDecision(),
+  decisions: [aDecision()],
+  corrections: 2,
+  recursion: { cycle: 2, completedCycles: 2, continuationPrompt: 'Answer again.' },
+});
+const endedBy = (rule: Parameters<typeof aDecision>[0]) => synthesisInput({ ...done, decision: aDecision(rule) });
+
+describe('the input of synthesis', () => {
+  it('[E1] [E6] fits its contract in any state, survives JSON, and leaves the state unchanged', () => {
+    fc.assert(
+      fc.property(chainStateArbitrary, (state) => {
+        const before = structuredClone(state);
+        const input = synthesisInput(deepFreeze(state));
+        expect(synthesisInputSchema.parse(JSON.parse(JSON.stringify(input)))).toEqual(input);
+        expect(state).toEqual(before);
+      }),
+    );
+  });
+
+  it('[E1] tells what the run came to', () => {
+    expect(synthesisInput(done)).toMatchObject({
+      request: done.request,
+      executionResults: [
+        { stepId: 's1', phase: 'action', content: 'It was 1932.\na draft' },
+        { stepId: 's2', phase: 'experience', content: 'The papers say 1932.' },
+        { stepId: 's3', phase: 'intention', content: 'the year of opening' },
+        { stepId: 's4', phase: 'observation', content: '1932 is named twice' },
+        { stepId: 's5', phase: 'understanding', content: 'Opened in 1932.' },
+        { stepId: 's6', phase: 'yield', content: 'In 1932.' },
+      ],
+      planState: { goal: 'the year of opening', alternatives: ['the year of design'] },
+      convergenceAssessment: { change: 0.05, confidence: 0.95, rationale: aDecision().rationale },
+      executionPasses: [aDecision()],
+      taskProfile: { prompt: 'Answer again.' },
+      correlationId: 'r1',
+      executionStartTimestamp: '2023-11-14T22:13:20.000Z',
+      convergenceStatus: true,
+      totalPasses: 2,
+      totalRefinements: 2,
+      ttlRemaining: 3,
+      run: { draft: { text: 'In 1932.', confidence: 0.95, usedMessageIds: ['p1'] }, answer: 'In 1932.' },
+    });
+  });
+
+  it('[E1] [E3] of a run with nothing done is complete too', () => {
+    expect(synthesisInput(aState())).toMatchObject({
+      executionResults: [],
+      planState: { goal: null, alternatives: [] },
+      convergenceAssessment: { change: null, confidence: 0 },
+      convergenceStatus: false,
+      totalPasses: 0,
+      ttlRemaining: 5,
+      run: { draft: { text: '' }, answer: null, elapsedMs: 0 },
+    });
+  });
+
+  it('[E1] has converged by a rule that ended the run well, not by its limit of cycles', () => {
+    for (const rule of ['confidenceReached', 'answerConverged', 'taskComplete'] as const)
+      expect(endedBy({ rule }).convergenceStatus).toBe(true);
+    expect(endedBy({ rule: 'cycleLimitReached' }).convergenceStatus).toBe(false);
+    expect(endedBy({ rule: 'nextPhaseChosen', complete: false }).convergenceStatus).toBe(false);
+  });
+
+  it.each(['budgetExhausted', 'loopDetected'] as const)('[E1] has not converged where %s ended the run', (rule) => {
+    expect(endedBy({ rule }).convergenceStatus).toBe(false);
+  });
+});
+
+describe('whether a model writes the answer', () => {
+  it.each([
+    ['a reserve is kept', {}, true],
+    ['the reserve is zero', { limits: someLimits({ synthesisReserveTokens: 0 }) }, false],
+    ['the user cancelled', { interruption: { kind: 'cancelled', reason: '' } }, false],
+    ['the host interrupted', { interruption: { kind: 'interrupted', reason: '' } }, false],
+    ['the model is gone', { interruption: { kind: 'model_unavailable' } }, false],
+    ['the budget of the phases is used up', { interruption: { kind: 'budget' } }, true],
+    ['the deadline of the phases passed', { interruption: { kind: 'deadline' } }, true],
+    ['the user wants the answer now', { interruption: { kind: 'finished_by_user' } }, true],
+  ] as const)('[E9] where %s', (_, changes, wanted) => {
+    expect(modelMayWrite(aState(changes)).holds).toBe(wanted);
+  });
+});

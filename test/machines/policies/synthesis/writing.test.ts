@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SynthesisInput } from '../../../../machines/contracts/synthesis-input.ts';
+import { fitPrompt } from '../../../../machines/policies/synthesis/prompt-fit.ts';
+import { planWriting, type WritingPlan, writingPolicy } from '../../../../machines/policies/synthesis/writing.ts';
+import { requestOf } from '../../../../src/prompts/ask.ts';
+import { askOf } from '../../../../src/prompts/prompt.ts';
+import { prompts } from '../../../../src/prompts/registry.ts';
+import { synthesisInputSample } from '../../contracts/answer-cases.ts';
+import { aMessage } from '../../contracts/samples.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import { someLimits } from '../states.ts';
+import { TEXTS } from './values.ts';
+
+type RunView = SynthesisInput['run'];
+const WINDOW = 128_000;
+
+function anInput(run: Partial<RunView> = {}, changes: Partial<SynthesisInput> = {}): SynthesisInput {
+  return { ...synthesisInputSample, ...changes, run: { ...synthesisInputSample.run, interruption: null, ...run } };
+}
+const withReserve = (synthesisReserveTokens: number | null, run: Partial<RunView> = {}) =>
+  anInput({ ...run, limits: { ...synthesisInputSample.run.limits, synthesisReserveTokens } });
+
+function asked(plan: WritingPlan): Extract<WritingPlan, { asks: true }> {
+  if (!plan.asks) throw new Error(JSON.stringify(plan.outcome));
+  return plan;
+}
+
+const search = (id: string, chars: number, changes: object = {}) =>
+  aMessage({ id, role: 'search', content: 'x'.repeat(chars), ...changes });
+
+/** The characters of the prompt as it is sent: the product's own words, and what is shown of the input. */
+function promptChars(input: SynthesisInput): number {
+  const { turns } = requestOf(askOf(prompts.synthesis), { task: 'synthesis', input, feedback: null }, 'text');
+  return turns.reduce((sum, { content }) => sum + content.length, 0);
+}
+
+describe('whether a model writes the answer', () => {
+  it.each<[string, SynthesisInput, string]>([
+    ['nothing is kept for it', withReserve(0), ''],
+    ['it is not known what is kept', withReserve(null), ''],
+    ['the run was cancelled', anInput({ interruption: { kind: 'cancelled', reason: '' } }), ''],
+    ['the run was interrupted', anInput({ interruption: { kind: 'interrupted', reason: '' } }), ''],
+    ['the model is gone', anInput({ interruption: { kind: 'model_unavailable' } }), ''],
+    ['its prompt is larger than what is kept', withReserve(300), 'does not fit in the 300 tokens'],
+    [
+      'the draft alone is larger than what is kept',
+      withReserve(8_000, { draft: { text: 'x'.repeat(30_000), confidence: 1, usedMessageIds: [] } }),
+      'does not fit in the 8000 tokens',
+    ],
+  ])('[E9] not where %s: the engine composes, and nothing failed', (_, input, why) => {
+    const plan = planWriting(deepFreeze(input), WINDOW);
+    expect(plan).toMatchObject({ asks: false, outcome: { type: 'composed', why: expect.stringContaining(why) } });
+  });
+
+  it('[E9] not in a window that the prompt does not fit in', () => {
+    expect(planWriting(anInput(), 500)).toMatchObject({
+      asks: false,
+      outcome: { why: expect.stringContaining('500 tokens') },
+    });
+    expect(planWriting(anInput(), 1_000).asks).toBe(true);
+  });
+
+  it('[E4] not without a request: there is no prompt to make', () => {
+    expect(planWriting(anInput({}, { request: ' ' }), WINDOW)).toMatchObject({
+      asks: false,
+      outcome: { type: 'failed', fallback: 'prompt', error: 'there is no request' },
+    });
+  });
+
+  it('[E6] of an input that fits is shown all, as it is', () => {
+    const input = deepFreeze(anInput());
+    expect(asked(planWriting(input, WINDOW)).input).toBe(input);
+  });
+});
+
+describe('what a model is shown to write from', () => {
+  it('[E9] is what the draft rests on, then the steps, then the user’s words, then what matters most', () => {
+    const messages = [
+      aMessage({ id: 'u', role: 'user', content: 'u'.repeat(4_000) }),
+      search('used', 4_000),
+      search('old', 4_000, { importance: 0.9 }),
+      search('little', 4_000, { importance: 0.1 }),
+      search('new', 4_000, { importance: 0.9 }),
+    ];
+    const draft = { text: 'It was so.', confidence: 1, usedMessageIds: ['used'] };
+    const steps = [{ stepId: 's1', phase: 'action', content: 'a'.repeat(4_000) }];
+    const shownOf = (tokens: number) => {
+      const fit = fitPrompt(deepFreeze(anInput({ messages, draft }, { executionResults: steps })), tokens);
+      return [...(fit?.input.run.messages ?? []), ...(fit?.input.executionResults ?? [])].map((one) =>
+        'stepId' in one ? one.stepId : one.id,
+      );
+    };
+    expect(shownOf(600)).toEqual([]);
+    expect(shownOf(1_600)).toEqual(['used']);
+    expect(shownOf(2_600)).toEqual(['used', 's1']);
+    expect(shownOf(3_700)).toEqual(['u', 'used', 's1']);
+    expect(shownOf(4_700)).toEqual(['u', 'used', 'new', 's1']);
+    expect(shownOf(5_700)).toEqual(['u', 'used', 'old', 'new', 's1']);
+    expect(shownOf(7_000)).toEqual(['u', 'used', 'old', 'little', 'new', 's1']);
+  });
+
+  it('[E9] has a shorter message where a longer one does not fit', () => {
+    const messages = [search('short', 400), search('long', 40_000)];
+    const shown = asked(planWriting(withReserve(4_000, { messages }), WINDOW)).input.run.messages;
+    expect(shown.map(({ id }) => id)).toEqual(['short']);
+  });
+
+  it('[E9] never makes a longer prompt than was counted, and leaves a quarter for the reply', () => {
+    const text = fc.oneof(
+      fc.constantFrom(...TEXTS),
+      fc.string({ unit: 'binary' }),
+      fc.constant('</message>'.repeat(90)),
+    );
+    const message = fc
+      .record({
+        id: text.filter((id) => id !== ''),
+        content: text,
+        path: text,
+        role: fc.constantFrom('user', 'assistant', 'search'),
+      })
+      .map(({ path, ...given }) => aMessage({ ...given, source: { path, startLine: 1, endLine: 999_999 } } as never));
+    const input = fc
+      .record({
+        request: text.filter((given) => given.trim() !== ''),
+        rationale: text,
+        draft: text,
+        messages: fc.array(message, { maxLength: 9 }),
+        steps: fc.array(fc.record({ stepId: fc.constant('s1'), phase: text, content: text }), { maxLength: 6 }),
+        reserve: fc.constantFrom(700, 1_000, 2_000, 8_000),
+      })
+      .map(({ request, rationale, draft, messages, steps, reserve }) => ({
+        ...withReserve(reserve, { messages, draft: { text: draft, confidence: 1, usedMessageIds: [] } }),
+        request,
+        executionResults: steps,
+        convergenceAssessment: { change: null, confidence: 1, rationale },
+      }));
+    fc.assert(
+      fc.property(input, (given) => {
+        const plan = planWriting(deepFreeze(given), WINDOW);
+        if (!plan.asks) return;
+        const reserve = given.run.limits.synthesisReserveTokens ?? 0;
+        expect(promptChars(plan.input) * plan.tokensPerChar).toBeLessThanOrEqual(plan.promptTokens);
+        expect(plan.promptTokens + plan.replyTokens).toBe(reserve);
+        expect(plan.replyTokens).toBeGreaterThanOrEqual(reserve / 4);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('[E9] is counted by the scripts of its texts: of Chinese less fits', () => {
+    const messages = [search('a', 3_000, { content: '潮水很低'.repeat(750) })];
+    const draft = { text: '潮', confidence: 1, usedMessageIds: [] };
+    expect(asked(planWriting(withReserve(3_000, { messages, draft }), WINDOW)).input.run.messages).toEqual([]);
+    expect(asked(planWriting(withReserve(8_000, { messages, draft }), WINDOW)).input.run.messages).toHaveLength(1);
+  });
+});
+
+describe('the bounds of the calls that write it', () => {
+  const policyOf = (limits: Parameters<typeof someLimits>[0], input = anInput()) =>
+    writingPolicy({ limits: someLimits(limits), prices: [], fallbackModels: 0 }, asked(planWriting(input, WINDOW)));
+
+  it('[A4] [E9] are one correction and one retry at most, fewer where fewer are allowed', () => {
+    expect(policyOf({})).toMatchObject({ maxCorrections: 1, maxTransportRetries: 1, maxCalls: 3, maxTokens: 8_000 });
+    expect(policyOf({ maxCorrections: 0, maxTransportRetries: 0 })).toMatchObject({
+      maxCorrections: 0,
+      maxTransportRetries: 0,
+    });
+  });
+
+  it('[E9] let a reply be as long as the prompt leaves room, and no longer than any reply may be', () => {
+    const { promptTokens } = asked(planWriting(anInput(), WINDOW));
+    expect(policyOf({}).maxReplyChars).toBe((8_000 - promptTokens) * 4);
+    expect(policyOf({ maxReplyChars: 100 }).maxReplyChars).toBe(100);
+  });
+});

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+import { hasEnded, httpServer, reply, wellBehaved } from '../../../support/mcp.ts';
+
+/** A program of its own, on the built package; it calls no exit. */
+async function program(...args: readonly string[]) {
+  const child = spawn(process.execPath, ['test/support/mcp-embedder.mjs', ...args]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code, stderr, lines: stdout.trim().split('\n') };
+}
+
+it('a program that closed its connection ends by itself, and its server with it', async () => {
+  const { code, stderr, lines } = await program('plain');
+  expect({ code, stderr, lines }).toEqual({ code: 0, stderr: '', lines: [expect.stringMatching(/^\d+$/u), 'closed'] });
+  expect(hasEnded(String(lines[0]))).toBe(true);
+});
+
+it.each([
+  ['died', 'dying', ['closed']],
+  ['is in a call', 'hanging', ['The MCP server "it" failed at "hang": it was closed', 'closed']],
+  ['never answered', 'silent', ['The MCP server "it" could not be connected: no answer within 300 ms']],
+  ['left a process behind', 'parent', [expect.stringMatching(/^\d+$/u), 'closed']],
+])('a program whose server %s ends by itself, with nothing rejected unheard', async (_, manner, lines) => {
+  expect(await program(manner)).toEqual({ code: 0, stderr: '', lines });
+});
+
+it('a program with a server at a URL ends by itself', async () => {
+  const works = { content: [{ type: 'text', text: 'worked' }] };
+  const { url } = await httpServer(wellBehaved(({ id }, response) => reply(response, { id, result: works })));
+  expect(await program('over HTTP', url)).toEqual({ code: 0, stderr: '', lines: ['worked', 'closed'] });
+});

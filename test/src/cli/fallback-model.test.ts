@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { TASKS } from '../../../machines/contracts/phase.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
+import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
+
+/** A server that has the model "good" and no other. */
+const serverOfOne = () =>
+  chatServer(({ body, response }) => {
+    if (body.model !== 'good') return refuse(response, 404, { error: { message: 'there is no such model' } });
+    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    streaming(response).end(completion(JSON.stringify(replies[task])));
+  });
+
+describe('postchain run --fallback-model', () => {
+  it('[C4] lets the next one answer where a model cannot, several in order, and the answer is complete', async () => {
+    const server = await serverOfOne();
+    const journal = join(temporaryFolder(), 'run.jsonl');
+    const models = ['--model', 'bad', '--fallback-model', 'worse', '--fallback-model', 'good'];
+    const env = { OPENAI_BASE_URL: server.baseURL };
+    const { code, stdout, stderr } = await startCli(['run', 'Is it so?', ...models, '--journal', journal], env)
+      .finished;
+    expect(stdout).toContain(replies.synthesis.answerText);
+    expect(code).toBe(0);
+    expect(stderr).toContain('openai:bad, then openai:worse, then openai:good');
+    const [begun] = readFileSync(journal, 'utf8').split('\n');
+    expect(JSON.parse(begun ?? '')).toMatchObject({
+      modelId: 'openai:bad',
+      fallbackModelIds: ['openai:worse', 'openai:good'],
+    });
+    const asked = server.exchanges.filter(({ method }) => method === 'POST').map(({ body }) => body.model);
+    expect(asked.slice(0, 3)).toEqual(['bad', 'worse', 'good']);
+  });
+
+  it('[C4] may be offline', async () => {
+    const server = await serverOfOne();
+    const models = ['--model', 'bad', '--fallback-model', 'offline', '--docs', 'docs'];
+    const env = { OPENAI_BASE_URL: server.baseURL };
+    const { code, stdout } = await startCli(['run', 'What does the Yield phase decide?', ...models], env).finished;
+    expect(code).toBe(0);
+    expect(stdout).toContain('without a language model');
+  });
+
+  it('a name that is none is said in one line, before anything starts', async () => {
+    const { code, stdout, stderr } = await cli('run', 'x', '--fallback-model', ' ');
+    expect(stderr).toMatch(/^postchain: .*\n$/);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});

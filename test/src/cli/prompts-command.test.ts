@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { TASKS } from '../../../machines/contracts/phase.ts';
+import { promptsCommand } from '../../../src/cli/prompts-command.ts';
+import type { Prompt } from '../../../src/prompts/prompt.ts';
+import { promptDigest } from '../../../src/prompts/prompt-versions.ts';
+import { prompts } from '../../../src/prompts/registry.ts';
+import { sampleInputs } from '../../../src/prompts/sample-inputs.ts';
+import { cli } from '../../support/cli.ts';
+import { fakeTerminal } from '../../support/terminal.ts';
+
+describe('postchain prompts', () => {
+  it('[E8] lists every prompt of the product: name, version, what it is for, what it takes and gives', async () => {
+    const { code, stdout } = await cli('prompts');
+    expect(code).toBe(0);
+    for (const task of TASKS)
+      expect(stdout).toContain(`${task} v${prompts[task].version}\n  ${prompts[task].purpose}\n  takes   `);
+    expect(stdout).toContain('  takes   request, texts\n  gives   summaries\n');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it.each(TASKS)('[E8] %s: prints one whole, as its templates say it, with the reply’s schema', (task) => {
+    const { system, user } = prompts[task] as Prompt<unknown>;
+    const text = promptsCommand(task, {}, fakeTerminal().terminal.out);
+    expect(text).toContain(`\n${system(sampleInputs[task])}\n`);
+    expect(text).toContain(`\n${user(sampleInputs[task])}\n`);
+    expect(JSON.parse(text.slice(text.indexOf('\n{\n')))).toMatchObject({ type: 'object' });
+  });
+
+  it('--json prints the same as data', async () => {
+    const all = JSON.parse((await cli('prompts', '--json')).stdout);
+    expect(all.map(({ name }: { name: string }) => name)).toEqual([...TASKS]);
+    const one = JSON.parse(promptsCommand('summary', { json: true }));
+    expect(one).toMatchObject({
+      name: 'summary',
+      version: prompts.summary.version,
+      digest: promptDigest(prompts.summary),
+      input: ['request', 'texts'],
+      output: ['summaries'],
+      sampleInput: sampleInputs.summary,
+      replySchema: { required: ['summaries'] },
+    });
+    expect(all).toContainEqual(
+      Object.fromEntries(Object.entries(one).filter(([key]) => Object.keys(all[0]).includes(key))),
+    );
+  });
+
+  it('fits a terminal: the lines of a long list stand below each other', () => {
+    const lines = promptsCommand(undefined, {}, fakeTerminal(60).terminal.out).split('\n');
+    expect(lines.filter((line) => line.length > 60)).toEqual([]);
+    expect(lines).toContain('          convergenceAssessment, executionPasses,');
+  });
+
+  it.each(['lunch', 'constructor', 'a\u001b[31m\nb'])(
+    '%j is no prompt: exit 2, with those that there are',
+    async (name) => {
+      const { code, stdout, stderr } = await cli('prompts', name);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(/^postchain: There is no prompt ".*": choose one of action, .*, synthesis\.\n$/);
+      expect(stderr).not.toContain('\u001b');
+    },
+  );
+});

@@ -1,0 +1,116 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { Task } from '../../../machines/contracts/phase.ts';
+import { createProgress } from '../../../src/cli/progress.ts';
+import { createScreen } from '../../../src/cli/screen.ts';
+import { sqliteSessions } from '../../../src/sessions/sqlite-sessions.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
+import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
+import { recall } from '../../support/sessions.ts';
+import { fakeTerminal } from '../../support/terminal.ts';
+
+const aFile = (): string => join(temporaryFolder(), 'chat.db');
+
+/** A server with a model that gives a valid reply to everything. */
+const aServer = () =>
+  chatServer(({ method, body, response }) => {
+    if (method === 'GET') return refuse(response, 404, {});
+    const name = body.response_format?.json_schema?.name ?? '';
+    streaming(response).end(completion(JSON.stringify(replies[name.replace('_reply', '') as Task])));
+  });
+
+describe('postchain run --session', () => {
+  it('[R2] gives a request what was said in the session before, in another process', async () => {
+    const server = await aServer();
+    const file = aFile();
+    const ask = (request: string, session: string) =>
+      startCli(['run', request, '--session', session, '--session-file', file], { OPENAI_BASE_URL: server.baseURL })
+        .finished;
+    await ask('My name is Ada.', 'u42');
+    const before = server.exchanges.length;
+    const { code, stderr } = await ask('What is my name?', 'u42');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^ {2}session +1 turn recalled$/m);
+    const prompts = server.exchanges.slice(before).map(({ body }) => JSON.stringify(body));
+    expect(prompts.filter((prompt) => prompt.includes('My name is Ada.')).length).toBeGreaterThan(0);
+    expect((await ask('Who am I?', 'u43')).stderr).toMatch(/^ {2}session +0 turns recalled$/m);
+    expect((await recall(sqliteSessions(file), 'u42')).map(({ request }) => request)).toEqual([
+      'My name is Ada.',
+      'What is my name?',
+    ]);
+  });
+
+  it('keeps sessions in the home folder where no file is named, for nobody else to look into', async () => {
+    const home = temporaryFolder();
+    const { finished } = startCli(['run', 'What is a cycle?', '--session', 'u42', '--quiet'], { HOME: home });
+    expect((await finished).stderr).toBe('');
+    const folder = join(home, '.postchain');
+    expect((statSync(folder).mode & 0o777).toString(8)).toBe('700');
+    expect((statSync(join(folder, 'sessions.db')).mode & 0o777).toString(8)).toBe('600');
+    expect(await recall(sqliteSessions(join(folder, 'sessions.db')), 'u42')).toHaveLength(1);
+  });
+
+  it('keeps nothing of a run without a session', async () => {
+    const home = temporaryFolder();
+    await startCli(['run', 'What is a cycle?', '--quiet'], { HOME: home }).finished;
+    expect(existsSync(join(home, '.postchain'))).toBe(false);
+  });
+
+  it.each([
+    [['--session', ''], /sessionId: got ""; wanted 1 to 200 characters/],
+    [['--session', 'a\nb'], /sessionId: got "a\\nb"; wanted/],
+    [['--session-file', 'chat.db'], /--session-file: got no session; wanted --session ID beside it/],
+    [['--session', 'u42', '--session-file', 'no-such-folder/chat.db'], /"no-such-folder\/chat\.db" .*ENOENT/],
+    [['--session', 'u42', '--session-file', 'README.md'], /"README\.md" .*file is not a database/],
+  ])('refuses %j in one line, before anything starts', async (flags, message) => {
+    const { code, stdout, stderr } = await cli('run', 'What is a cycle?', ...flags);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('is in the help, with where sessions are kept', async () => {
+    const { stdout } = await cli('run', '--help');
+    expect(stdout).toMatch(/--session <id>/);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('(default ~/.postchain/sessions.db)');
+  });
+
+  it('shows the context of a run with what was recalled', async () => {
+    const [file, journal] = [aFile(), join(temporaryFolder(), 'run.jsonl')];
+    const flags = ['--session', 'u42', '--session-file', file, '--quiet', '--journal', journal];
+    await cli('run', 'What is a phase?', ...flags);
+    await cli('run', 'What is a cycle?', ...flags);
+    const { code, stdout } = await cli('context', journal, '--json');
+    expect(code).toBe(0);
+    const ids = (JSON.parse(stdout).messages as { id: string }[]).map(({ id }) => id);
+    expect(ids.slice(0, 3)).toEqual(['earlier.1.request', 'earlier.1.answer', 'request']);
+    expect((await cli('context', journal)).stdout.split('\n')[1]).toMatch(/^3 messages/);
+  });
+});
+
+describe('what became of a session, in the progress of a run', () => {
+  const at = { seq: 0, atMs: 0, sessionId: 'u42' };
+  const shown = (...events: JournalEntry[]): readonly string[] => {
+    const fake = fakeTerminal(120);
+    const progress = createProgress(createScreen(fake.terminal.out));
+    for (const event of events) progress(event);
+    return fake.shown().map((line) => line.trim());
+  };
+
+  it.each<[JournalEntry, RegExp | null]>([
+    [{ ...at, type: 'session-recalled', turns: 2, messages: [], problem: null }, /^session +2 turns recalled$/],
+    [
+      { ...at, type: 'session-recalled', turns: 0, messages: [], problem: 'a\u001b[2J\nwall' },
+      /^session +0 turns recalled: a\[2J wall$/,
+    ],
+    [{ ...at, type: 'session-stored', problem: null }, null],
+    [{ ...at, type: 'session-stored', problem: 'a full disk' }, /^session +not stored: a full disk$/],
+  ])('%j', (event, line) => {
+    const lines = shown(event).filter((one) => one.startsWith('session'));
+    if (line === null) expect(lines).toEqual([]);
+    else expect(lines).toEqual([expect.stringMatching(line)]);
+  });
+});

@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelRequest } from '../../../machines/contracts/model.ts';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import {
+  type ChatBody,
+  chatServer,
+  chunk,
+  completion,
+  event,
+  refuse,
+  streaming,
+  toolChunk,
+} from '../../support/chat-server.ts';
+import { failureFrom, modelRequest, partsOf } from '../../support/model-request.ts';
+import { replyOf } from '../../support/reply-of.ts';
+
+const closed = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] };
+const loose = { type: 'object', properties: { q: { type: 'string' }, limit: { type: 'integer' } }, required: ['q'] };
+const search = { name: 'search', description: 'Searches.', parameters: closed };
+const clock = { name: 'clock', description: 'Tells the time.', parameters: loose };
+const turnsWithoutTools = [{ role: 'system' as const, content: 'Tools in words.' }];
+const offering = (changes: Partial<ModelRequest> = {}) =>
+  modelRequest({ tools: [search, clock], turnsWithoutTools, ...changes });
+const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
+
+/** A server that refuses what `complaint` complains about, and otherwise calls the last tool that it was sent. */
+async function pickyServer(complaint: (body: ChatBody) => readonly [number, unknown] | null) {
+  const server = await chatServer(({ body, response }) => {
+    const refusal = complaint(body);
+    const name = body.tools?.at(-1)?.function.name;
+    const call = { index: 0, id: 'a', function: { name, arguments: '{"q":"x"}' } };
+    if (refusal !== null) refuse(response, ...refusal);
+    else if (name === undefined) streaming(response).end(completion('{}'));
+    else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'tool_calls')));
+  });
+  const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
+  const bodies = () => server.exchanges.map(({ body }) => body);
+  return { model, bodies, ways: () => bodies().map(wayOf) };
+}
+
+/** How tools were asked for: the choice, each one's strictness, and the format beside them. */
+function wayOf({ tools, tool_choice: choice, response_format: format }: ChatBody): string {
+  const named = typeof choice === 'object' ? 'named' : (choice ?? 'unsaid');
+  const strictness = tools?.map(({ function: { strict } }) => (strict ? 's' : 'p')).join('') ?? '';
+  const asked = format?.type === 'json_schema' && format.json_schema?.strict ? 'strict_schema' : format?.type;
+  return `${tools ? `${named} ${strictness}` : 'no tools'}${asked ? ` ${asked}` : ''}`;
+}
+
+const repliesOf = async (model: ReturnType<typeof openaiModel>, request: ModelRequest) =>
+  replyOf(await partsOf(model, request));
+
+describe('the openai model, offering tools beside a reply', () => {
+  test('[C4] in text: they stand beside the response format, and are the model’s to choose', async () => {
+    const { model, bodies } = await pickyServer(() => null);
+    expect(model.nativeTools).toBe(true);
+    expect((await repliesOf(model, offering())).calls).toEqual([{ name: 'clock', arguments: '{"q":"x"}' }]);
+    const [body] = bodies();
+    expect(body?.tools).toEqual([
+      {
+        type: 'function',
+        function: {
+          name: 'search',
+          description: 'Searches.',
+          parameters: { ...closed, additionalProperties: false },
+          strict: true,
+        },
+      },
+      { type: 'function', function: { name: 'clock', description: 'Tells the time.', parameters: loose } },
+    ]);
+    expect(body).toMatchObject({ tool_choice: 'auto', response_format: { type: 'json_schema' } });
+    expect(body?.messages).toEqual(modelRequest().turns);
+    expect(body).not.toHaveProperty('parallel_tool_calls');
+  });
+
+  test('[C4] in a tool call: they stand behind the reply’s tool, and one of all is required', async () => {
+    const { model, bodies } = await pickyServer(() => null);
+    await partsOf(model, offering({ replyForm: 'tool-call' }));
+    const [body] = bodies();
+    expect(body?.tools?.map((tool) => tool.function.name)).toEqual(['action_reply', 'search', 'clock']);
+    expect(body).toMatchObject({ tool_choice: 'required' });
+    expect(body).not.toHaveProperty('response_format');
+  });
+
+  test('a request without tools sends none, and a model may be told to take none', async () => {
+    const { model, ways } = await pickyServer(() => null);
+    await partsOf(model);
+    expect(ways()).toEqual(['no tools strict_schema']);
+    expect(openaiModel({ model: 'm', apiKey: 'k', nativeTools: false }).nativeTools).toBe(false);
+    expect(() => openaiModel({ model: 'm', apiKey: 'k', nativeTools: 'no' as never })).toThrow(/nativeTools: got no/);
+  });
+
+  test('a tool with a member that may be left out is not strict: whoever runs it takes no null', async () => {
+    const { model, bodies } = await pickyServer(() => null);
+    const nested = { type: 'object', properties: { of: loose }, required: ['of'] };
+    const tools = [closed, loose, nested, { type: 'object' }].map((parameters, at) => ({
+      ...search,
+      name: `t${at}`,
+      parameters,
+    }));
+    await partsOf(model, offering({ tools }));
+    const sent = bodies()[0]?.tools?.map(({ function: { strict, parameters } }) => [strict, parameters]);
+    expect(sent?.[0]?.[0]).toBe(true);
+    expect(sent?.slice(1)).toEqual([loose, nested, { type: 'object' }].map((parameters) => [undefined, parameters]));
+  });
+
+  test.each(['text', 'tool-call'] as const)(
+    'names that servers do not take are sent in ones that they do, and come back as they were (%s)',
+    async (replyForm) => {
+      const long = 'x'.repeat(70);
+      const names = ['a b', 'a_b', 'a.b', long, `${long}y`, 'action_reply?', 'ünder'];
+      const back: string[] = [];
+      const sent = new Map<string, string>();
+      for (const at of names.keys()) {
+        const server = await chatServer(({ body, response }) => {
+          const wire = body.tools?.slice(-names.length).map((tool) => tool.function.name) ?? [];
+          for (const [index, name] of wire.entries()) sent.set(names[index] ?? '', name);
+          const call = { index: 0, id: 'a', function: { name: wire[at], arguments: '{}' } };
+          streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'tool_calls')));
+        });
+        const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
+        const tools = names.map((name) => ({ ...search, name }));
+        back.push(...(await repliesOf(model, offering({ replyForm, tools }))).calls.map(({ name }) => name));
+      }
+      expect(back).toEqual(names);
+      const wires = [...sent.values()];
+      expect(wires.every((name) => /^[\w-]{1,64}$/.test(name))).toBe(true);
+      expect(new Set([...wires, 'action_reply']).size).toBe(names.length + 1);
+      expect(sent.get('a_b')).toBe('a_b');
+    },
+  );
+
+  test('[C4] calls that are interleaved, as servers stream them, keep their names apart', async () => {
+    const server = await chatServer(({ response }) => {
+      const entry = (index: number, name: string | undefined, text: string) => ({
+        index,
+        ...(name && { id: `call_${index}`, type: 'function' }),
+        function: { ...(name && { name }), arguments: text },
+      });
+      streaming(response).end(
+        [
+          chunk({ role: 'assistant', content: 'Let me ' }),
+          chunk({ content: 'see.' }),
+          toolChunk(entry(0, 'search', '')),
+          toolChunk(entry(0, undefined, '{"q"')),
+          toolChunk(entry(1, 'clock', '{"q":')),
+          toolChunk(entry(0, undefined, ':"ä"}'), entry(1, undefined, '"b"}')),
+          chunk({}, 'tool_calls'),
+        ]
+          .map(event)
+          .join(''),
+      );
+    });
+    const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
+    expect(await repliesOf(model, offering())).toEqual({
+      text: 'Let me see.',
+      reasoning: '',
+      calls: [
+        { name: 'search', arguments: '{"q":"ä"}' },
+        { name: 'clock', arguments: '{"q":"b"}' },
+      ],
+      end: 'tool-calls',
+    });
+  });
+});
+
+describe('a server that does not take tools beside a reply', () => {
+  const S = 'strict_schema';
+
+  test.each([
+    ['none at all', 400, said('registry.ollama.ai/library/gemma does not support tools')],
+    ['none at all (llama.cpp)', 500, said('tools param requires --jinja flag')],
+    ['none at all (vLLM)', 400, said('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser')],
+    ['none at all (OpenRouter)', 404, said('No endpoints found that support tool use')],
+    ['no such member', 422, { detail: [{ loc: ['body', 'tools'], msg: 'Extra inputs are not allowed' }] }],
+    ['not beside a format (Groq)', 400, said('json mode cannot be combined with tool/function calling')],
+    ['not beside a format (llama.cpp)', 500, said('Cannot use custom grammar constraints with tools.')],
+    [
+      'not beside a format (Gemini)',
+      400,
+      said("Function calling with a response mime type: 'application/json' is unsupported"),
+    ],
+    ['something', 400, said('That is unsupported')],
+  ])('[C4] is told them in words within the same call, and that is remembered: %s', async (_, status, body) => {
+    const { model, bodies, ways } = await pickyServer(({ tools }) => (tools ? [status, body] : null));
+    const request = offering();
+    for (let call = 0; call < 2; call += 1)
+      expect(await repliesOf(model, request)).toMatchObject({ text: '{}', calls: [], end: 'stop' });
+    expect(ways()).toEqual([`auto sp ${S}`, `no tools ${S}`, `no tools ${S}`]);
+    expect(bodies().map(({ messages }) => messages?.[0]?.content)).toEqual([
+      'You answer.',
+      'Tools in words.',
+      'Tools in words.',
+    ]);
+    await partsOf(model);
+    expect(ways().at(-1), 'what is asked without tools is asked as ever').toBe(`no tools ${S}`);
+    expect(bodies().at(-1)?.messages).toEqual(modelRequest().turns);
+  });
+
+  test('[C4] tools that it takes only as they are are sent so', async () => {
+    const { model, ways } = await pickyServer(({ tools }) =>
+      tools?.some((tool) => tool.function.strict)
+        ? [400, said("Invalid schema for function 'search'", { param: 'tools[0].function.parameters' })]
+        : null,
+    );
+    const request = offering();
+    expect((await repliesOf(model, request)).calls).toHaveLength(1);
+    expect((await repliesOf(model, request)).calls).toHaveLength(1);
+    expect(ways()).toEqual([`auto sp ${S}`, `auto pp ${S}`, `auto pp ${S}`]);
+  });
+
+  test('[C4] a schema that no server takes is its own fault: other asks are offered theirs as before', async () => {
+    const { model, ways } = await pickyServer(({ tools }) =>
+      tools?.[0]?.function.name === 'bad'
+        ? [400, said("Invalid schema for function 'bad': got type 'string'", { param: 'tools[0].function.parameters' })]
+        : null,
+    );
+    const bad = offering({ tools: [{ ...search, name: 'bad' }] });
+    expect(await repliesOf(model, bad)).toMatchObject({ text: '{}', calls: [] });
+    const other = offering({ outputSchema: { ...bad.outputSchema } });
+    expect((await repliesOf(model, other)).calls).toHaveLength(1);
+    expect(ways()).toEqual([`auto s ${S}`, `auto p ${S}`, `no tools ${S}`, `auto sp ${S}`]);
+  });
+
+  test('a format that is refused is given up beside the tools, and they are kept', async () => {
+    const { model, ways } = await pickyServer(({ response_format: format }) =>
+      format?.type === 'json_schema' ? [400, said('response_format json_schema?')] : null,
+    );
+    expect((await repliesOf(model, offering())).calls).toHaveLength(1);
+    expect(ways()).toEqual([`auto sp ${S}`, 'auto sp json_object']);
+  });
+
+  test.each([
+    ['tool_choice', ['required ssp', 'auto ssp', 'unsaid ssp']],
+    ['required', ['required ssp', 'auto ssp']],
+  ])('[A12] a tool call of any that may not be asked for by %s is asked for with less force', async (refused, all) => {
+    const { model, ways } = await pickyServer(({ tool_choice: choice }) =>
+      choice === 'required' || (refused === 'tool_choice' && choice !== undefined)
+        ? [400, said(`tool_choice ${refused} is not supported`)]
+        : null,
+    );
+    const request = offering({ replyForm: 'tool-call' });
+    expect((await repliesOf(model, request)).calls).toHaveLength(1);
+    expect((await repliesOf(model, request)).calls).toHaveLength(1);
+    expect(ways()).toEqual([...all, all.at(-1)]);
+  });
+
+  test('[A12] a server of one tool has the others told in words, and one of none says so', async () => {
+    const one = await pickyServer(({ tools = [] }) => (tools.length > 1 ? [400, said('That is unsupported')] : null));
+    const request = offering({ replyForm: 'tool-call' });
+    expect((await repliesOf(one.model, request)).calls).toMatchObject([{ name: 'action_reply' }]);
+    expect(one.ways()).toEqual(['required ssp', 'named s']);
+    const none = await pickyServer(({ tools }) => (tools ? [400, said('tools are not supported')] : null));
+    expect(await failureFrom(none.model, request)).toMatchObject({ code: 'tools_unsupported', retryable: false });
+    expect(none.ways()).toEqual(['required ssp']);
+  });
+
+  test.each([
+    ['text', ['auto sp', 'auto pp', 'no tools', 'no tools', 'no tools', 'no tools']],
+    [
+      'tool-call',
+      ['required ssp', 'required spp', 'required ppp', 'named p', 'required p', 'auto p', 'unsaid p', 'unsaid p'],
+    ],
+  ] as const)(
+    'where nothing is taken the requests are bounded, and nothing is remembered (%s)',
+    async (replyForm, all) => {
+      const { model, ways } = await pickyServer(({ tools = [] }) => {
+        const isStrict = tools.some((tool) => tool.function.strict);
+        return [400, said(`${isStrict ? 'strict' : 'that'}: unsupported`)];
+      });
+      const request = offering({ replyForm });
+      expect((await failureFrom(model, request)).code).toBe('bad_request');
+      expect(ways().map((way) => way.replace(/ (strict_schema|json_\w+)$/, ''))).toEqual(all);
+      await failureFrom(model, request);
+      expect(ways()[all.length]).toBe(ways()[0]);
+    },
+  );
+
+  test.each([
+    ['the length', 400, said("This model's maximum context length is 9 tokens, 3 in functions")],
+    ['the key', 401, said('tools are not for you')],
+    ['the load', 503, said('tools are not supported right now')],
+    ['a crash', 500, said('the tool box fell over')],
+    ['another parameter', 400, said('temperature?', { param: 'temperature' })],
+  ])('a refusal about something else is no reason to tell tools in words: %s', async (_, status, body) => {
+    const { model, ways } = await pickyServer(() => [status, body]);
+    await failureFrom(model, offering());
+    expect(ways()).toEqual([`auto sp ${S}`]);
+  });
+});

@@ -2,6 +2,7 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { Message } from '../contracts/message.ts';
 import type { RecalledSession, SessionTurn } from '../contracts/session.ts';
 import { contextTokens, tokensAllowed } from './phases/understanding.ts';
+import { KEPT_BY_USER } from './relevance/protection.ts';
 import { tokensPerCharOf } from './usage.ts';
 
 /** How earlier turns of a session come into the context of a run. */
@@ -56,7 +57,16 @@ export function recalledMessages(turns: readonly SessionTurn[], others: readonly
 function messagesOfTurn({ request, runs, answer, status, atMs }: SessionTurn, id: string): readonly Message[] {
   const common = { createdAtMs: atMs, cycle: 1, links: [], references: [], source: null };
   return [
-    { ...common, id: `${id}.request`, role: 'user', phase: null, content: request, tags: [], importance: 1 },
+    // Turns are taken as far as there is room for them, so nobody is asked about the user's words in each further run.
+    {
+      ...common,
+      id: `${id}.request`,
+      role: 'user',
+      phase: null,
+      content: request,
+      tags: [KEPT_BY_USER],
+      importance: 1,
+    },
     ...runs.map((run, at): Message => {
       const content = `${run.capability}${run.success ? '' : ' failed'}: ${run.summary}`;
       return {

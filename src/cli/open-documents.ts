@@ -1,8 +1,10 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
+import type { Document } from '../retrieval/document.ts';
 
 export interface OpenedDocuments {
   readonly source: PassageSource;
+  readonly documents: readonly Document[];
   readonly files: number;
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
@@ -19,5 +21,5 @@ export async function openDocuments(paths: readonly string[]): Promise<OpenedDoc
       'invalid_path',
       `Nothing in ${paths.join(', ')} can be read as a document (${skipped.length} skipped): wanted Markdown, text, HTML or JSON (.md .txt .html .json).`,
     );
-  return { source: createPassageIndex(documents), files: documents.length, skipped };
+  return { source: createPassageIndex(documents), documents, files: documents.length, skipped };
 }

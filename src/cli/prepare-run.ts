@@ -4,6 +4,7 @@ import { count, oneLine } from '../presentation/printable.ts';
 import { createPostChain, type PostChain } from '../runtime/create-postchain.ts';
 import { readPhase, readSessionId, type Turn } from '../runtime/run-options.ts';
 import { chooseModel } from './choose-model.ts';
+import { type BuiltIn, openCapabilities } from './open-capabilities.ts';
 import { openDocuments } from './open-documents.ts';
 import { openSessions } from './open-sessions.ts';
 import type { AnswerFormat } from './render-answer.ts';
@@ -11,6 +12,8 @@ import type { AnswerFormat } from './render-answer.ts';
 export interface RunFlags {
   readonly docs?: readonly string[];
   readonly history?: string;
+  readonly capability?: readonly BuiltIn[];
+  readonly mcp?: readonly string[];
   readonly session?: string;
   readonly sessionFile?: string;
   readonly model?: string;
@@ -32,7 +35,7 @@ export interface PreparedRun {
   readonly history: readonly Turn[];
   readonly sessionId: string | undefined;
   /** Closes what the run was given. */
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
   /** What the run begins with, in lines for people. */
   readonly notes: readonly string[];
 }
@@ -50,10 +53,16 @@ export async function prepareRun(flags: RunFlags): Promise<PreparedRun> {
     historyOf(flags.history),
     openSessions(flags),
   ]);
+  const tools = await openCapabilities({ names: flags.capability ?? [], servers: flags.mcp ?? [], documents });
+  const close = async (): Promise<void> => {
+    sessions?.close();
+    await tools.close();
+  };
   const chain = createPostChain({
     model: first.model,
     fallbackModels: fallbacks.map(({ model }) => model),
     ...(documents && { documents: documents.source }),
+    capabilities: tools.capabilities,
     ...(sessions && { sessions }),
     limits: {
       ...(flags.maxCycles !== undefined && { maxCycles: flags.maxCycles }),
@@ -61,15 +70,20 @@ export async function prepareRun(flags: RunFlags): Promise<PreparedRun> {
     },
   });
   const models = [first, ...fallbacks];
-  await Promise.all(models.map(({ check }) => check(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250))));
+  try {
+    await Promise.all(models.map(({ check }) => check(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250))));
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const begun = [
     models.map(({ model }) => model.id).join(', then '),
     documents === null ? 'no documents (--docs DIR gives some)' : count(documents.files, 'document'),
+    ...(tools.capabilities.length > 0 ? [count(tools.capabilities.length, 'tool')] : []),
     ...(history.length > 0 ? [count(history.length, 'earlier turn')] : []),
     ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
   ];
   const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
-  const close = (): void => sessions?.close();
   return { chain, startAt, history, sessionId, close, notes: [begun.join(' · '), ...skipped] };
 }
 

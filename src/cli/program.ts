@@ -4,6 +4,8 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { AnswerFormat } from './render-answer.ts';
 
+/** As in open-capabilities.ts, which is not loaded for `--version`. */
+const BUILT_IN_CAPABILITIES = ['calculator', 'current_time', 'search_documents', 'read_passage'];
 const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
 const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 
@@ -19,6 +21,16 @@ export function createProgram(finish: (code: number) => void): Command {
     .description('send a request through the chain and print the answer')
     .argument('[request]', 'a question or a task, in words; it stands before --docs')
     .option('--docs <path...>', 'folders and files to answer from: Markdown, text, HTML, JSON')
+    .addOption(
+      new Option('--capability <name...>', 'what the model may run beside the documents').choices(
+        BUILT_IN_CAPABILITIES,
+      ),
+    )
+    .option(
+      '--mcp <server>',
+      'tools of a Model Context Protocol server, by its URL or command; several in order',
+      eachOf,
+    )
     .option('--history <file>', 'earlier turns: a JSON array, or JSON lines, of {"role", "content"}')
     .option('--session <id>', 'the session that the request belongs to: it is given the earlier turns, and becomes one')
     .option('--session-file <file>', 'the SQLite file of the sessions (default ~/.postchain/sessions.db)')
@@ -41,7 +53,8 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--quiet', 'print the answer and no progress')
     .addHelpText(
       'after',
-      '\nExit codes: 0 answered, 3 a degraded answer, 2 wrong usage, 130 interrupted, 1 anything else.',
+      '\nPOSTCHAIN_CONTINUATION=model lets the model run several capabilities, one after the other.' +
+        '\nExit codes: 0 answered, 3 a degraded answer, 2 wrong usage, 130 interrupted, 1 anything else.',
     )
     .action(async (request, flags) => {
       const { runCommand } = await import('./run-command.ts');

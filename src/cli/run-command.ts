@@ -35,7 +35,7 @@ export async function runCommand(request: string, flags: RunFlags, streams: Stre
   const answer = await run.answer;
   stopListening();
   asker.close();
-  close();
+  await close();
   screen.clear();
   if (file?.failure) screen.line(`postchain: the journal is not whole: ${oneLine(file.failure)}`);
   file?.close();

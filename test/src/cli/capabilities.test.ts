@@ -1,0 +1,49 @@
+import { createRequire } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { TASKS } from '../../../machines/contracts/phase.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { cli, startCli } from '../../support/cli.ts';
+
+const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+
+/** A model that calculates, adds by the server's tool, and is done. */
+const calculating = () => {
+  const step = (capability: string, args: object) => ({ capability, arguments: JSON.stringify(args) });
+  let asked = 0;
+  return chatServer(({ body, response }) => {
+    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    let reply: object = replies[task];
+    if (task === 'action') reply = { ...replies.action, call: step('calculator', { expression: '0.1 + 0.2' }) };
+    if (task === 'continuation') {
+      asked += 1;
+      const next = asked === 1 ? step('mcp1_get-sum', { a: 2, b: 40 }) : null;
+      reply = { done: next === null, finalOutput: null, next };
+    }
+    streaming(response).end(completion(JSON.stringify(reply)));
+  });
+};
+
+describe('postchain run --capability and --mcp', () => {
+  it('[R6] [R10] gives the model built-in capabilities and those of a server, and lets it go on with several', async () => {
+    const server = await calculating();
+    const env = { OPENAI_BASE_URL: server.baseURL, POSTCHAIN_CONTINUATION: 'model' };
+    const given = ['--capability', 'calculator', 'current_time', '--mcp', `node ${everything} stdio`];
+    const { code, stderr, stdout } = await startCli(['run', 'How much?', '--model', 'good', ...given], env).finished;
+    expect(stderr).toContain('calculator: 0.3\n');
+    expect(stderr).toContain('mcp1_get-sum: The sum of 2 and 40 is 42.\n');
+    expect({ code, answered: stdout.includes(replies.synthesis.answerText) }).toEqual({ code: 0, answered: true });
+    const tools = server.exchanges.flatMap(({ body }) => body.tools ?? []).map((tool) => tool.function.name);
+    expect(tools).toEqual(expect.arrayContaining(['calculator', 'current_time', 'mcp1_get-sum']));
+  });
+
+  it.each([
+    [['--capability', 'play'], /calculator, current_time, search_documents, read_passage/],
+    [['--capability', 'read_passage'], /got no documents; wanted --docs beside it/],
+    [['--mcp', 'no-such-command-anywhere'], /^postchain: .*no-such-command-anywhere/m],
+  ])('%j is refused before anything starts, and says what is wanted', async (flags, says) => {
+    const { code, stdout, stderr } = await cli('run', 'x', ...flags);
+    expect(stderr).toMatch(says);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});

@@ -3,6 +3,7 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { ActionResult } from '../contracts/phases/action.ts';
 import { type RecalledSession, type SessionTurn, sessionTurnSchema } from '../contracts/session.ts';
 import type { Verdict } from '../contracts/verdict.ts';
+import { clipped } from '../text/clipped.ts';
 import { unexpectedFailure } from './failures.ts';
 import { preview } from './summary.ts';
 
@@ -30,12 +31,8 @@ export function rememberRuns({ runs }: ChainState, { memory }: ActionResult): re
 }
 
 function bounded<Run extends SessionTurn['runs'][number]>(run: Run): Run {
-  return { ...run, capability: head(run.capability, NAME_CHARS), summary: head(run.summary, SUMMARY_CHARS) };
+  return { ...run, capability: clipped(run.capability, NAME_CHARS), summary: clipped(run.summary, SUMMARY_CHARS) };
 }
-
-/** The beginning of a text as it is, with no half of a character at its end. */
-const head = (text: string, chars: number): string =>
-  text.length <= chars ? text : text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '');
 
 /** The request and what came of it, for the session. */
 export function turnOf({ runId, request, runs, answer, startedAtMs }: ChainState): SessionTurn {

@@ -1,10 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
+import { oneLine } from '../../machines/text/one-line.ts';
 import { misfit } from '../schemas/misfit.ts';
 import { nullRemover } from '../schemas/null-members.ts';
 import type { JsonSchema } from '../schemas/standard-schema.ts';
 import { extraKeyFinder } from './extra-keys.ts';
-import { listed, oneLine, pathText, quoted } from './one-line.ts';
+import { listed, pathText, quoted } from './quoted.ts';
 
 type Reading = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 

@@ -1,6 +1,7 @@
 import type { ArgumentsCheck, CapabilityCall, CapabilityFailure } from '../../machines/contracts/capability.ts';
-import { listed, oneLine, quoted } from './one-line.ts';
+import { oneLine } from '../../machines/text/one-line.ts';
 import { parseArguments } from './parse-arguments.ts';
+import { listed, quoted } from './quoted.ts';
 import type { CapabilityRegistry } from './registry.ts';
 
 /** A call as a model or a decider gave it: what it should have may be missing. */

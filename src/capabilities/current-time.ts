@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Capability, defineCapability } from './capability.ts';
-import { quoted } from './one-line.ts';
+import { quoted } from './quoted.ts';
 
 const args = z.object({
   timeZone: z.string().optional().describe('An IANA time zone, say Europe/Berlin; UTC where it is left out.'),

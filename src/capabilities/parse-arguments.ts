@@ -1,5 +1,6 @@
 import type { ArgumentsCheck } from '../../machines/contracts/capability.ts';
-import { oneLine, pathText, quoted } from './one-line.ts';
+import { oneLine } from '../../machines/text/one-line.ts';
+import { pathText, quoted } from './quoted.ts';
 
 /** Own keys that could change what objects are made of, once a careless program copies them. */
 export const POLLUTING: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { oneLine } from '../../machines/text/one-line.ts';
 import type { Document } from '../retrieval/document.ts';
 import { type Capability, defineCapability } from './capability.ts';
 import { type DocumentLine, type LinedDocument, linesOf, pathMeant } from './document-lines.ts';
-import { listed, oneLine, quoted } from './one-line.ts';
+import { listed, quoted } from './quoted.ts';
 
 const MAX_LINES = 200;
 const MAX_CHARS = 20_000;

@@ -4,8 +4,8 @@ import { type ErrorCode, PostChainError } from '../../machines/contracts/error.t
 import { spell } from '../refusal.ts';
 import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../schemas/standard-schema.ts';
 import { wireName } from '../schemas/wire-name.ts';
-import { quoted } from './one-line.ts';
 import { POLLUTING } from './parse-arguments.ts';
+import { quoted } from './quoted.ts';
 import { isNode, referredTo } from './schema-alternatives.ts';
 
 const MAX_NAME_CHARS = 64;

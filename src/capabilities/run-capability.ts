@@ -1,8 +1,9 @@
 import type { CapabilityFailure, CapabilityResult } from '../../machines/contracts/capability.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
+import { oneLine } from '../../machines/text/one-line.ts';
 import { onAbort } from '../on-abort.ts';
 import type { CapabilityContext } from './capability.ts';
-import { oneLine, quoted } from './one-line.ts';
+import { quoted } from './quoted.ts';
 import type { CapabilityRegistry } from './registry.ts';
 
 export interface CapabilityRun extends CapabilityContext {

@@ -7,7 +7,7 @@ import type {
   ParenthesisNode,
   SymbolNode,
 } from 'mathjs';
-import { quoted } from '../one-line.ts';
+import { quoted } from '../quoted.ts';
 import type { Arithmetic } from './mathjs.ts';
 import { FUNCTIONS, OPERATORS, type Operation } from './operations.ts';
 

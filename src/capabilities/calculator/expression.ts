@@ -1,4 +1,4 @@
-import { quoted } from '../one-line.ts';
+import { quoted } from '../quoted.ts';
 
 const MAX_CHARS = 1_000;
 /** The parser goes into parentheses by recursion. */

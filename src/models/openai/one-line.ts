@@ -1,4 +1,7 @@
-const MAX_CHARS = 400;
+import { oneLine as readable } from '../../../machines/text/one-line.ts';
+
+/** An error body may have megabytes. */
+const MOST_CHARS = 8_000;
 
 /** As long as a real key at least; a shorter one ("any word" for a local server) is hidden only where it stands alone. */
 const KEY_CHARS = 12;
@@ -8,13 +11,10 @@ const KEY_CHARS = 12;
  * and no more than 400 characters.
  */
 export function oneLine(text: string, secrets: readonly string[]): string {
-  // What is far beyond the end of the line is not looked at: an error body may have megabytes.
   const line = secrets
-    .reduce(withoutSecret, text.slice(0, 20 * MAX_CHARS))
-    .replaceAll(/[^\s"'*]{0,64}\*{3,}[^\s"',]{0,64}/gu, '[key]')
-    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .trim();
-  return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS)}…`;
+    .reduce(withoutSecret, text.slice(0, MOST_CHARS))
+    .replaceAll(/[^\s"'*]{0,64}\*{3,}[^\s"',]{0,64}/gu, '[key]');
+  return readable(line);
 }
 
 function withoutSecret(text: string, secret: string): string {

@@ -66,13 +66,13 @@ describe('what is remembered of capability runs', () => {
 
   it('[R4] is bounded: the newest 64, the first 500 characters of each, no half of a character', () => {
     let state = aState();
-    const output = `${'x'.repeat(499)}🦊${'y'.repeat(1_000_000)}`;
+    const output = `${'x'.repeat(498)}🦊${'y'.repeat(1_000_000)}`;
     for (let at = 0; at < 100; at += 1)
       state = { ...state, runs: rememberRuns(state, anAction([{ capability: `c${at}`, output }])) };
     expect(state.runs.map(({ capability }) => capability)).toEqual(
       Array.from({ length: 64 }, (_, at) => `c${at + 36}`),
     );
-    for (const { summary } of state.runs) expect(summary).toBe('x'.repeat(499));
+    for (const { summary } of state.runs) expect(summary).toBe(`${'x'.repeat(498)}…`);
     expect(rememberRuns(aState(), anAction([{ capability: 'c'.repeat(9_999) }]))[0]?.capability).toHaveLength(200);
   });
 
@@ -122,7 +122,7 @@ describe('what a store gives', () => {
   it('[R4] has no more runs in a turn than a turn may keep', () => {
     const { turns } = readTurns([aTurn('r1', { runs: manyRuns(1_000, 'x'.repeat(1_000)) })], 10, null);
     expect(turns[0]?.runs).toHaveLength(64);
-    expect(turns[0]?.runs.at(-1)).toEqual({ capability: 'c999', success: true, summary: 'x'.repeat(500) });
+    expect(turns[0]?.runs.at(-1)).toEqual({ capability: 'c999', success: true, summary: `${'x'.repeat(499)}…` });
   });
 
   it('is told what the store said of it, in one line', () => {

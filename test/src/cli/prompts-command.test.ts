@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
 import { promptsCommand } from '../../../src/cli/prompts-command.ts';
@@ -45,7 +46,8 @@ describe('postchain prompts', () => {
   });
 
   it('fits a terminal: the lines of a long list stand below each other', () => {
-    const lines = promptsCommand(undefined, {}, fakeTerminal(60).terminal.out).split('\n');
+    const shown = promptsCommand(undefined, {}, fakeTerminal(60).terminal.out);
+    const lines = stripVTControlCharacters(shown).split('\n');
     expect(lines.filter((line) => line.length > 60)).toEqual([]);
     expect(lines).toContain('          convergenceAssessment, executionPasses,');
   });

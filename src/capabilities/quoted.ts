@@ -1,18 +1,7 @@
-import { clipped, ownText } from '../../machines/text/clipped.ts';
+import { oneLine } from '../../machines/text/one-line.ts';
 
-const MAX_CHARS = 400;
 const MAX_QUOTED_CHARS = 60;
 const MAX_SEGMENTS = 8;
-
-/** Foreign text as one line that can be shown: no control or format character, and no more than 400 characters. */
-export function oneLine(text: string, maxChars: number = MAX_CHARS): string {
-  // What is far beyond the end of the line is not looked at: an error's message may have megabytes.
-  const line = text
-    .slice(0, 20 * maxChars)
-    .replaceAll(/[\s\p{C}]+/gu, ' ')
-    .trim();
-  return line.length <= maxChars ? ownText(line) : clipped(line, maxChars);
-}
 
 /** A foreign name within a sentence. */
 export function quoted(name: string): string {

@@ -5,8 +5,7 @@ import type { McpConnection } from '../capabilities/mcp/mcp-connection.ts';
 import type { Document } from '../retrieval/document.ts';
 
 /** The built-in capabilities that a run can be given by name. */
-export const BUILT_IN = ['calculator', 'current_time', 'search_documents', 'read_passage'] as const;
-export type BuiltIn = (typeof BUILT_IN)[number];
+export type BuiltIn = 'calculator' | 'current_time' | 'search_documents' | 'read_passage';
 
 interface Given {
   readonly names: readonly BuiltIn[];

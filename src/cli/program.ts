@@ -2,10 +2,10 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsentChoice } from '../../machines/contracts/consent.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import type { BuiltIn } from './open-capabilities.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
-/** As in open-capabilities.ts, which is not loaded for `--version`. */
-const BUILT_IN_CAPABILITIES = ['calculator', 'current_time', 'search_documents', 'read_passage'];
+const BUILT_IN_CAPABILITIES: readonly BuiltIn[] = ['calculator', 'current_time', 'search_documents', 'read_passage'];
 const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
 const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 

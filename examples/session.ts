@@ -8,8 +8,8 @@ import { always, replies, scriptedModel } from 'postchain/testing';
 const model = scriptedModel(
   {
     synthesis: always(({ input }) => {
-      const { messages } = input as { messages: readonly { role: string; content: string }[] };
-      const words = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+      const { run } = input as { run: { messages: readonly { role: string; content: string }[] } };
+      const words = run.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
       return { ...replies.synthesis, answerText: `You said: ${words.join(' ')}` };
     }),
   },

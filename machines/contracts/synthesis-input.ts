@@ -67,6 +67,8 @@ const runViewSchema = z.object({
     .object({ tokens: count.default(0), messages: count.default(0) })
     .prefault({})
     .describe('tokens and messages over the limit'),
+  /** Why the documents could not be searched. */
+  sourceFailure: text.nullable().default(null).describe('a text, or null'),
   /** Why the session could not be recalled or kept. */
   sessionProblem: text.nullable().default(null).describe('a text, or null'),
 });

@@ -42,6 +42,7 @@ const degradationSchema = z.enum([
   'zero_passes',
   'loop_broken',
   'not_converged',
+  'source_failed',
   'context_over_limit',
   'synthesis_failed',
 ]);

@@ -41,6 +41,7 @@ export function shortfalls(read: ReadSynthesisInput, written: SynthesisOutcome):
   if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected') note('loop_broken', 'The run began to repeat itself and was stopped.');
   if (unsettled(read)) note('not_converged', 'The answer had not settled.');
+  if (input.run.sourceFailure) note('source_failed', `The documents could not be searched: ${input.run.sourceFailure}`);
   const excess = excessOf(input);
   if (excess !== '')
     note(

@@ -30,6 +30,17 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Unknown names are refused: a misspelt option would silently do nothing. */
+const KNOWN: ReadonlySet<string> = new Set<keyof RunOptions>([
+  'request',
+  'history',
+  'messages',
+  'mode',
+  'startAt',
+  'sessionId',
+  'signal',
+]);
+
 const MAX_REQUEST_CHARS = 1_000_000;
 const MAX_SESSION_ID_CHARS = 200;
 
@@ -51,6 +62,14 @@ export function readRun(options: RunOptions): CheckedRun {
       'invalid_request',
       `The request has ${request.length} characters: wanted at most ${MAX_REQUEST_CHARS}; give long material as documents.`,
     );
+  const unknown = Object.keys(options).find((name) => !KNOWN.has(name));
+  if (unknown !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `${unknown}: there is no such option of a run; wanted one of ${[...KNOWN].join(', ')}.`,
+    );
+  if (!Array.isArray(history))
+    throw new PostChainError('invalid_option', `history: got ${spell(history)}; wanted a list of turns.`);
   if (mode !== 'automatic' && mode !== 'manual')
     throw new PostChainError('invalid_option', `mode: got ${spell(mode)}; wanted "automatic" or "manual".`);
   if (options.signal !== undefined && typeof options.signal?.addEventListener !== 'function')

@@ -93,9 +93,13 @@ function appendText(file: SessionFile, sessionId: string, runId: string, text: s
 
 function sessionFailed(path: string, error: unknown): PostChainError {
   const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-  return new PostChainError(
-    'session_failed',
-    `The sessions in "${path}" cannot be used (${reason}): give a file that sqliteSessions made, or one that is not there yet.`,
-    { cause: error },
-  );
+  const remedy = KNOWN_REMEDY.test(reason ?? '')
+    ? ''
+    : ': give a file that sqliteSessions made, or one that is not there yet';
+  return new PostChainError('session_failed', `The sessions in "${path}" cannot be used (${reason})${remedy}.`, {
+    cause: error,
+  });
 }
+
+/** What is wrong is not the file. */
+const KNOWN_REMEDY = /npm install libsql|it was closed/;

@@ -14,7 +14,7 @@ export function budgetOf(read: ReadSynthesisInput, spent: Usage): Budget {
   return {
     tokens: counted(limits.maxTokens, tokensOf(usage)),
     modelCalls: counted(limits.maxModelCalls, usage.modelCalls),
-    totalMs: { limit: limits.totalMs, used: elapsedMs },
+    totalMs: { limit: limits.totalMs, used: elapsedMs === null ? null : Math.round(elapsedMs) },
     ttl: { limit: limits.maxCycles ?? known, used: totalPasses, left },
     synthesisReserveTokens: { limit: limits.synthesisReserveTokens, used: tokensOf(spent) },
   };
@@ -34,7 +34,7 @@ export function totalUsage({ run }: SynthesisInput, spent: Usage): Usage {
 
 /** In the currency of the prices; null where either is not known. */
 export function costOf({ run: { currency } }: SynthesisInput, { cost }: Usage) {
-  return cost === null || currency === null ? null : { amount: cost, currency };
+  return cost === null || currency === null ? null : { amount: Number(cost.toPrecision(12)), currency };
 }
 
 function counted(limit: number | null, used: number): Budget['tokens'] {

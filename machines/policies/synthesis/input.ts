@@ -32,6 +32,7 @@ const RUN: Readers<SynthesisInput['run']> = {
     tokens: understanding?.statistics.tokensOver ?? 0,
     messages: understanding?.statistics.messagesOver ?? 0,
   }),
+  sourceFailure: ({ results: { experience } }) => experience?.sourceFailure ?? null,
   sessionProblem: (state) => state.sessionProblem,
 };
 

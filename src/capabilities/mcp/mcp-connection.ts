@@ -1,5 +1,10 @@
 import type { Capability } from '../capability.ts';
-import type { LeftOut } from './tools.ts';
+
+/** A tool that cannot be offered, and why. */
+export interface LeftOut {
+  readonly tool: string;
+  readonly reason: string;
+}
 
 /** A connected Model Context Protocol server, and its tools as capabilities. */
 export interface McpConnection {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { oneLine } from '../../models/openai/one-line.ts';
+import type { LeftOut } from './mcp-connection.ts';
 import type { McpSettings } from './options.ts';
 
 const MAX_PAGES = 50;
@@ -21,12 +22,6 @@ const toolSchema = z.object({
 
 /** A tool as its server tells it. */
 export type Tool = z.output<typeof toolSchema>;
-
-/** A tool that cannot be offered, and why. */
-export interface LeftOut {
-  readonly tool: string;
-  readonly reason: string;
-}
 
 /** All that `tools/list` tells, page by page. What a server says wrongly of one tool leaves out that one. */
 export async function listTools(

@@ -7,6 +7,14 @@ import { replies } from '../../src/testing/replies.ts';
 import { settle, startScripted } from '../support/run-chain.ts';
 
 describe('what a run may use', () => {
+  it('no correction is asked for that the tokens of the run have no room for [promise 2]', async () => {
+    const usage = { inputTokens: 900, outputTokens: 100, estimated: false };
+    const model = scriptedModel(() => ({ text: 'no JSON', usage }));
+    const limits = { maxTokens: 1_000, maxCorrections: 20, synthesisReserveTokens: 0 };
+    const { metadata } = await createPostChain({ model, limits }).run({ request: 'Is it so?' }).answer;
+    expect(metadata.usage).toMatchObject({ modelCalls: 1, inputTokens: 900, outputTokens: 100 });
+  });
+
   it('a reply that is still held against its schema when the run is left counts [A11]', async () => {
     let release = (): void => {};
     const waiting = new Promise<boolean>((resolve) => {

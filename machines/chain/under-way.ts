@@ -26,10 +26,11 @@ export function underWay(snapshot: AnyMachineSnapshot | undefined): UnderWay {
   return { usage, loop };
 }
 
-/** What a machine has used by itself, the call under way included. */
+/** What a machine has used by itself, the call under way included, and one whose reply is still held against its schema. */
 export function usageOf(snapshot: AnyMachineSnapshot): Usage {
   const used: Usage = snapshot.context.execution?.usage ?? NO_USAGE;
-  if (snapshot.machine.id !== 'attempt' || !snapshot.matches('calling')) return used;
+  if (snapshot.machine.id !== 'attempt' || !['calling', 'validating'].some((state) => snapshot.matches(state)))
+    return used;
   const { policy, execution } = snapshot.context as AttemptContext;
   return addCall(used, callUsage(snapshot.context), policy.prices[execution.fallbacks] ?? null);
 }

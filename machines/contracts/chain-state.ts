@@ -50,6 +50,8 @@ export interface ChainInput {
 export interface SourceRetry {
   readonly retries: number;
   readonly waitMs: number;
+  /** All waits so far, this one included. */
+  readonly waitedMs: number;
 }
 
 /** What Understanding would do, and the measures that it went by. */

@@ -35,7 +35,7 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
 
 /** What the capability loop of Action is started with: the bounds are what the run has left. */
 export function actionInput(state: ChainState): ActionInput {
-  const { limits, usage, decider, sessionId } = state;
+  const { limits, decider, sessionId } = state;
   return {
     id: executionId(state, 'action'),
     input: phaseInput(state, 'action'),
@@ -44,7 +44,7 @@ export function actionInput(state: ChainState): ActionInput {
     maxContinuations: limits.maxContinuations,
     capabilityMs: limits.capabilityMs,
     maxResultChars: limits.maxResultChars,
-    maxTokens: Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens),
+    maxTokens: tokensLeft(state),
     sessionId,
     call: null,
   };
@@ -77,10 +77,16 @@ export function searchQuery({ request, results }: ChainState): string {
   return [request, ...missing].join(' ');
 }
 
-/** The bounds of one phase's model calls: never more calls than the run has left. */
+/** The bounds of one phase's model calls: never more calls than the run has left, and no further one that its tokens have no room for. */
 export function attemptPolicy(state: ChainState): AttemptPolicy {
   const { limits, usage } = state;
-  return { ...callLimits(state), maxCalls: Math.max(1, limits.maxModelCalls - usage.modelCalls) };
+  const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls);
+  return { ...callLimits(state), maxCalls, maxTokens: Math.max(1, tokensLeft(state)) };
+}
+
+/** Tokens of the phases that the run has left. */
+function tokensLeft({ limits, usage }: ChainState): number {
+  return Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens);
 }
 
 /** What bounds the calls of a run: its limits, and its models. */

@@ -6,17 +6,17 @@ const TOO_MUCH: ReadonlySet<unknown> = new Set([429, 503]);
 
 /**
  * Whether a source that failed is asked once more [C5]: it said that its rate is limited (an error with `status` 429 or 503, with `code`
- * `rate_limited`, or with `retryAfterMs`), there is a retry left, and the wait is within half of the phase's time.
+ * `rate_limited`, or with `retryAfterMs`), there is a retry left, and all waits together are within half of the phase's time.
  */
 export function sourceMayRecover(state: ChainState, error: unknown): Verdict {
   const { limits, sourceRetry } = state;
   const retries = sourceRetry?.retries ?? 0;
   const limited = limitOf(error);
-  const { waitMs } = nextSourceRetry(state, error);
+  const { waitMs, waitedMs } = nextSourceRetry(state, error);
   const longestMs = limits.phaseMs / 2;
   return {
-    holds: limited !== null && retries < limits.maxTransportRetries && waitMs <= longestMs,
-    inputs: { limited: limited !== null, retries, maxRetries: limits.maxTransportRetries, waitMs, longestMs },
+    holds: limited !== null && retries < limits.maxTransportRetries && waitedMs <= longestMs,
+    inputs: { limited: limited !== null, retries, maxRetries: limits.maxTransportRetries, waitMs, waitedMs, longestMs },
   };
 }
 
@@ -24,7 +24,8 @@ export function sourceMayRecover(state: ChainState, error: unknown): Verdict {
 export function nextSourceRetry({ limits, sourceRetry }: ChainState, error: unknown): SourceRetry {
   const retries = sourceRetry?.retries ?? 0;
   const doubled = Math.min(limits.backoffMaxMs, limits.backoffBaseMs * 2 ** retries);
-  return { retries: retries + 1, waitMs: limitOf(error)?.retryAfterMs ?? doubled };
+  const waitMs = limitOf(error)?.retryAfterMs ?? doubled;
+  return { retries: retries + 1, waitMs, waitedMs: (sourceRetry?.waitedMs ?? 0) + waitMs };
 }
 
 /** What an error says of a limited rate; null where it says nothing of it. Sources are the user's code: anything may be thrown. */

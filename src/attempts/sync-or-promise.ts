@@ -29,13 +29,18 @@ export function fromSyncOrPromise<Output, Input>(
     start: (snapshot, { self }) => {
       // A restored actor starts its work again, like one of fromPromise.
       const given = pending.get(snapshot) ?? (async () => run(snapshot.input as Input))();
+      // To one that was stopped nothing is sent: XState would print it, what a model said included.
+      const settle = (event: Settle<Output>): void => {
+        if (self.getSnapshot().status === 'active') self.send(event as EventObject);
+      };
       given.then(
-        (output) => self.send({ type: 'settled', output } as EventObject),
-        (error: unknown) => self.send({ type: 'broken', error } as EventObject),
+        (output) => settle({ type: 'settled', output }),
+        (error: unknown) => settle({ type: 'broken', error }),
       );
     },
     transition: (snapshot, event) => {
       if (snapshot.status !== 'active') return snapshot;
+      if (event.type === 'xstate.stop') return { ...snapshot, status: 'stopped', error: undefined };
       const settle = event as Settle<Output>;
       if (settle.type === 'settled') return { ...snapshot, status: 'done', output: settle.output, error: undefined };
       if (settle.type === 'broken') return { ...snapshot, status: 'error', output: undefined, error: settle.error };

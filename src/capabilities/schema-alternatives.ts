@@ -14,6 +14,8 @@ export type ChoiceOf = (schemas: readonly unknown[]) => Choice;
 
 /** A schema with more is taken as one that takes anything, so that no schema costs more than it is worth. */
 const MAX_ALTERNATIVES = 1_000;
+/** So too one that takes more steps to read: references that refer to each other multiply. */
+const MAX_STEPS = 1_000;
 const ANYTHING: Node = {};
 
 export const isNode = (value: unknown): value is Node =>
@@ -26,6 +28,7 @@ export const isNode = (value: unknown): value is Node =>
 export function readAlternatives(root: JsonSchema): ChoiceOf {
   const choices = new Map<string, Choice>();
   const numbers = new Map<unknown, number>();
+  let steps = 0;
 
   function numberOf(schema: unknown): number {
     const known = numbers.get(schema) ?? numbers.size;
@@ -37,15 +40,17 @@ export function readAlternatives(root: JsonSchema): ChoiceOf {
     const key = schemas.map(numberOf).join();
     const known = choices.get(key);
     if (known !== undefined) return known;
-    const alternatives = bounded(all(schemas.map((schema) => expanded(schema, []))));
-    const made = { alternatives };
+    steps = 0;
+    const read = bounded(all(schemas.map((schema) => expanded(schema, []))));
+    const made = { alternatives: steps > MAX_STEPS ? [[ANYTHING]] : read };
     choices.set(key, made);
     return made;
   };
 
   function expanded(schema: unknown, refs: readonly string[]): readonly Together[] {
+    steps += 1;
     if (schema === false) return [];
-    if (!isNode(schema)) return [[ANYTHING]];
+    if (!isNode(schema) || steps > MAX_STEPS) return [[ANYTHING]];
     const { $ref, allOf, anyOf, oneOf, ...own } = schema;
     const either = [anyOf, oneOf].filter(Array.isArray);
     return all([

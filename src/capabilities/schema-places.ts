@@ -49,7 +49,7 @@ function memberSchemas(node: Node, name: string): readonly unknown[] {
   const named = isNode(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
   const matched = Object.entries(isNode(patternProperties) ? patternProperties : {})
     .filter(([pattern]) => matches(pattern, name))
-    .map(([, schema]) => schema);
+    .map(([pattern, schema]) => (isTame(pattern) ? schema : true));
   const its = [...named, ...matched];
   return its.length > 0 ? its : additionalSchemas(node);
 }
@@ -62,8 +62,17 @@ function choiceOrNone(schemas: readonly unknown[], choiceOf: ChoiceOf): Choice |
   return schemas.length === 0 ? null : choiceOf(schemas);
 }
 
-/** What is no pattern matches every name. */
+const MAX_NAME_CHARS = 1_000;
+
+/** Whether a pattern can take no long time: it may be a server's own. It repeats one thing at most, and no group. */
+function isTame(pattern: string): boolean {
+  const varying = pattern.replaceAll(/\{\d+\}/gu, '');
+  return (varying.match(/[*+?{]/gu) ?? []).length <= 1 && !/\)[*+?{]/u.test(pattern) && !/\\[1-9k]/u.test(pattern);
+}
+
+/** What is no pattern, and what could take long, matches every name. */
 function matches(pattern: string, name: string): boolean {
+  if (!isTame(pattern) || name.length > MAX_NAME_CHARS) return true;
   try {
     return new RegExp(pattern, 'u').test(name);
   } catch {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { oneLine } from '../presentation/printable.ts';
+import { oneLine, printable } from '../presentation/printable.ts';
 import { createProgram } from './program.ts';
 
 const USAGE = 2;
@@ -20,7 +20,8 @@ process.stderr.on('error', () => {});
 const program = createProgram((code) => {
   process.exitCode = code;
 });
-for (const command of [program, ...program.commands]) command.exitOverride();
+for (const command of [program, ...program.commands])
+  command.exitOverride().configureOutput({ outputError: (text, write) => write(printable(text)) });
 
 try {
   await program.parseAsync();
@@ -33,7 +34,7 @@ function exitCodeFor(error: unknown): number {
   const asked = program.opts()['stack'] === true;
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(
-    `postchain: ${asked && error instanceof Error ? error.stack : oneLine(message.split('\n', 1)[0] ?? '')}\n`,
+    `postchain: ${asked && error instanceof Error ? printable(error.stack ?? '') : oneLine(message.split('\n', 1)[0] ?? '')}\n`,
   );
   return error instanceof PostChainError ? USAGE : FAILED;
 }

@@ -45,7 +45,7 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
       text: driver.call?.spelled() ?? text,
       value: failure === null ? found?.value : null,
       failure,
-      usage: end.usage ?? estimate(options.promptChars, source.chars),
+      usage: end.usage ?? (isTurnedAway(end, source.chars) ? NOTHING : estimate(options.promptChars, source.chars)),
     };
   } finally {
     source.close();
@@ -64,6 +64,14 @@ function brokenBy({ failure, reason }: StreamEnd): Failure | null {
   return failureOf('refinement', 'filtered', 'The reply was stopped by the provider’s content filter.', {
     retryable: false,
   });
+}
+
+const NOTHING: TokenUsage = { inputTokens: 0, outputTokens: 0, estimated: true };
+
+/** Never reached, or refused by its status before a word: nobody read the prompt, and nobody bills it. */
+function isTurnedAway({ failure }: StreamEnd, chars: number): boolean {
+  if (failure === null || failure.stage !== 'transport' || chars > 0) return false;
+  return failure.status !== null || failure.code === 'connection_failed';
 }
 
 /** Four characters a token; what came beside the reply, reasoning say, was output too. */

@@ -16,19 +16,20 @@ const SHOWN_STEPS = 64;
 const KEPT_ATTEMPTS = 16;
 
 /** The one question of the request: what can be said now, and what is to be run [R1]. */
-export function actionAttempt({ id, input, policy }: ActionState): AttemptInput {
-  return { id, task: 'action', input, policy };
+export function actionAttempt({ id, input, policy, maxTokens }: ActionState): AttemptInput {
+  return { id, task: 'action', input, policy: { ...policy, maxTokens: Math.max(1, maxTokens) } };
 }
 
 /** The question after a run, of a model that decides: what comes next? */
 export function continuationAttempt(state: ActionState): AttemptInput {
-  const { id, runs, policy, execution } = state;
-  const maxCalls = Math.max(1, policy.maxCalls - execution.usage.modelCalls);
+  const { id, runs, policy, execution, maxTokens } = state;
+  const { modelCalls, inputTokens, outputTokens } = execution.usage;
+  const maxCalls = Math.max(1, policy.maxCalls - modelCalls);
   return {
     id: `${id}.c${runs}`,
     task: 'continuation',
     input: continuationInput(state),
-    policy: { ...policy, maxCalls },
+    policy: { ...policy, maxCalls, maxTokens: Math.max(1, maxTokens - inputTokens - outputTokens) },
   };
 }
 

@@ -65,10 +65,14 @@ export function httpWire({ StreamableHTTPClientTransport }: Sdk, { url, headers 
     gone.abort(new Error('it is no longer connected'));
     await transport.close();
   };
-  // 404 by the specification; many servers answer 400 to a session that they do not know.
-  const isSessionLost = (error: unknown): boolean =>
-    transport.sessionId !== undefined && [404, 400].includes((error as { status?: number } | null)?.status ?? 0);
+  const isSessionLost = (error: unknown): boolean => transport.sessionId !== undefined && saysSessionLost(error);
   return { transport, gone: gone.signal, isSessionLost, end };
+}
+
+/** 404 by the specification; many servers answer 400 to a session that they do not know, and then name it: other 400s may have done something. */
+function saysSessionLost(error: unknown): boolean {
+  const { status, data } = (error ?? {}) as { status?: unknown; data?: { text?: unknown } };
+  return status === 404 || (status === 400 && /session/iu.test(String(data?.text ?? '')));
 }
 
 type Asked = Extract<JSONRPCMessage, { method: string }>;

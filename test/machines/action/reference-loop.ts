@@ -164,19 +164,19 @@ function askFunction(world: World): Thought | 'decider_failed' {
 
 function askDecidingModel(world: World): Thought | 'decider_failed' | 'budget_exhausted' {
   const { plan, outcome } = world;
-  const { tokens, tasks } = outcome;
-  const used = tokens === 'estimated' ? 0 : tokens.inputTokens + tokens.outputTokens;
-  if (tasks.length >= plan.maxCalls || used >= plan.maxTokens) return 'budget_exhausted';
+  if (outcome.tasks.length >= plan.maxCalls || usedBy(outcome) >= plan.maxTokens) return 'budget_exhausted';
   if (!askModel(world, 'continuation')) return 'decider_failed';
   return note(outcome, plan.thoughts[world.thoughts++] ?? DONE);
 }
+
+const usedBy = ({ tokens }: Outcome): number => (tokens === 'estimated' ? 0 : tokens.inputTokens + tokens.outputTokens);
 
 function note(outcome: Outcome, thought: Thought): Thought {
   outcome.decided.push({ index: outcome.results.length, done: thought.says === 'done' });
   return thought;
 }
 
-/** Whether the model comes to a valid reply: corrections and transport retries each in their bounds, all calls in theirs (A4). */
+/** Whether the model comes to a valid reply: corrections and transport retries each in their bounds, all calls in theirs (A4), and all tokens. */
 function askModel(world: World, task: string): boolean {
   const { plan, outcome } = world;
   let corrections = 0;
@@ -194,6 +194,7 @@ function askModel(world: World, task: string): boolean {
     const isWrong = call.goes === 'prose' || call.goes === 'misfit';
     const mayRetry = isWrong ? corrections < plan.maxCorrections : transportRetries < plan.maxTransportRetries;
     if (call.goes === 'refused' || !mayRetry || outcome.tasks.length >= plan.maxCalls) return false;
+    if (usedBy(outcome) + call.inputTokens > plan.maxTokens) return false;
     if (isWrong) corrections += 1;
     else transportRetries += 1;
   }

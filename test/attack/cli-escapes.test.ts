@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { cli } from '../support/cli.ts';
+
+const ESCAPE = '\u001b[2J';
+
+it.each([
+  ['an option', ['run', 'x', '--format', ESCAPE]],
+  ['a command', [`no${ESCAPE}`]],
+  ['a number', ['run', 'x', '--max-cycles', ESCAPE]],
+  ['a folder, with its stack', ['--stack', 'run', 'x', '--session', 's', '--session-file', `no/${ESCAPE}`]],
+])('prints %s that is refused without its control characters', async (_, args) => {
+  const { code, stdout, stderr } = await cli(...args);
+  expect(code).not.toBe(0);
+  expect(`${stdout}${stderr}`).not.toContain('\u001b');
+});

@@ -39,7 +39,7 @@ export const actionFacts = {
 };
 
 /** What is said of a loop that was broken off, in its place: it cannot speak any more. */
-export function brokenOffFacts(loop: ActionState): readonly ActionFact[] {
-  const ended = breakOff(loop);
+export function brokenOffFacts(loop: ActionState, cause: string): readonly ActionFact[] {
+  const ended = breakOff(loop, cause);
   return [...(loop.begun > loop.runs ? [actionFacts.end(ended)] : []), actionFacts.stop(ended)];
 }

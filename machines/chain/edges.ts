@@ -57,7 +57,7 @@ export const onDeadline = (phase: Phase) => ({
   phaseDeadline: {
     target: '#recovering',
     actions: [
-      'takeBrokenOff' as const,
+      'takeOverdue' as const,
       { type: 'timeOutPhase' as const, params: { phase } },
       { type: 'announceEnd' as const, params: { phase } },
     ],

@@ -64,11 +64,13 @@ const vocabulary = setup({
 });
 
 /** What was under way is taken over before it is gone: a capability loop cannot speak for itself any more. */
-const takeBrokenOff = vocabulary.enqueueActions(({ enqueue, self }) => {
-  const { usage, loop } = underWay(self.getSnapshot() as AnyMachineSnapshot);
-  for (const fact of loop === null ? [] : brokenOffFacts(loop)) enqueue.emit(fact);
-  enqueue.assign(({ context }) => outcomes.takeBrokenOff(context, usage, loop));
-});
+const takeOver = (causeOf: (state: ChainState) => string) =>
+  vocabulary.enqueueActions(({ context, enqueue, self }) => {
+    const broken = underWay(self.getSnapshot() as AnyMachineSnapshot);
+    const cause = causeOf(context);
+    for (const fact of broken.loop === null ? [] : brokenOffFacts(broken.loop, cause)) enqueue.emit(fact);
+    enqueue.assign(({ context: state }) => outcomes.takeBrokenOff(state, broken, cause));
+  });
 
 /** The chart's vocabulary: every name that `chain.machine.ts` uses, each a line to a policy. */
 export const chainSetup = vocabulary.extend({
@@ -125,7 +127,8 @@ export const chainSetup = vocabulary.extend({
       phaseRetries: 0,
       recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
     })),
-    takeBrokenOff,
+    takeBrokenOff: takeOver(() => 'the run went on without it'),
+    takeOverdue: takeOver((state) => outcomes.overdue(state, 'action')),
     interrupt: assign((_, interruption: Interruption) => ({ interruption })),
     takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
     breakSynthesis: assign((_, { error }: { error: unknown }) => ({ written: brokenOutcome(error) })),

@@ -29,7 +29,7 @@ export const limitsSchema = z.strictObject({
   /** Input and output tokens of the phases; the reserve comes on top. */
   maxTokens: z.int().min(1).default(1_000_000),
   /** Kept back for the final answer [E9]. At 0 the answer is composed without a model. */
-  synthesisReserveTokens: z.int().min(0).default(8_000),
+  synthesisReserveTokens: z.int().min(0).default(32_000),
   /** The whole run, synthesis included. */
   totalMs: milliseconds.default(600_000),
   /** One phase, its retries included [C8]; Understanding's measuring and summaries, and Yield's comparing, have as long each. */

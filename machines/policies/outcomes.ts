@@ -34,15 +34,20 @@ function settled(state: ChainState, made: Made): Change {
   return { ...completePhase(state, made), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
 }
 
+interface Broken {
+  readonly usage: Usage;
+  readonly loop: ActionState | null;
+}
+
 /**
  * What was under way is broken off: what it used is charged, and a capability loop that has begun is Action's result as far as it
  * came, so that no capability ran for nothing and none is run again for want of time.
  */
-export function takeBrokenOff(state: ChainState, usage: Usage, loop: ActionState | null): Change {
+export function takeBrokenOff(state: ChainState, { usage, loop }: Broken, cause: string): Change {
   const charged = { usage: addUsage(state.usage, usage) };
   if (loop === null) return charged;
   const paid = { ...state, ...charged };
-  return { ...charged, ...settled(paid, makePhase(paid, 'action', loopResult(breakOff(loop)))) };
+  return { ...charged, ...settled(paid, makePhase(paid, 'action', loopResult(breakOff(loop, cause)))) };
 }
 
 /** Understanding's first half: what it would do. Nothing is done before consent is settled. */
@@ -78,8 +83,11 @@ export function breakPhase(state: ChainState, phase: Phase, error: unknown): Cha
 
 /** Not done in time: failed, but for a capability loop that was broken off with something done. */
 export function timeOutPhase(state: ChainState, phase: Phase): Change {
-  const { step } = state.recursion;
-  if (state.results[phase]?.step === step) return { direction: phaseAfter(phase) ?? DEFAULT_PHASE };
-  const says = `${phase} was not done within ${state.limits.phaseMs} ms.`;
-  return failPhase(state, phase, failureOf('deadline', 'phase_deadline', says));
+  const failed = failPhase(state, phase, failureOf('deadline', 'phase_deadline', overdue(state, phase)));
+  const isSaved = state.results[phase]?.step === state.recursion.step;
+  return isSaved ? { ...failed, failure: null, direction: phaseAfter(phase) ?? DEFAULT_PHASE } : failed;
+}
+
+export function overdue({ limits }: ChainState, phase: Phase): string {
+  return `${phase} was not done within ${limits.phaseMs} ms.`;
 }

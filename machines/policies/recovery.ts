@@ -38,6 +38,11 @@ export function phaseMayBeSkipped({ failure }: ChainState): Verdict {
   return { holds: phase !== null && phase !== 'yield', inputs: { phase } };
 }
 
+type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption'>;
+
+/** Who stopped a run waits no longer than this for its turn to be stored. */
+const STOPPED_MS = 250;
+
 interface Deadlines {
   readonly runMs: number;
   readonly synthesisMs: number;
@@ -45,8 +50,10 @@ interface Deadlines {
 }
 
 /** Milliseconds until the phases must end, what is kept for the answer, and, with a session, for storing: all within `totalMs`. */
-export function deadlines({ limits, sessionId }: Pick<ChainState, 'limits' | 'sessionId'>): Deadlines {
+export function deadlines({ limits, sessionId, interruption }: Bounded): Deadlines {
   const synthesisMs = Math.min(limits.synthesisMs, limits.totalMs / 4);
-  const sessionMs = sessionId === null ? 0 : Math.min(limits.sessionMs, limits.totalMs / 8);
+  const stopped = interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted';
+  const most = Math.min(limits.sessionMs, limits.totalMs / 8);
+  const sessionMs = sessionId === null ? 0 : stopped ? Math.min(STOPPED_MS, most) : most;
   return { runMs: limits.totalMs - synthesisMs - sessionMs, synthesisMs, sessionMs };
 }

@@ -21,12 +21,15 @@ export function createActionActors(registry: CapabilityRegistry, decider: Decide
   };
 }
 
-/** A decider is the user's code: what it does to what it is shown is done to a copy. */
+const copies = new WeakMap<CapabilityResult, CapabilityResult>();
+
+/** A decider is the user's code: what it does to what it is shown is done to copies, each made once. */
 function copyOf({ request, reply, results, runsLeft }: DecideContinuationInput): DecideContinuationInput {
-  return {
-    request,
-    reply: structuredClone(reply),
-    results: results.map((result) => ({ ...result, arguments: structuredClone(result.arguments) })),
-    runsLeft,
-  };
+  return { request, reply: structuredClone(reply), results: results.map(copyOfResult), runsLeft };
+}
+
+function copyOfResult(result: CapabilityResult): CapabilityResult {
+  const known = copies.get(result) ?? { ...result, arguments: structuredClone(result.arguments) };
+  copies.set(result, known);
+  return known;
 }

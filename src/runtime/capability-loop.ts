@@ -89,6 +89,8 @@ function firstCall(given: unknown): ActionInput['call'] {
   return call;
 }
 
+const STOPPED = 'the loop was stopped';
+
 function startLoop(input: ActionInput, parts: ReturnType<typeof partsOf>, signal: AbortSignal | undefined): LoopRun {
   const { clock } = parts;
   const journal = createJournal(() => clock.now());
@@ -109,8 +111,8 @@ function startLoop(input: ActionInput, parts: ReturnType<typeof partsOf>, signal
       resolve({ ...outcomeOf(state, broken), ...changes });
     };
     const breakOffNow = (): void => {
-      for (const fact of brokenOffFacts(state)) journal.append(fact);
-      state = breakOff(state);
+      for (const fact of brokenOffFacts(state, STOPPED)) journal.append(fact);
+      state = breakOff(state, STOPPED);
     };
     actor.subscribe({
       next: ({ context }) => {

@@ -2,14 +2,14 @@ import type { ActionState } from '../../contracts/action-state.ts';
 import type { ActionResult } from '../../contracts/phases/action.ts';
 import { appendMemory, appendResult, failedResult } from './history.ts';
 
-/** A loop that somebody broke off, as it ends: the capability that was running is a failed result. */
-export function breakOff(loop: ActionState): ActionState {
-  const ended = loop.begun > loop.runs ? withLostRun(loop) : loop;
+/** A loop that somebody broke off, as it ends: the capability that was running is a failed result, and says why. */
+export function breakOff(loop: ActionState, cause: string): ActionState {
+  const ended = loop.begun > loop.runs ? withLostRun(loop, cause) : loop;
   return { ...ended, stopReason: 'broken_off' };
 }
 
-function withLostRun(loop: ActionState): ActionState {
-  const lost = { ...loop, ...appendResult(loop, failedResult(loop, 'broken_off', 'it was broken off', 0)) };
+function withLostRun(loop: ActionState, cause: string): ActionState {
+  const lost = { ...loop, ...appendResult(loop, failedResult(loop, 'broken_off', `it was broken off: ${cause}`, 0)) };
   return { ...lost, memory: appendMemory(lost) };
 }
 

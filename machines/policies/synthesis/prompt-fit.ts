@@ -1,5 +1,6 @@
 import type { Message } from '../../contracts/message.ts';
 import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
+import { clipped } from '../../text/clipped.ts';
 import { tokensPerCharOf } from '../usage.ts';
 
 /** What the product's prompt says beside the input: its instructions, its headings and the schema of the reply. */
@@ -7,6 +8,9 @@ const INSTRUCTION_CHARS = 1_600;
 
 /** What stands around one piece of text in a prompt: its block, with its id, its role and its source. */
 const BLOCK_CHARS = 80;
+
+/** Less of a piece says nothing. */
+const LEAST_CHARS = 400;
 
 interface PromptFit {
   readonly input: SynthesisInput;
@@ -18,15 +22,17 @@ interface PromptFit {
 interface Piece {
   readonly of: 'step' | 'message';
   readonly at: number;
-  readonly chars: number;
+  readonly content: string;
+  /** Characters of what stands around it. */
+  readonly marks: number;
   readonly rank: number;
   readonly weight: number;
 }
 
 /**
  * The input with as many of its steps and messages as a prompt of `tokens` has room for: the messages that the draft rests on first,
- * then the steps, what the user said, and the rest by its importance, the newer first. Null where not even the request and the draft
- * fit. Counted are the texts that the product's own prompt shows, by the tokens that such text usually has.
+ * then the steps, what the user said, and the rest by its importance, the newer first; of what does not fit, the beginning. Null where
+ * not even the request and the draft fit. Counted are the texts that the product's own prompt shows, by the tokens that such text usually has.
  */
 export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | null {
   const tokensPerChar = tokensPerCharOf(textsOf(input));
@@ -35,25 +41,46 @@ export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | nu
   let chars = base + charsOfText(input.run.draft?.text ?? '');
   if (chars > room) return null;
   const pieces = piecesOf(input);
-  const shown = { step: new Set<number>(), message: new Set<number>() };
+  const shown = { step: new Map<number, string>(), message: new Map<number, string>() };
   for (const piece of pieces) {
-    if (chars + piece.chars > room) continue;
-    chars += piece.chars;
-    shown[piece.of].add(piece.at);
+    const content = shownOf(piece, room - chars);
+    if (content === null) continue;
+    chars += piece.marks + charsOfText(content);
+    shown[piece.of].set(piece.at, content);
   }
   const promptTokens = Math.ceil(chars * tokensPerChar);
-  if (shown.step.size + shown.message.size === pieces.length) return { input, promptTokens, tokensPerChar };
+  if (pieces.every(({ of, at, content }) => shown[of].get(at) === content))
+    return { input, promptTokens, tokensPerChar };
   const { run, executionResults } = input;
-  const messages = run.messages.filter((_, at) => shown.message.has(at));
   return {
     input: {
       ...input,
-      executionResults: executionResults.filter((_, at) => shown.step.has(at)),
-      run: { ...run, messages },
+      executionResults: partsOf(executionResults, shown.step),
+      run: { ...run, messages: partsOf(run.messages, shown.message) },
     },
     promptTokens,
     tokensPerChar,
   };
+}
+
+/** All of a piece, or as much of its beginning as half of the room that is left; null where that would say nothing. */
+function shownOf({ content, marks }: Piece, room: number): string | null {
+  if (marks + charsOfText(content) <= room) return content;
+  const chars = Math.floor(room / 2) - marks;
+  if (chars < LEAST_CHARS) return null;
+  const cut = clipped(content, chars);
+  return clipped(content, Math.max(1, chars - (charsOfText(cut) - cut.length)));
+}
+
+function partsOf<Part extends { readonly content: string }>(
+  parts: readonly Part[],
+  shown: ReadonlyMap<number, string>,
+): readonly Part[] {
+  return parts.flatMap((part, at) => {
+    const content = shown.get(at);
+    if (content === undefined) return [];
+    return content === part.content ? [part] : [{ ...part, content }];
+  });
 }
 
 function* textsOf({ request, executionResults, run }: SynthesisInput): Iterable<string> {
@@ -67,13 +94,14 @@ function* textsOf({ request, executionResults, run }: SynthesisInput): Iterable<
 function piecesOf({ executionResults, run }: SynthesisInput): readonly Piece[] {
   const used = new Set(run.draft?.usedMessageIds);
   const steps = executionResults.map(({ phase, content }, at): Piece => {
-    return { of: 'step', at, chars: BLOCK_CHARS + phase.length + charsOfText(content), rank: 1, weight: 0 };
+    return { of: 'step', at, content, marks: BLOCK_CHARS + phase.length, rank: 1, weight: 0 };
   });
   const messages = run.messages.map(
     (message, at): Piece => ({
       of: 'message',
       at,
-      chars: charsOfMessage(message),
+      content: message.content,
+      marks: marksOf(message),
       rank: rankOf(message, used),
       weight: message.importance,
     }),
@@ -86,8 +114,8 @@ function rankOf({ id, role }: Message, used: ReadonlySet<string>): number {
   return role === 'user' ? 2 : 3;
 }
 
-function charsOfMessage({ id, content, source }: Message): number {
-  return BLOCK_CHARS + id.length + (source?.path.length ?? 0) + charsOfText(content);
+function marksOf({ id, source }: Message): number {
+  return BLOCK_CHARS + id.length + (source?.path.length ?? 0);
 }
 
 /** With a space more for each tag that a prompt breaks up. */

@@ -42,6 +42,7 @@ export const synthesisInputSample: SynthesisInput = {
     currency: 'EUR',
     elapsedMs: 1_500,
     excess: { tokens: 0, messages: 0 },
+    sourceFailure: null,
     sessionProblem: null,
   },
 };

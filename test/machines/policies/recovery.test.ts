@@ -108,7 +108,11 @@ describe('the deadlines of a run', () => {
     const ms = fc.integer({ min: 1, max: 2 ** 31 - 1 });
     fc.assert(
       fc.property(ms, ms, ms, fc.constantFrom(null, 'u42'), (totalMs, synthesisMs, sessionMs, sessionId) => {
-        const kept = deadlines({ limits: someLimits({ totalMs, synthesisMs, sessionMs }), sessionId });
+        const kept = deadlines({
+          limits: someLimits({ totalMs, synthesisMs, sessionMs }),
+          sessionId,
+          interruption: null,
+        });
         expect(kept.runMs + kept.synthesisMs + kept.sessionMs).toBeCloseTo(totalMs, 3);
         expect(kept.runMs).toBeGreaterThan(0);
         expect(kept.synthesisMs).toBeGreaterThan(0);

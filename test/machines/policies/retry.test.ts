@@ -118,6 +118,9 @@ describe('retries', () => {
       maxCalls: 100,
       waitMs: policy().backoffBaseMs,
       leftMs: policy().totalMs,
+      tokens: 0,
+      promptTokens: 0,
+      maxTokens: 1_000_000,
     });
   });
 

@@ -44,7 +44,8 @@ describe('a capability loop that is broken off', () => {
       ],
       memory: [{ role: 'user' }, { capability: 'book' }, { capability: 'hang', success: false }],
     });
-    expect(answer.metadata.failures).toEqual([]);
+    expect(answer.metadata.failures).toMatchObject([{ phase: 'action', failure: { code: 'phase_deadline' } }]);
+    expect(answer.metadata.missingFields).toEqual([]);
     const kept = entriesOf(scripted.run, 'operations').flatMap(({ applied }) => applied);
     expect(JSON.stringify(kept)).toContain('book: booked');
   });

@@ -102,7 +102,7 @@ describe('a port that breaks its contract', () => {
 
   it('[C5] a source that gives what is no retrieval is a dead source', async () => {
     const { run } = startScripted({}, { documents: { search: async () => ({ passages: [{ id: 1 }] }) as never } });
-    expect((await run.answer).status).toBe('completed');
+    expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'source_failed' });
     expect(entriesOf(run, 'retrieval')).toMatchObject([
       { passages: 0, failure: expect.stringContaining('no passages') },
     ]);

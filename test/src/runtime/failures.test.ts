@@ -129,7 +129,8 @@ describe('when something goes wrong in a run', () => {
     const documents = { search: () => Promise.reject(new Error('the disk is gone')) };
     const { run, model } = startScripted({}, { documents });
     const answer = await run.answer;
-    expect(answer.status).toBe('completed');
+    expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'source_failed' } });
+    expect(answer.notes).toContain('The documents could not be searched: ');
     expect(entriesOf(run, 'retrieval')).toMatchObject([{ passages: 0, failure: 'the disk is gone' }]);
     expect(model.calls.find(({ task }) => task === 'yield')?.input).toMatchObject({ flags: ['source_failed'] });
   });

@@ -132,7 +132,7 @@ describe('the budget of a run', () => {
       modelCalls: { limit: 10, used: 6, left: 4 },
       totalMs: { limit: 600_000, used: 0 },
       ttl: { limit: 5, used: 1, left: 4 },
-      synthesisReserveTokens: { limit: 8_000, used: 120 },
+      synthesisReserveTokens: { limit: 32_000, used: 120 },
     });
     expect(metadata.cost).toBeNull();
     expect(entriesOf(run, 'run-end')[0]?.usage).toEqual(metadata.usage);

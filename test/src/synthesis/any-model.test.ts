@@ -13,7 +13,7 @@ import { type DrawnModel, drawModel, play } from './draw-model.ts';
 const INPUTS = process.env['POSTCHAIN_LONG'] ? 100_000 : 3_000;
 const AT_ONCE = 50;
 const SHOWN = 3;
-const DEFAULT_RESERVE = 8_000;
+const DEFAULT_RESERVE = 32_000;
 
 describe('synthesis by itself', () => {
   it(`[E1] [E2] [E3] [E4] [E5] [E6] [E9] answers ${INPUTS} random inputs, whatever the model does, and leaves nothing behind`, async () => {

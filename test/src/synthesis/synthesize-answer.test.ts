@@ -49,7 +49,7 @@ describe('synthesis by itself', () => {
         budget: {
           totalMs: { limit: null, used: 4_000 },
           ttl: { limit: 5, used: 3, left: 2 },
-          synthesisReserveTokens: { limit: 8_000, used: 250 },
+          synthesisReserveTokens: { limit: 32_000, used: 250 },
         },
       },
     });

@@ -132,6 +132,7 @@ const NOTHING: RunFacts = {
   currency: null,
   elapsedMs: null,
   excess: { tokens: 0, messages: 0 },
+  sourceFailure: null,
   sessionProblem: null,
 };
 
@@ -158,6 +159,7 @@ export function runOf(draw: FieldDraws, given: Given): RunFacts {
     currency: field<string | null>(run, at('currency'), [null, 'EUR'], ['', 5], null),
     elapsedMs: field<number | null>(run, at('elapsedMs'), [null, 1_500.5, 1e300], ['x', -1, Number.NaN], null),
     excess: excessOf(draw, run),
+    sourceFailure: field<string | null>(run, at('sourceFailure'), [null, null, 'the index is down.'], [5, {}], null),
     sessionProblem: field<string | null>(run, at('sessionProblem'), [null, null, 'the store is shut.'], [5, {}], null),
   });
   return membersOf(draw, given, { name: 'run', optional: true }, members, NOTHING);

@@ -36,5 +36,6 @@ export interface RunFacts {
   readonly currency: string | null;
   readonly elapsedMs: number | null;
   readonly excess: { readonly tokens: number; readonly messages: number };
+  readonly sourceFailure: string | null;
   readonly sessionProblem: string | null;
 }

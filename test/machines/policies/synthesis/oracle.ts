@@ -32,6 +32,7 @@ const PRECEDENCE: readonly Degradation[] = [
   'zero_passes',
   'loop_broken',
   'not_converged',
+  'source_failed',
   'context_over_limit',
   'synthesis_failed',
 ];
@@ -71,6 +72,7 @@ function conditions(facts: Facts, bad: readonly string[], told: Told): Readonly<
     loop_broken: rule === 'loopDetected',
     not_converged:
       converged === false && run.answer !== null && !(kind === 'finished_by_user' && run.mode === 'manual'),
+    source_failed: run.sourceFailure !== null,
     context_over_limit: run.excess.tokens > 0 || run.excess.messages > 0,
     synthesis_failed: told.fallback !== null,
   };
@@ -109,7 +111,7 @@ function budgetOf({ run, passes, ttl }: Facts, told: Told): Budget {
   return {
     tokens: of(limits.maxTokens, Math.min(MOST, usage.inputTokens + usage.outputTokens)),
     modelCalls: of(limits.maxModelCalls, usage.modelCalls),
-    totalMs: { limit: limits.totalMs, used: run.elapsedMs },
+    totalMs: { limit: limits.totalMs, used: run.elapsedMs === null ? null : Math.round(run.elapsedMs) },
     ttl: { limit: limits.maxCycles ?? cycles, used: passes ?? 0, left: ttl },
     synthesisReserveTokens: { limit: limits.synthesisReserveTokens, used: told.tokens },
   };

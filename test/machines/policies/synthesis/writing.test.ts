@@ -87,9 +87,9 @@ describe('what a model is shown to write from', () => {
     const steps = [{ stepId: 's1', phase: 'action', content: 'a'.repeat(4_000) }];
     const shownOf = (tokens: number) => {
       const fit = fitPrompt(deepFreeze(anInput({ messages, draft }, { executionResults: steps })), tokens);
-      return [...(fit?.input.run.messages ?? []), ...(fit?.input.executionResults ?? [])].map((one) =>
-        'stepId' in one ? one.stepId : one.id,
-      );
+      return [...(fit?.input.run.messages ?? []), ...(fit?.input.executionResults ?? [])]
+        .filter(({ content }) => content.length === 4_000)
+        .map((one) => ('stepId' in one ? one.stepId : one.id));
     };
     expect(shownOf(600)).toEqual([]);
     expect(shownOf(1_600)).toEqual(['used']);
@@ -100,10 +100,13 @@ describe('what a model is shown to write from', () => {
     expect(shownOf(7_000)).toEqual(['u', 'used', 'old', 'little', 'new', 's1']);
   });
 
-  it('[E9] has a shorter message where a longer one does not fit', () => {
+  it('[E9] has the beginning of a message that does not fit, and a shorter one whole', () => {
     const messages = [search('short', 400), search('long', 40_000)];
     const shown = asked(planWriting(withReserve(4_000, { messages }), WINDOW)).input.run.messages;
-    expect(shown.map(({ id }) => id)).toEqual(['short']);
+    expect(shown.map(({ id, content }) => [id, content.endsWith('…')])).toEqual([
+      ['short', false],
+      ['long', true],
+    ]);
   });
 
   it('[E9] never makes a longer prompt than was counted, and leaves a quarter for the reply', () => {
@@ -161,7 +164,7 @@ describe('the bounds of the calls that write it', () => {
     writingPolicy({ limits: someLimits(limits), prices: [], fallbackModels: 0 }, asked(planWriting(input, WINDOW)));
 
   it('[A4] [E9] are one correction and one retry at most, fewer where fewer are allowed', () => {
-    expect(policyOf({})).toMatchObject({ maxCorrections: 1, maxTransportRetries: 1, maxCalls: 3, maxTokens: 8_000 });
+    expect(policyOf({})).toMatchObject({ maxCorrections: 1, maxTransportRetries: 1, maxCalls: 3, maxTokens: 32_000 });
     expect(policyOf({ maxCorrections: 0, maxTransportRetries: 0 })).toMatchObject({
       maxCorrections: 0,
       maxTransportRetries: 0,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { phasesOf, settle, startScripted } from '../support/run-chain.ts';
+import { phasesOf, settle, startScripted } from '../../support/run-chain.ts';
 
 it('a source that limits its rate again and again is gone without before the phase runs out of time [C5]', async () => {
   const search = async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { connected, httpServer, reply, use, wellBehaved } from '../support/mcp.ts';
+import { connected, httpServer, reply, use, wellBehaved } from '../../../support/mcp.ts';
 
 it('a tool whose server answers 400 runs once: only a session that it does not know is connected anew', async () => {
   let ran = 0;

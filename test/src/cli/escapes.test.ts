@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cli } from '../support/cli.ts';
+import { cli } from '../../support/cli.ts';
 
 const ESCAPE = '\u001b[2J';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { prompts } from '../../src/prompts/registry.ts';
-import { createPostChain } from '../../src/runtime/create-postchain.ts';
-import { scriptedModel } from '../../src/testing/index.ts';
-import { replies } from '../../src/testing/replies.ts';
-import { settle, startScripted } from '../support/run-chain.ts';
+import { prompts } from '../../../src/prompts/registry.ts';
+import { createPostChain } from '../../../src/runtime/create-postchain.ts';
+import { scriptedModel } from '../../../src/testing/index.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { settle, startScripted } from '../../support/run-chain.ts';
 
 describe('what a run may use', () => {
   it('no correction is asked for that the tokens of the run have no room for [promise 2]', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { checkArguments } from '../../src/capabilities/check-arguments.ts';
-import { createRegistry } from '../../src/capabilities/registry.ts';
-import type { JsonSchema } from '../../src/schemas/standard-schema.ts';
+import { checkArguments } from '../../../src/capabilities/check-arguments.ts';
+import { createRegistry } from '../../../src/capabilities/registry.ts';
+import type { JsonSchema } from '../../../src/schemas/standard-schema.ts';
 
 /** What the arguments of a call come to, by a schema that a server gave: its validator passes all. */
 function checked(jsonSchema: JsonSchema, args: object) {

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { prompts } from '../../src/prompts/registry.ts';
-import { replies } from '../../src/testing/replies.ts';
-import { settle, startScripted } from '../support/run-chain.ts';
+import { prompts } from '../../../src/prompts/registry.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { settle, startScripted } from '../../support/run-chain.ts';
 
 it('prints nothing of a reply that was still held against its schema when the run was left', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPostChain } from '../../src/runtime/create-postchain.ts';
-import { replies, scriptedModel } from '../../src/testing/index.ts';
+import { createPostChain } from '../../../src/runtime/create-postchain.ts';
+import { replies, scriptedModel } from '../../../src/testing/index.ts';
 
 const turn = (at: number) =>
   ({

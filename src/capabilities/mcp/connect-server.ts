@@ -15,18 +15,26 @@ export async function connectServer(settings: McpSettings): Promise<McpConnectio
   const sdk = await loadSdk();
   const open = (signal: AbortSignal) => connect(sdk, settings, signal);
   const within = deadline(settings.connectTimeoutMs, settings.signal);
-  const first = await open(within.signal);
   try {
-    const { tools, leftOut } = await listTools(first.client, within.signal);
+    const first = await open(within.signal);
+    const { tools, leftOut } = await toolsOf(first, settings, within.signal);
     const server = reconnecting(first, open);
     const parts = { sdk, settings, server };
-    const capabilities = named(name, chosen(tools, settings)).map(([one, tool]) => toolCapability(parts, one, tool));
+    const capabilities = named(name, tools).map(([one, tool]) => toolCapability(parts, one, tool));
     return { name, capabilities, leftOut, close: server.close, [Symbol.asyncDispose]: server.close };
-  } catch (error) {
-    await first.end(true);
-    throw failed(settings, 'did not tell its tools', within.signal.aborted ? within.signal.reason : error);
   } finally {
     within.forget();
+  }
+}
+
+/** The tools that are taken of a server; one that does not tell them is let go of. */
+async function toolsOf(first: Awaited<ReturnType<typeof connect>>, settings: McpSettings, signal: AbortSignal) {
+  try {
+    const { tools, leftOut } = await listTools(first.client, signal);
+    return { tools: chosen(tools, settings), leftOut };
+  } catch (error) {
+    await first.end(true);
+    throw failed(settings, 'did not tell its tools', signal.aborted ? signal.reason : error);
   }
 }
 

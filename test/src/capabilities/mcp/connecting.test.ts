@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { connectMcp } from '../../../../src/capabilities/mcp/connect-mcp.ts';
 import type { McpConnection } from '../../../../src/capabilities/mcp/mcp-connection.ts';
 import { connected, misbehaving, use } from '../../../support/mcp.ts';
@@ -24,6 +24,17 @@ describe('a server that cannot be connected', () => {
     const error = await refusal(connectMcp(options));
     expect(error).toMatchObject({ code: 'mcp_failed', message: expect.stringMatching(message) });
     expect(error.message).toMatch(/^The MCP server "bad" [^\n]+$/u);
+  });
+
+  it('leaves no timer that would keep the program from ending', async () => {
+    const begun = vi.spyOn(globalThis, 'setTimeout');
+    const ended = vi.spyOn(globalThis, 'clearTimeout');
+    await refusal(connectMcp({ name: 'bad', command: './no-such-server', connectTimeoutMs: 77_777 }));
+    const ours = begun.mock.results.filter((_, at) => begun.mock.calls[at]?.[1] === 77_777).map(({ value }) => value);
+    const cleared = new Set(ended.mock.calls.map(([timer]) => timer));
+    vi.restoreAllMocks();
+    expect(ours.length).toBeGreaterThan(0);
+    expect(ours.filter((timer) => !cleared.has(timer))).toEqual([]);
   });
 
   it('may be given up by a signal', async () => {

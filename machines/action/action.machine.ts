@@ -102,66 +102,53 @@ export const actionMachine = actionSetup.createMachine({
       description: 'The run is remembered, before anybody decides; is there somebody to say what comes next?',
       entry: ['appendMemory', 'announceResult'],
       always: [
-        { guard: 'hasDecider', target: 'deciding' },
+        { guard: 'functionDecides', target: 'asking' },
+        { guard: 'modelMayDecide', target: 'thinking' },
+        { guard: 'hasDecider', target: 'concluded', actions: stop('budget_exhausted') },
         { target: 'concluded', actions: stop('no_decider') },
       ],
     },
-    deciding: {
-      description: 'The continuation decider looks at all results so far.',
-      initial: 'choosing',
-      states: {
-        choosing: {
-          description: 'A function, or the model while there are calls and tokens left for it.',
-          always: [
-            { guard: 'functionDecides', target: 'asking' },
-            { guard: 'modelMayDecide', target: 'thinking' },
-            { target: '#concluded', actions: stop('budget_exhausted') },
-          ],
+    asking: {
+      description: 'The function is asked.',
+      invoke: {
+        src: 'decideContinuation',
+        input: ({ context }) => ({
+          request: context.input.request,
+          reply: context.reply,
+          results: context.results,
+          runsLeft: context.maxContinuations - context.runs,
+        }),
+        onDone: {
+          target: 'branching',
+          actions: { type: 'takeContinuation', params: ({ event }) => ({ said: event.output }) },
         },
-        asking: {
-          description: 'The function is asked.',
-          invoke: {
-            src: 'decideContinuation',
-            input: ({ context }) => ({
-              request: context.input.request,
-              reply: context.reply,
-              results: context.results,
-              runsLeft: context.maxContinuations - context.runs,
-            }),
-            onDone: {
-              target: '#branching',
-              actions: { type: 'takeContinuation', params: ({ event }) => ({ said: event.output }) },
-            },
-            onError: { target: '#concluded', actions: [broken('noteProblem'), stop('decider_failed')] },
+        onError: { target: 'concluded', actions: [broken('noteProblem'), stop('decider_failed')] },
+      },
+      after: {
+        answerDeadline: { target: 'concluded', actions: ['noteLateDecider', stop('decider_failed')] },
+      },
+    },
+    thinking: {
+      description: 'The model is asked, with the history of all steps.',
+      invoke: {
+        src: 'attempt',
+        id: 'continuation',
+        input: ({ context }) => continuationAttempt(context),
+        onDone: [
+          {
+            guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
+            target: 'branching',
+            actions: { type: 'takeThought', params: ({ event }) => event.output },
           },
-          after: {
-            answerDeadline: { target: '#concluded', actions: ['noteLateDecider', stop('decider_failed')] },
+          {
+            target: 'concluded',
+            actions: [{ type: 'takeThought', params: ({ event }) => event.output }, stop('decider_failed')],
           },
-        },
-        thinking: {
-          description: 'The model is asked, with the history of all steps.',
-          invoke: {
-            src: 'attempt',
-            id: 'continuation',
-            input: ({ context }) => continuationAttempt(context),
-            onDone: [
-              {
-                guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
-                target: '#branching',
-                actions: { type: 'takeThought', params: ({ event }) => event.output },
-              },
-              {
-                target: '#concluded',
-                actions: [{ type: 'takeThought', params: ({ event }) => event.output }, stop('decider_failed')],
-              },
-            ],
-            onError: { target: '#concluded', actions: [broken('noteProblem'), stop('decider_failed')] },
-          },
-        },
+        ],
+        onError: { target: 'concluded', actions: [broken('noteProblem'), stop('decider_failed')] },
       },
     },
     branching: {
-      id: 'branching',
       description: 'Done, at the limit, or on to the next step.',
       entry: 'announceContinuation',
       always: [
@@ -172,7 +159,6 @@ export const actionMachine = actionSetup.createMachine({
       ],
     },
     concluded: {
-      id: 'concluded',
       description: 'A response, and the results of what ran.',
       type: 'final',
       entry: 'announceStop',

@@ -4,6 +4,7 @@ import { answerOf } from '../policies/synthesis/state.ts';
 import { requirePorts } from '../ports.ts';
 import {
   begin,
+  brokenOff,
   completeBy,
   goOnWith,
   leaveUncompared,
@@ -48,7 +49,7 @@ export const chainMachine = chainSetup.createMachine({
       after: {
         runDeadline: {
           target: 'synthesizing',
-          actions: ['takeBrokenOff', { type: 'interrupt', params: { kind: 'deadline' } }],
+          actions: [brokenOff('the time for the run was over'), { type: 'interrupt', params: { kind: 'deadline' } }],
         },
       },
       on: {
@@ -56,14 +57,14 @@ export const chainMachine = chainSetup.createMachine({
         'run.interrupted': onStopped('interrupted', 'synthesizing'),
         'run.finished': {
           target: 'synthesizing',
-          actions: ['takeBrokenOff', { type: 'interrupt', params: { kind: 'finished_by_user' } }],
+          actions: [brokenOff('the run was finished'), { type: 'interrupt', params: { kind: 'finished_by_user' } }],
         },
         'run.directed': [
           {
             guard: { type: 'directionIsPhase', params: ({ event }) => event },
             target: '.routing',
             actions: [
-              'takeBrokenOff',
+              brokenOff('the run was directed elsewhere'),
               { type: 'takeDirection', params: ({ event }) => ({ phase: event.phase, prompt: event.prompt }) },
             ],
           },

@@ -2,6 +2,7 @@ import type { AttemptInput, AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { CompletingRule } from '../policies/decisions.ts';
+import { overdue } from '../policies/outcomes.ts';
 import { attemptPolicy, executionId, phaseInput } from '../policies/phase-input.ts';
 
 type Done = { readonly event: { readonly output: AttemptOutcome } };
@@ -57,9 +58,11 @@ export const onDeadline = (phase: Phase) => ({
   phaseDeadline: {
     target: '#recovering',
     actions: [
-      'takeOverdue' as const,
+      {
+        type: 'takeBrokenOff' as const,
+        params: ({ context }: Context) => ({ cause: overdue(context, phase) }),
+      },
       { type: 'timeOutPhase' as const, params: { phase } },
-      { type: 'announceEnd' as const, params: { phase } },
     ],
   },
 });
@@ -70,7 +73,7 @@ type Stopped = { readonly event: { readonly reason?: string | undefined } };
 export const onStopped = (
   kind: 'cancelled' | 'interrupted',
   target: string,
-  charge: 'takeBrokenOff' | 'breakOffSynthesis' = 'takeBrokenOff',
+  charge: ReturnType<typeof brokenOff> | 'breakOffSynthesis' = brokenOff(`the run was ${kind}`),
 ) => ({
   target,
   actions: [
@@ -104,3 +107,8 @@ export const routeTo = (phase: Phase) => ({
 
 /** The change stays as it was counted by words. */
 export const leaveUncompared = { type: 'takeChange' as const, params: { change: null } };
+
+/** What was under way is broken off, and why. */
+export function brokenOff(cause: string) {
+  return { type: 'takeBrokenOff' as const, params: { cause } };
+}

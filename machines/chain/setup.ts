@@ -1,4 +1,4 @@
-import { type AnyMachineSnapshot, assign, emit, setup } from 'xstate';
+import { type AnyMachineSnapshot, assign, emit, enqueueActions, setup } from 'xstate';
 import { brokenOffFacts } from '../action/facts.ts';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainEvent } from '../contracts/chain-event.ts';
@@ -63,15 +63,6 @@ const vocabulary = setup({
   },
 });
 
-/** What was under way is taken over before it is gone: a capability loop cannot speak for itself any more. */
-const takeOver = (causeOf: (state: ChainState) => string) =>
-  vocabulary.enqueueActions(({ context, enqueue, self }) => {
-    const broken = underWay(self.getSnapshot() as AnyMachineSnapshot);
-    const cause = causeOf(context);
-    for (const fact of broken.loop === null ? [] : brokenOffFacts(broken.loop, cause)) enqueue.emit(fact);
-    enqueue.assign(({ context: state }) => outcomes.takeBrokenOff(state, broken, cause));
-  });
-
 /** The chart's vocabulary: every name that `chain.machine.ts` uses, each a line to a policy. */
 export const chainSetup = vocabulary.extend({
   actions: {
@@ -111,7 +102,10 @@ export const chainSetup = vocabulary.extend({
     breakPhase: assign(({ context }, { phase, error }: OfPhase & { error: unknown }) =>
       outcomes.breakPhase(context, phase, error),
     ),
-    timeOutPhase: assign(({ context }, { phase }: OfPhase) => outcomes.timeOutPhase(context, phase)),
+    timeOutPhase: enqueueActions(({ context, enqueue }, { phase }: OfPhase) => {
+      enqueue.assign(outcomes.timeOutPhase(context, phase));
+      if (!outcomes.isSaved(context, phase)) enqueue.emit(({ context: state }) => chainFacts.phaseEnd(state, phase));
+    }),
     repeatPhase: assign(({ context }) => progress.repeatPhase(context)),
     skipPhase: assign(({ context }) => progress.skipPhase(context)),
     complete: assign(({ context }, { rule }: { rule: CompletingRule }) => decideToComplete(context, rule)),
@@ -127,8 +121,14 @@ export const chainSetup = vocabulary.extend({
       phaseRetries: 0,
       recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
     })),
-    takeBrokenOff: takeOver(() => 'the run went on without it'),
-    takeOverdue: takeOver((state) => outcomes.overdue(state, 'action')),
+    takeBrokenOff: enqueueActions(({ context, enqueue, self }, { cause }: { cause: string }) => {
+      const broken = underWay(self.getSnapshot() as AnyMachineSnapshot);
+      enqueue.assign(outcomes.takeBrokenOff(context, broken, cause));
+      if (broken.loop === null) return;
+      for (const fact of brokenOffFacts(broken.loop, cause)) enqueue.emit(fact);
+      enqueue.emit(({ context: state }) => chainFacts.phaseEnd(state, 'action'));
+      enqueue.emit(({ context: state }) => chainFacts.operations(state, 'action'));
+    }),
     interrupt: assign((_, interruption: Interruption) => ({ interruption })),
     takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
     breakSynthesis: assign((_, { error }: { error: unknown }) => ({ written: brokenOutcome(error) })),

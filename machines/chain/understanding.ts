@@ -1,7 +1,7 @@
 import { attemptPolicy, executionId } from '../policies/phase-input.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { summaryInput } from '../policies/summaries.ts';
-import { begin, end, onBroken, onDeadline, settle, think } from './edges.ts';
+import { begin, brokenOff, end, onBroken, onDeadline, settle, think } from './edges.ts';
 import { chainSetup } from './setup.ts';
 
 /** The model rates what it can be shown; else the policy rates alone. */
@@ -64,7 +64,7 @@ export const understanding = chainSetup.createStateConfig({
         onDone: { target: 'consulting', actions: { type: 'takeSummaries', params: ({ event }) => event.output } },
         onError: 'consulting',
       },
-      after: { phaseDeadline: { target: 'consulting', actions: 'takeBrokenOff' } },
+      after: { phaseDeadline: { target: 'consulting', actions: brokenOff('it took too long') } },
     },
     consulting: {
       description: 'Does the plan touch anything of the user’s?',

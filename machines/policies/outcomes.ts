@@ -84,10 +84,13 @@ export function breakPhase(state: ChainState, phase: Phase, error: unknown): Cha
 /** Not done in time: failed, but for a capability loop that was broken off with something done. */
 export function timeOutPhase(state: ChainState, phase: Phase): Change {
   const failed = failPhase(state, phase, failureOf('deadline', 'phase_deadline', overdue(state, phase)));
-  const isSaved = state.results[phase]?.step === state.recursion.step;
-  return isSaved ? { ...failed, failure: null, direction: phaseAfter(phase) ?? DEFAULT_PHASE } : failed;
+  return isSaved(state, phase) ? { ...failed, failure: null, direction: phaseAfter(phase) ?? DEFAULT_PHASE } : failed;
 }
 
 export function overdue({ limits }: ChainState, phase: Phase): string {
   return `${phase} was not done within ${limits.phaseMs} ms.`;
+}
+
+export function isSaved({ results, recursion }: ChainState, phase: Phase): boolean {
+  return results[phase]?.step === recursion.step;
 }

@@ -1,8 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { createActor } from 'xstate';
 import type { AttemptExecution } from '../../machines/contracts/attempt.ts';
-import { PostChainError } from '../../machines/contracts/error.ts';
-import { spell } from '../refusal.ts';
+import { requireSignal } from '../option-schemas.ts';
 import { nullRemover } from '../schemas/null-members.ts';
 import { itemSchemaOf } from '../schemas/standard-schema.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
@@ -110,9 +109,4 @@ function withResolvers<T>() {
   });
   promise.catch(() => {});
   return { promise, resolve, reject };
-}
-
-function requireSignal(signal: unknown): void {
-  if (signal === undefined || signal instanceof AbortSignal) return;
-  throw new PostChainError('invalid_option', `signal: got ${spell(signal)}; wanted an AbortSignal.`);
 }

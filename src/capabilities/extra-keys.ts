@@ -1,5 +1,6 @@
+import { isJsonNode, type JsonNode } from '../schemas/json-node.ts';
 import type { JsonSchema } from '../schemas/standard-schema.ts';
-import { type Choice, isNode, type Node, readAlternatives, type Together } from './schema-alternatives.ts';
+import { type Choice, readAlternatives, type Together } from './schema-alternatives.ts';
 import { fitsPlainly, hasRequired } from './schema-fit.ts';
 import { type Places, placesOf } from './schema-places.ts';
 
@@ -61,7 +62,7 @@ class Search {
   #inAlternative(value: unknown, schemas: Together): Finding {
     for (const schema of schemas) if (!fitsPlainly(schema, value)) return FAR;
     if (Array.isArray(value)) return this.#inItems(value, this.#placesIn(schemas));
-    return isNode(value) ? this.#inMembers(value, schemas, this.#placesIn(schemas)) : FITS;
+    return isJsonNode(value) ? this.#inMembers(value, schemas, this.#placesIn(schemas)) : FITS;
   }
 
   #inItems(items: readonly unknown[], places: Places): Finding {
@@ -71,7 +72,7 @@ class Search {
     return finding;
   }
 
-  #inMembers(members: Node, schemas: Together, places: Places): Finding {
+  #inMembers(members: JsonNode, schemas: Together, places: Places): Finding {
     let finding = schemas.every((schema) => hasRequired(schema, members)) ? FITS : NEAR;
     for (const key of Object.keys(members)) {
       const choice = places.memberAt(key);

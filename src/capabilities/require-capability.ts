@@ -2,13 +2,12 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { MAX_TIMER_MS } from '../../machines/contracts/budget.ts';
 import { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
 import { spell } from '../refusal.ts';
+import { isJsonNode } from '../schemas/json-node.ts';
 import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../schemas/standard-schema.ts';
-import { wireName } from '../schemas/wire-name.ts';
+import { MAX_NAME_CHARS, wireName } from '../schemas/wire-name.ts';
 import { POLLUTING } from './parse-arguments.ts';
 import { quoted } from './quoted.ts';
-import { isNode, referredTo } from './schema-alternatives.ts';
-
-const MAX_NAME_CHARS = 64;
+import { referredTo } from './schema-alternatives.ts';
 
 /** What should be a capability: programs without types give anything. */
 type Given = {
@@ -54,7 +53,7 @@ const isTimeout = (given: unknown): boolean => typeof given === 'number' && give
 export function argumentsSchemaOf(capability: Given & { readonly arguments: StandardSchemaV1 }): JsonSchema {
   const wrong = (why: string, cause?: unknown) => refusal(capability, 'arguments', why, 'invalid_schema', cause);
   const { jsonSchema } = capability;
-  if (jsonSchema !== undefined && !isNode(jsonSchema))
+  if (jsonSchema !== undefined && !isJsonNode(jsonSchema))
     throw refusal(capability, 'jsonSchema', `got ${spell(jsonSchema)}; wanted a JSON Schema`, 'invalid_schema');
   let root: JsonSchema;
   try {
@@ -67,7 +66,7 @@ export function argumentsSchemaOf(capability: Given & { readonly arguments: Stan
     throw wrong(
       `got a schema of ${type === undefined ? 'a choice, or of anything' : String(type)} at its root; wanted one of an object; make it a member of one`,
     );
-  const polluting = Object.keys(isNode(properties) ? properties : {}).find((name) => POLLUTING.has(name));
+  const polluting = Object.keys(isJsonNode(properties) ? properties : {}).find((name) => POLLUTING.has(name));
   if (polluting !== undefined) throw wrong(`got a member called ${polluting}, which no call may give; rename it`);
   return root;
 }
@@ -77,7 +76,7 @@ function inlined({ $ref, ...rest }: JsonSchema): JsonSchema {
   if (typeof $ref !== 'string') return rest;
   const { type } = rest;
   const target = type === undefined ? referredTo(rest, $ref) : null;
-  return isNode(target) ? { ...target, ...rest } : { $ref, ...rest };
+  return isJsonNode(target) ? { ...target, ...rest } : { $ref, ...rest };
 }
 
 function refusal(capability: Given, what: string, why: string, code: ErrorCode, cause?: unknown): PostChainError {

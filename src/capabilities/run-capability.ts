@@ -1,7 +1,7 @@
 import type { CapabilityFailure, CapabilityResult } from '../../machines/contracts/capability.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import { oneLine } from '../../machines/text/one-line.ts';
-import { onAbort } from '../on-abort.ts';
+import { unlessAborted } from '../signals.ts';
 import type { CapabilityContext } from './capability.ts';
 import { quoted } from './quoted.ts';
 import type { CapabilityRegistry } from './registry.ts';
@@ -24,22 +24,20 @@ type Outcome = Pick<CapabilityResult, 'success' | 'output' | 'code' | 'error'>;
 export async function runCapability(registry: CapabilityRegistry, run: CapabilityRun): Promise<CapabilityResult> {
   const { capability, arguments: args, sessionId } = run;
   const startedAtMs = run.now();
-  const outcome = await unlessAborted(run.signal, () => outcomeOf(registry, run));
+  const outcome = await untilAborted(registry, run);
   const durationMs = Math.max(0, run.now() - startedAtMs);
   return { capability, arguments: args, ...outcome, sessionId, synthesized: false, startedAtMs, durationMs };
 }
 
-/** What the work comes to, or that it was aborted, whichever is first. The work does not reject. */
-function unlessAborted(signal: AbortSignal, work: () => Promise<Outcome>): Promise<Outcome> {
-  const aborted = failed('broken_off', 'the run was aborted');
-  if (signal.aborted) return Promise.resolve(aborted);
-  return new Promise((resolve) => {
-    const letGo = onAbort(signal, () => resolve(aborted));
-    void work().then((outcome) => {
-      letGo();
-      resolve(outcome);
-    });
-  });
+/** What it comes to, or that it was aborted, whichever is first. */
+async function untilAborted(registry: CapabilityRegistry, run: CapabilityRun): Promise<Outcome> {
+  try {
+    run.signal.throwIfAborted();
+    return await unlessAborted(outcomeOf(registry, run), run.signal);
+  } catch (error) {
+    if (run.signal.aborted) return failed('broken_off', 'the run was aborted');
+    return failed('threw', unexpectedFailure(error).message);
+  }
 }
 
 async function outcomeOf(registry: CapabilityRegistry, run: CapabilityRun): Promise<Outcome> {

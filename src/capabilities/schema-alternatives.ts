@@ -1,9 +1,8 @@
+import { isJsonNode, type JsonNode } from '../schemas/json-node.ts';
 import type { JsonSchema } from '../schemas/standard-schema.ts';
 
-export type Node = Readonly<Record<string, unknown>>;
-
 /** Schemas that hold together, with no choice, reference or `allOf` left at their top. */
-export type Together = readonly Node[];
+export type Together = readonly JsonNode[];
 
 /** What a value in some place may be: one alternative at least must hold; none means that nothing may stand there. */
 export interface Choice {
@@ -16,10 +15,7 @@ export type ChoiceOf = (schemas: readonly unknown[]) => Choice;
 const MAX_ALTERNATIVES = 1_000;
 /** So too one that takes more steps to read: references that refer to each other multiply. */
 const MAX_STEPS = 1_000;
-const ANYTHING: Node = {};
-
-export const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const ANYTHING: JsonNode = {};
 
 /**
  * Reads a JSON Schema (draft 7; what newer drafts call these things is understood too) as choices between plain alternatives. Each is
@@ -50,7 +46,7 @@ export function readAlternatives(root: JsonSchema): ChoiceOf {
   function expanded(schema: unknown, refs: readonly string[]): readonly Together[] {
     steps += 1;
     if (schema === false) return [];
-    if (!isNode(schema) || steps > MAX_STEPS) return [[ANYTHING]];
+    if (!isJsonNode(schema) || steps > MAX_STEPS) return [[ANYTHING]];
     const { $ref, allOf, anyOf, oneOf, ...own } = schema;
     const either = [anyOf, oneOf].filter(Array.isArray);
     return all([
@@ -73,7 +69,7 @@ export function referredTo(root: JsonSchema, ref: string): unknown {
   return names.reduce<unknown>((node, name) => {
     const key = decoded(name).replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(node)) return node[Number(key)];
-    return isNode(node) && Object.hasOwn(node, key) ? node[key] : null;
+    return isJsonNode(node) && Object.hasOwn(node, key) ? node[key] : null;
   }, root);
 }
 

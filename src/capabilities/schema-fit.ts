@@ -1,7 +1,7 @@
-import type { Node } from './schema-alternatives.ts';
+import type { JsonNode } from '../schemas/json-node.ts';
 
 /** Whether a value is of the kind that a schema is about, without a look into it: its type, and the values it may have. */
-export function fitsPlainly({ type, const: only, enum: values }: Node, value: unknown): boolean {
+export function fitsPlainly({ type, const: only, enum: values }: JsonNode, value: unknown): boolean {
   if (typeof type === 'string' && !isOfType(value, type)) return false;
   if (Array.isArray(type) && !type.some((one) => isOfType(value, one))) return false;
   if (only !== undefined && !isEqual(only, value)) return false;
@@ -9,7 +9,7 @@ export function fitsPlainly({ type, const: only, enum: values }: Node, value: un
 }
 
 /** Whether a value has the members that a schema wants. */
-export function hasRequired({ required }: Node, value: Node): boolean {
+export function hasRequired({ required }: JsonNode, value: JsonNode): boolean {
   return !Array.isArray(required) || required.every((key) => Object.hasOwn(value, key));
 }
 

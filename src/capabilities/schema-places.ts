@@ -1,4 +1,5 @@
-import { type Choice, type ChoiceOf, isNode, type Node, type Together } from './schema-alternatives.ts';
+import { isJsonNode, type JsonNode } from '../schemas/json-node.ts';
+import type { Choice, ChoiceOf, Together } from './schema-alternatives.ts';
 
 /** What may stand in the places of a value that schemas together are about. */
 export interface Places {
@@ -16,7 +17,9 @@ const OPENING = ['if', 'dependencies', 'dependentSchemas', 'unevaluatedPropertie
 
 /** Worked out once for each name that the schemas have. */
 export function placesOf(schemas: Together, choiceOf: ChoiceOf): Places {
-  const names = [...new Set(schemas.flatMap(({ properties }) => (isNode(properties) ? Object.keys(properties) : [])))];
+  const names = [
+    ...new Set(schemas.flatMap(({ properties }) => (isJsonNode(properties) ? Object.keys(properties) : []))),
+  ];
   const lookUp = (name: string): Choice | null =>
     choiceOrNone(
       schemas.flatMap((node) => memberSchemas(node, name)),
@@ -38,23 +41,23 @@ export function placesOf(schemas: Together, choiceOf: ChoiceOf): Places {
 
 function closes(schemas: Together): boolean {
   return (
-    schemas.some((node) => isNode(node['properties']) || node['additionalProperties'] === false) &&
+    schemas.some((node) => isJsonNode(node['properties']) || node['additionalProperties'] === false) &&
     !schemas.some((node) => OPENING.some((keyword) => Object.hasOwn(node, keyword)))
   );
 }
 
 /** The schemas of a member; none where it is not named. */
-function memberSchemas(node: Node, name: string): readonly unknown[] {
+function memberSchemas(node: JsonNode, name: string): readonly unknown[] {
   const { properties, patternProperties } = node;
-  const named = isNode(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
-  const matched = Object.entries(isNode(patternProperties) ? patternProperties : {})
+  const named = isJsonNode(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
+  const matched = Object.entries(isJsonNode(patternProperties) ? patternProperties : {})
     .filter(([pattern]) => matches(pattern, name))
     .map(([pattern, schema]) => (isTame(pattern) ? schema : true));
   const its = [...named, ...matched];
   return its.length > 0 ? its : additionalSchemas(node);
 }
 
-function additionalSchemas({ additionalProperties }: Node): readonly unknown[] {
+function additionalSchemas({ additionalProperties }: JsonNode): readonly unknown[] {
   return additionalProperties === undefined || additionalProperties === false ? [] : [additionalProperties];
 }
 
@@ -80,11 +83,11 @@ function matches(pattern: string, name: string): boolean {
   }
 }
 
-function itemsOneByOne({ items, prefixItems }: Node): readonly unknown[] {
+function itemsOneByOne({ items, prefixItems }: JsonNode): readonly unknown[] {
   return Array.isArray(items) ? items : Array.isArray(prefixItems) ? prefixItems : [];
 }
 
-function itemSchema(node: Node, index: number): unknown {
+function itemSchema(node: JsonNode, index: number): unknown {
   const first = itemsOneByOne(node);
   if (index < first.length) return first[index];
   return (Array.isArray(node['items']) ? node['additionalItems'] : node['items']) ?? true;

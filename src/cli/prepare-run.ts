@@ -58,33 +58,33 @@ export async function prepareRun(flags: RunFlags): Promise<PreparedRun> {
     sessions?.close();
     await tools.close();
   };
-  const chain = createPostChain({
-    model: first.model,
-    fallbackModels: fallbacks.map(({ model }) => model),
-    ...(documents && { documents: documents.source }),
-    capabilities: tools.capabilities,
-    ...(sessions && { sessions }),
-    limits: {
-      ...(flags.maxCycles !== undefined && { maxCycles: flags.maxCycles }),
-      ...(flags.timeout !== undefined && { totalMs: flags.timeout * 1000 }),
-    },
-  });
-  const models = [first, ...fallbacks];
   try {
+    const chain = createPostChain({
+      model: first.model,
+      fallbackModels: fallbacks.map(({ model }) => model),
+      ...(documents && { documents: documents.source }),
+      capabilities: tools.capabilities,
+      ...(sessions && { sessions }),
+      limits: {
+        ...(flags.maxCycles !== undefined && { maxCycles: flags.maxCycles }),
+        ...(flags.timeout !== undefined && { totalMs: flags.timeout * 1000 }),
+      },
+    });
+    const models = [first, ...fallbacks];
     await Promise.all(models.map(({ check }) => check(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250))));
+    const begun = [
+      models.map(({ model }) => model.id).join(', then '),
+      documents === null ? 'no documents (--docs DIR gives some)' : count(documents.files, 'document'),
+      ...(tools.capabilities.length > 0 ? [count(tools.capabilities.length, 'tool')] : []),
+      ...(history.length > 0 ? [count(history.length, 'earlier turn')] : []),
+      ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
+    ];
+    const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
+    return { chain, startAt, history, sessionId, close, notes: [begun.join(' · '), ...skipped] };
   } catch (error) {
     await close();
     throw error;
   }
-  const begun = [
-    models.map(({ model }) => model.id).join(', then '),
-    documents === null ? 'no documents (--docs DIR gives some)' : count(documents.files, 'document'),
-    ...(tools.capabilities.length > 0 ? [count(tools.capabilities.length, 'tool')] : []),
-    ...(history.length > 0 ? [count(history.length, 'earlier turn')] : []),
-    ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
-  ];
-  const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
-  return { chain, startAt, history, sessionId, close, notes: [begun.join(' · '), ...skipped] };
 }
 
 async function historyOf(path: string | undefined): Promise<readonly Turn[]> {

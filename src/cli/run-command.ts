@@ -2,7 +2,7 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { oneLine } from '../presentation/printable.ts';
 import { type Answerer, linesOf, personAt, withConsent } from './answerer.ts';
 import { createAsker } from './ask-user.ts';
-import { prepareRun, type RunFlags } from './prepare-run.ts';
+import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { colorsFor, createScreen } from './screen.ts';
@@ -13,35 +13,54 @@ type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
 
 /** `postchain run`: progress on standard error, the answer on standard output. Gives the exit code. */
 export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
-  const { stdin, stdout, stderr } = streams;
   const format = flags.json ? 'json' : (flags.format ?? 'text');
-  const [silent, render] = [flags.quiet === true || format === 'json', await rendererFor(format, stdout)];
-  const { chain, startAt, history, sessionId, close, notes } = await prepareRun(flags);
+  const render = await rendererFor(format, streams.stdout);
+  const prepared = await prepareRun(flags);
+  // What was opened for the run is closed however it ends: a server's process left open would keep this one alive.
+  try {
+    const answer = await watch(
+      request,
+      prepared,
+      { ...flags, quiet: flags.quiet === true || format === 'json' },
+      streams,
+    );
+    streams.stdout.write(render(answer));
+    return exitCode(answer);
+  } finally {
+    await prepared.close();
+  }
+}
+
+/** Runs, and shows on the way what happens. */
+async function watch(
+  request: string,
+  { chain, startAt, history, sessionId, notes }: PreparedRun,
+  { quiet = false, ...flags }: RunFlags,
+  { stdin, stderr }: Streams,
+): Promise<FinalAnswer> {
   const file = await journalFile(flags.journal);
   const screen = createScreen(stderr);
   const mode = flags.manual ? 'manual' : 'automatic';
   const run = chain.run({ request, history, startAt, mode, ...(sessionId !== undefined && { sessionId }) });
-  if (!silent) for (const note of notes) screen.line(note);
+  if (!quiet) for (const note of notes) screen.line(note);
   const { interrupt, stopListening } = listenToSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
-  const asker = createAsker(run, answererFor(flags.consent, silent, terminal), screen);
+  const asker = createAsker(run, answererFor(flags.consent, quiet, terminal), screen);
   const progress = createProgress(screen);
   for await (const event of run.events) {
     if (event.type !== 'partial') file?.write(event);
     // A question that is over leaves the terminal before anything else is shown.
     asker.hear(event);
-    if (!silent) progress(event);
+    if (!quiet) progress(event);
   }
   const answer = await run.answer;
   stopListening();
   asker.close();
-  await close();
   screen.clear();
   if (file?.failure) screen.line(`postchain: the journal is not whole: ${oneLine(file.failure)}`);
   file?.close();
-  if (!silent) screen.line('');
-  stdout.write(render(answer));
-  return exitCode(answer);
+  if (!quiet) screen.line('');
+  return answer;
 }
 
 /** Who answers: a person where there is one at the terminal, else the lines of the input; a silent run asks for no consent. */

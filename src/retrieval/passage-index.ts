@@ -3,6 +3,7 @@ import type { SearchResult } from 'minisearch';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
 import { type TermWeight, termWeights } from '../../machines/text/term-weights.ts';
 import { requestTerms, stemsOf } from '../../machines/text/terms.ts';
+import { unlessAborted } from '../signals.ts';
 import { nextTurn } from '../streaming/next-turn.ts';
 import type { Document } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
@@ -93,18 +94,4 @@ function ranked(index: BuiltIndex, stems: readonly string[], widened: boolean, m
       const passage = index.passages[result.id];
       return passage === undefined ? [] : [{ ...passage, relevance }];
     });
-}
-
-/** The value, or a rejection with the signal's reason as soon as it aborts; leaves no listener behind. */
-async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  let abort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    if (abort !== undefined) signal.removeEventListener('abort', abort);
-  }
 }

@@ -11,7 +11,7 @@ import { estimateTokens } from '../../machines/policies/usage.ts';
 import { embedTexts } from '../embeddings/embed-texts.ts';
 import { createEmbedder } from '../embeddings/embedder.ts';
 import { similarityOf, type UnitVector } from '../embeddings/unit-vector.ts';
-import { oneLine } from '../models/openai/one-line.ts';
+import { withoutSecrets } from '../without-secrets.ts';
 import { createMessageMemo } from './message-memo.ts';
 
 /** Rejects only when the signal aborted. */
@@ -103,7 +103,7 @@ async function settled<Value>(work: Promise<Value> | undefined): Promise<Settled
   try {
     return { value: (await work) ?? null, failure: null };
   } catch (error) {
-    return { value: null, failure: oneLine(unexpectedFailure(error).message, []) };
+    return { value: null, failure: withoutSecrets(unexpectedFailure(error).message, []) };
   }
 }
 

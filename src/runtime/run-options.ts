@@ -3,6 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { type Message, messageSchema } from '../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import { isPhase } from '../../machines/policies/phase-selection.ts';
+import { requireSignal } from '../option-schemas.ts';
 import { refuse, spell } from '../refusal.ts';
 
 /** An earlier turn that a request builds on. */
@@ -72,8 +73,7 @@ export function readRun(options: RunOptions): CheckedRun {
     throw new PostChainError('invalid_option', `history: got ${spell(history)}; wanted a list of turns.`);
   if (mode !== 'automatic' && mode !== 'manual')
     throw new PostChainError('invalid_option', `mode: got ${spell(mode)}; wanted "automatic" or "manual".`);
-  if (options.signal !== undefined && typeof options.signal?.addEventListener !== 'function')
-    throw new PostChainError('invalid_option', `signal: got ${spell(options.signal)}; wanted an AbortSignal.`);
+  requireSignal(options.signal);
   for (const [index, turn] of history.entries())
     if (!(turn?.role === 'user' || turn?.role === 'assistant') || typeof turn.content !== 'string')
       throw new PostChainError(

@@ -1,10 +1,7 @@
-type Node = Readonly<Record<string, unknown>>;
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
-
+import { isJsonNode, type JsonNode } from './json-node.ts';
 /** Whether a JSON Schema takes null, as far as its own keywords say; one that says nothing takes anything. */
 export function admitsNull(schema: unknown): boolean {
-  if (!isNode(schema)) return schema === true;
+  if (!isJsonNode(schema)) return schema === true;
   const { type, enum: values, const: only, $ref } = schema;
   const choice = choiceOf(schema);
   if (choice !== null) return choice.some(admitsNull);
@@ -14,10 +11,10 @@ export function admitsNull(schema: unknown): boolean {
 }
 
 /** The one alternative of a schema beside null: itself, if it is no choice; null where there are several. */
-export function onlyAlternative(schema: Node): unknown {
+export function onlyAlternative(schema: JsonNode): unknown {
   const choice = choiceOf(schema);
   if (choice === null) return schema;
-  const others = choice.filter((one) => !(isNode(one) && one['type'] === 'null'));
+  const others = choice.filter((one) => !(isJsonNode(one) && one['type'] === 'null'));
   return others.length === 1 ? others[0] : null;
 }
 
@@ -30,14 +27,14 @@ type Remover = (value: unknown) => unknown;
  * through once; null where it has no such member, so that most values are not looked at.
  */
 export function nullRemover(schema: unknown): Remover | null {
-  const node = isNode(schema) ? onlyAlternative(schema) : null;
-  if (!isNode(node)) return null;
+  const node = isJsonNode(schema) ? onlyAlternative(schema) : null;
+  if (!isJsonNode(node)) return null;
   const ofItems = nullRemover(node['items']);
   const ofMembers = memberRemovers(node);
   if (ofItems === null && ofMembers.size === 0) return null;
   return (value) => {
     if (Array.isArray(value)) return ofItems === null ? value : value.map(ofItems);
-    return isNode(value) && ofMembers.size > 0 ? withoutMembers(value, ofMembers) : value;
+    return isJsonNode(value) && ofMembers.size > 0 ? withoutMembers(value, ofMembers) : value;
   };
 }
 
@@ -47,10 +44,10 @@ interface MemberRemover {
   readonly inside: Remover | null;
 }
 
-function memberRemovers({ properties, required }: Node): ReadonlyMap<string, MemberRemover> {
+function memberRemovers({ properties, required }: JsonNode): ReadonlyMap<string, MemberRemover> {
   const wanted = Array.isArray(required) ? required : [];
   const removers = new Map<string, MemberRemover>();
-  for (const [name, member] of Object.entries(isNode(properties) ? properties : {})) {
+  for (const [name, member] of Object.entries(isJsonNode(properties) ? properties : {})) {
     const mayGo = !wanted.includes(name) && !admitsNull(member);
     const inside = nullRemover(member);
     if (mayGo || inside !== null) removers.set(name, { mayGo, inside });
@@ -58,7 +55,7 @@ function memberRemovers({ properties, required }: Node): ReadonlyMap<string, Mem
   return removers;
 }
 
-function withoutMembers(value: Node, removers: ReadonlyMap<string, MemberRemover>): Node {
+function withoutMembers(value: JsonNode, removers: ReadonlyMap<string, MemberRemover>): JsonNode {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {
       const remover = removers.get(name);
@@ -68,7 +65,7 @@ function withoutMembers(value: Node, removers: ReadonlyMap<string, MemberRemover
   );
 }
 
-function choiceOf({ anyOf, oneOf }: Node): readonly unknown[] | null {
+function choiceOf({ anyOf, oneOf }: JsonNode): readonly unknown[] | null {
   if (Array.isArray(anyOf)) return anyOf;
   return Array.isArray(oneOf) ? oneOf : null;
 }

@@ -1,14 +1,15 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../machines/contracts/model.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
+import { oneLine } from '../../machines/text/one-line.ts';
 import { GrowingText } from './growing-text.ts';
 import { LeadingThought } from './leading-thought.ts';
-import { printableName } from './printable-name.ts';
 import type { FoundValue, OfferedCall, StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
 
 /** No message lists more names. */
 const MAX_NAMES = 20;
+const MAX_NAME_CHARS = 60;
 
 /** Tools that a model may call in place of its reply, by name, and what such a call and the words before it are as a value. */
 export interface OfferedTools {
@@ -107,12 +108,15 @@ function isWhole(json: string): boolean {
 }
 
 function cutOff(name: string): Failure {
-  const message = `The reply was cut off at the output limit before the arguments of the tool “${printableName(name)}” ended.`;
+  const message = `The reply was cut off at the output limit before the arguments of the tool “${oneLine(name, MAX_NAME_CHARS)}” ended.`;
   return failureOf('extraction', 'truncated', message);
 }
 
 function noTool(name: string, names: ReadonlySet<string>): Failure {
-  const known = [...names].slice(0, MAX_NAMES).map(printableName).join(', ');
-  const message = `The reply calls “${printableName(name)}”, which is no tool; wanted a call of ${known}, or one JSON object.`;
+  const known = [...names]
+    .slice(0, MAX_NAMES)
+    .map((one) => oneLine(one, MAX_NAME_CHARS))
+    .join(', ');
+  const message = `The reply calls “${oneLine(name, MAX_NAME_CHARS)}”, which is no tool; wanted a call of ${known}, or one JSON object.`;
   return failureOf('extraction', 'no_tool_call', message);
 }

@@ -1,16 +1,19 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
+import { oneLine } from '../../machines/text/one-line.ts';
 import { MAX_DEPTH } from './json-grammar.ts';
-import { printableName } from './printable-name.ts';
 import type { StreamDriver, Unfound } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
+
+/** A name in a message is cut off here: a model may have made it up. */
+const MAX_NAME_CHARS = 60;
 
 /**
  * Reads a reply that is the arguments of one tool call: of the first one of this tool. Its arguments are one whole JSON text. Text,
  * other calls, and further calls of the same tool are none of the reply.
  */
 export function createToolCallDriver(toolName: string): StreamDriver {
-  const tool = `the tool “${printableName(toolName)}”`;
+  const tool = `the tool “${oneLine(toolName, MAX_NAME_CHARS)}”`;
   let index: number | null = null;
   let otherCall: string | null = null;
   let sawText = false;
@@ -38,7 +41,7 @@ export function createToolCallDriver(toolName: string): StreamDriver {
   }
 
   function instead(): string {
-    if (otherCall !== null) return `a call of “${printableName(otherCall)}” came instead`;
+    if (otherCall !== null) return `a call of “${oneLine(otherCall, MAX_NAME_CHARS)}” came instead`;
     return sawText ? 'text came instead' : 'nothing came instead';
   }
 

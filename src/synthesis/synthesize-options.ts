@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Limits } from '../../machines/contracts/budget.ts';
-import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
 import { type Clock, systemClock } from '../attempts/clock.ts';
+import { aSignal } from '../option-schemas.ts';
 import type { Ask } from '../prompts/ask.ts';
 import { askOf, type Prompt } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
-import { refuse, spell } from '../refusal.ts';
+import { refuse } from '../refusal.ts';
 import { type PostChainOptions, readOptions } from '../runtime/options.ts';
 
 /** What `synthesizeAnswer` takes; everything has a default. */
@@ -42,7 +42,7 @@ const namesSchema = z.strictObject({
   replyForm: given,
   limits: given,
   clock: given,
-  signal: given,
+  signal: aSignal.nullable().optional(),
 });
 
 /** The options, checked and with their defaults. Throws `invalid_option`. */
@@ -50,8 +50,6 @@ export function readSynthesizeOptions(options: SynthesizeOptions): SynthesisPart
   const named = namesSchema.safeParse(options);
   if (!named.success) throw refuse('The options', options, named.error, namesSchema);
   const { signal = null, ...others } = options;
-  if (signal !== null && !(signal instanceof AbortSignal))
-    throw new PostChainError('invalid_option', `signal: got ${spell(signal)}; wanted an AbortSignal.`);
   const { limits } = readOptions(others as PostChainOptions);
   return {
     model: options.model ?? null,

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart } from '../../machines/contracts/model.ts';
+import { patientFetch } from '../../src/http/patient-fetch.ts';
 import { openaiModel } from '../../src/models/openai/openai-model.ts';
-import { patientFetch } from '../../src/models/openai/patient-fetch.ts';
 import { chatServer, streaming } from '../support/chat-server.ts';
 import { cutBytes, seededSizes } from '../support/cut-bytes.ts';
 import { modelRequest, partsOf } from '../support/model-request.ts';

@@ -21,6 +21,10 @@ export function startCli(args: readonly string[], env: Readonly<Record<string, s
     child[name]?.setEncoding('utf8').on('data', (piece: string) => {
       text[name] += piece;
     });
+  // A command that ended before it read its input is no fault of the test.
+  child.stdin?.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   child.stdin?.end(input);
   onTestFinished(() => void child.kill('SIGKILL'));
   const finished = new Promise<Finished>((resolve) => child.once('close', (code) => resolve({ code, ...text })));

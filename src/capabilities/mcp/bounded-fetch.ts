@@ -1,4 +1,4 @@
-import { patientFetch } from '../../models/openai/patient-fetch.ts';
+import { patientFetch } from '../../http/patient-fetch.ts';
 import { MAX_MESSAGE_BYTES } from './wire.ts';
 
 /**

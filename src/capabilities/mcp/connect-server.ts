@@ -1,6 +1,6 @@
-import { wireName } from '../../schemas/wire-name.ts';
+import { freeName, wireName } from '../../schemas/wire-name.ts';
+import { deadline } from '../../signals.ts';
 import { connect } from './connection.ts';
-import { deadline } from './deadline.ts';
 import { failed } from './failed.ts';
 import { loadSdk } from './load-sdk.ts';
 import type { McpConnection } from './mcp-connection.ts';
@@ -42,10 +42,8 @@ async function toolsOf(first: Awaited<ReturnType<typeof connect>>, settings: Mcp
 function named(prefix: string, tools: readonly Tool[]): readonly (readonly [string, Tool])[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
-    const name = wireName(`${prefix}_${tool.name}`);
-    let free = name;
-    for (let number = 2; taken.has(free); number += 1) free = `${name.slice(0, 60)}_${number}`;
-    taken.add(free);
-    return [free, tool] as const;
+    const name = freeName(wireName(`${prefix}_${tool.name}`), taken);
+    taken.add(name);
+    return [name, tool] as const;
   });
 }

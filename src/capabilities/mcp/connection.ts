@@ -1,7 +1,7 @@
 import type { CallToolResult, Client, VersionNegotiationMode } from '@modelcontextprotocol/client';
 import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { deadline, eitherOf, unlessAborted } from './deadline.ts';
+import { deadline, linked, unlessAborted } from '../../signals.ts';
 import { failed } from './failed.ts';
 import { httpWire } from './http-wire.ts';
 import type { Sdk } from './load-sdk.ts';
@@ -68,7 +68,7 @@ export async function callTool(
   args: Record<string, unknown>,
   ...signals: readonly AbortSignal[]
 ): Promise<CallToolResult> {
-  const until = eitherOf(gone, ...signals);
+  const until = linked(gone, ...signals);
   try {
     return await client.callTool(
       { name, arguments: args },

@@ -1,13 +1,17 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { oneLine } from '../../models/openai/one-line.ts';
+import { withoutSecrets } from '../../without-secrets.ts';
 import type { McpSettings } from './options.ts';
 
 /** What went wrong with a server, in one line that names it and holds neither a secret nor a control character. */
 export function failed({ name, secrets }: McpSettings, what: string, cause: unknown): PostChainError {
   if (cause instanceof PostChainError) return cause;
-  return new PostChainError('mcp_failed', `The MCP server "${name}" ${what}: ${oneLine(wordsOf(cause), secrets)}`, {
-    cause,
-  });
+  return new PostChainError(
+    'mcp_failed',
+    `The MCP server "${name}" ${what}: ${withoutSecrets(wordsOf(cause), secrets)}`,
+    {
+      cause,
+    },
+  );
 }
 
 /** The SDK's classes are told by their members: an HTTP error has a status, and its body as `data.text`. */

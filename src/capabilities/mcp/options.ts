@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { requireSendable, secretWords } from '../../http/headers.ts';
+import { aSignal } from '../../option-schemas.ts';
 import { refuse } from '../../refusal.ts';
 
 interface SharedOptions {
@@ -45,7 +47,7 @@ const shared = {
   exclude: texts.optional(),
   connectTimeoutMs: milliseconds.default(10_000),
   timeoutMs: milliseconds.optional(),
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: aSignal.optional(),
 };
 const stdioSchema = z.strictObject({
   ...shared,
@@ -72,31 +74,15 @@ export function mcpSettings(options: McpOptions): McpSettings {
   const schema = 'url' in options ? httpSchema : stdioSchema;
   const read = schema.safeParse(options);
   if (!read.success) throw refuse('The options of connectMcp', options, read.error, schema);
-  if ('command' in read.data) return { ...read.data, secrets: secretsIn(Object.values(read.data.env)) };
+  if ('command' in read.data) return { ...read.data, secrets: secretWords(Object.values(read.data.env)) };
   const { headers, url } = read.data;
   requireNoPassword(url);
-  for (const [name, value] of Object.entries(headers)) requireSendable(name, value);
-  return { ...read.data, secrets: secretsIn(Object.values(headers).flatMap((value) => value.split(/\s+/u))) };
-}
-
-/** What is shorter is no key, and too likely to be an ordinary word. */
-function secretsIn(values: readonly string[]): readonly string[] {
-  return values.filter((value) => value.length >= 12);
+  requireSendable(headers);
+  return { ...read.data, secrets: secretWords(Object.values(headers)) };
 }
 
 function requireNoPassword(url: string): void {
   const { username, password } = new URL(url);
   if (username === '' && password === '') return;
   throw new PostChainError('invalid_option', 'url: got one with a user or password in it; give them as a header.');
-}
-
-function requireSendable(name: string, value: string): void {
-  try {
-    new Headers([[name, value]]);
-  } catch {
-    throw new PostChainError(
-      'invalid_option',
-      `headers: ${JSON.stringify(name)} or its value cannot be sent as a header.`,
-    );
-  }
 }

@@ -1,4 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import { clipped } from '../../../machines/text/clipped.ts';
 
 const MAX_WORD_CHARS = 200;
 
@@ -32,7 +33,7 @@ function partText(part: ContentBlock): string {
 
 function told(kind: string, ...words: readonly (string | undefined)[]): string {
   const known = words.filter((word) => word !== undefined && word !== '');
-  return `[${[kind, ...known.map((word) => word?.slice(0, MAX_WORD_CHARS))].join(', ')}]`;
+  return `[${[kind, ...known.map((word = '') => clipped(word, MAX_WORD_CHARS))].join(', ')}]`;
 }
 
 /** Of base64. */

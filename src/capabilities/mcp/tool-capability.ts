@@ -1,9 +1,10 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { oneLine } from '../../models/openai/one-line.ts';
+import { clipped } from '../../../machines/text/clipped.ts';
+import { unlessAborted } from '../../signals.ts';
+import { withoutSecrets } from '../../without-secrets.ts';
 import type { Capability } from '../capability.ts';
 import { argumentsSchema } from './arguments-schema.ts';
 import { callTool } from './connection.ts';
-import { unlessAborted } from './deadline.ts';
 import { failed } from './failed.ts';
 import type { Sdk } from './load-sdk.ts';
 import type { McpSettings } from './options.ts';
@@ -31,10 +32,11 @@ export function toolCapability({ sdk, settings, server }: Parts, name: string, t
     ...(settings.timeoutMs !== undefined && { timeoutMs: settings.timeoutMs }),
     execute: async (args, { signal }) => {
       const result = await called(server, tool, args as Record<string, unknown>, signal).catch((error) => {
-        throw failed(settings, `failed at "${oneLine(tool.name, [])}"`, error);
+        throw failed(settings, `failed at "${withoutSecrets(tool.name, [])}"`, error);
       });
       const text = resultText(result);
-      if (result.isError) throw new PostChainError('mcp_failed', oneLine(text, settings.secrets) || 'the tool failed');
+      if (result.isError)
+        throw new PostChainError('mcp_failed', withoutSecrets(text, settings.secrets) || 'the tool failed');
       return text;
     },
   };
@@ -54,10 +56,10 @@ async function called(server: Reconnecting, tool: Tool, args: Record<string, unk
 
 function descriptionOf({ name, title, description }: Tool): string {
   const text = [description, title, name].map(readable).find((one) => one !== '') ?? '';
-  return text.length <= MAX_DESCRIPTION_CHARS ? text : `${text.slice(0, MAX_DESCRIPTION_CHARS - 1)}…`;
+  return clipped(text, MAX_DESCRIPTION_CHARS);
 }
 
 /** Without control characters but line ends and tabs, and without characters that cannot be seen. */
 function readable(text = ''): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]|\p{Cf}/gu, '').trim();
+  return text.replaceAll(/[^\P{Cc}\n\t]|[\p{Cf}\p{Cs}]/gu, '').trim();
 }

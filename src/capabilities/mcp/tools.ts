@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { oneLine } from '../../models/openai/one-line.ts';
+import { withoutSecrets } from '../../without-secrets.ts';
 import type { LeftOut } from './mcp-connection.ts';
 import type { McpSettings } from './options.ts';
 
@@ -67,7 +67,7 @@ export function chosen(tools: readonly Tool[], { name, include, exclude = [] }: 
   for (const [option, given] of Object.entries({ include, exclude })) {
     const unknown = given?.find((one) => !names.has(one));
     if (unknown === undefined) continue;
-    const known = oneLine([...names].join(', '), []);
+    const known = withoutSecrets([...names].join(', '), []);
     const message = `${option}: the MCP server "${name}" has no tool ${JSON.stringify(unknown)}; it has ${known}.`;
     throw new PostChainError('invalid_option', message);
   }
@@ -76,7 +76,7 @@ export function chosen(tools: readonly Tool[], { name, include, exclude = [] }: 
 
 function nameOf(told: unknown): string {
   const { name } = (told ?? {}) as { name?: unknown };
-  return typeof name === 'string' ? oneLine(name, []) : '';
+  return typeof name === 'string' ? withoutSecrets(name, []) : '';
 }
 
 function charsOf(schema: object): number {

@@ -1,3 +1,5 @@
+import { linked } from '../../signals.ts';
+
 /** `signal` aborts with the caller's; `release` ends whatever still hangs on it and leaves no listener behind. */
 interface LinkedSignal {
   readonly signal: AbortSignal;
@@ -9,14 +11,11 @@ interface LinkedSignal {
  * caller's, which may live as long as the program.
  */
 export function linkedSignal(caller: AbortSignal): LinkedSignal {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  if (caller.aborted) abort();
-  else caller.addEventListener('abort', abort, { once: true });
+  const { signal, abort, forget } = linked(caller);
   return {
-    signal: controller.signal,
+    signal,
     release: () => {
-      caller.removeEventListener('abort', abort);
+      forget();
       abort();
     },
   };

@@ -1,4 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { requireSendable, secretWords } from '../../http/headers.ts';
 import { resolveApiKey } from './api-key.ts';
 import { resolveBaseURL } from './base-url.ts';
 
@@ -55,7 +56,7 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
   const headers = options.headers ?? {};
-  const headerSecrets = Object.values(checkedHeaders(headers)).flatMap((value) => value.split(/\s+/));
+  requireSendable(headers);
   return {
     model: options.model.trim(),
     apiKey: key.text,
@@ -67,7 +68,7 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     nativeTools: checkedNativeTools(options.nativeTools),
     fetch: options.fetch ?? null,
     now: options.now ?? Date.now,
-    secrets: [...(key.secret ? [key.text] : []), ...headerSecrets.filter((word) => word.length >= 16)],
+    secrets: [...(key.secret ? [key.text] : []), ...secretWords(Object.values(headers))],
   };
 }
 
@@ -112,16 +113,4 @@ function checkedTemperature(value: number | undefined): number | null {
 function checkedNativeTools(value: boolean | undefined): boolean {
   if (value === undefined || typeof value === 'boolean') return value ?? true;
   throw new PostChainError('invalid_option', `nativeTools: got ${String(value)}; give true or false`);
-}
-
-function checkedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      new Headers([[name, value]]);
-    } catch {
-      const message = `headers: ${JSON.stringify(name)} is no header that HTTP can send; correct its name or its value`;
-      throw new PostChainError('invalid_option', message);
-    }
-  }
-  return headers;
 }

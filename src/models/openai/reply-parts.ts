@@ -1,10 +1,10 @@
 import type { TokenUsage } from '../../../machines/contracts/budget.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
+import { withoutSecrets } from '../../without-secrets.ts';
 import { type Chunk, parseChunk } from './chunk.ts';
 import { spoken } from './content.ts';
 import { failure } from './failure.ts';
-import { oneLine } from './one-line.ts';
 import { ToolCalls } from './tool-calls.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -68,7 +68,10 @@ function lastPart(progress: Progress): ModelPart {
     return failed(failure('stream_cut', message, { retryable: true }), progress);
   }
   if (refusal === '') return { type: 'finish', reason, usage };
-  return failed(failure('refused', `the model refused: ${oneLine(refusal, [])}`, { stage: 'refinement' }), progress);
+  return failed(
+    failure('refused', `the model refused: ${withoutSecrets(refusal, [])}`, { stage: 'refinement' }),
+    progress,
+  );
 }
 
 function failed(failure: Failure, { usage }: Progress): ModelPart {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Failure } from '../../../machines/contracts/failure.ts';
+import { withoutSecrets } from '../../without-secrets.ts';
 import type { Refusal } from './dialect.ts';
 import { failure, type ModelFailureCode } from './failure.ts';
-import { oneLine } from './one-line.ts';
 import type { OpenAISettings } from './options.ts';
 import { isPromptTooLong } from './prompt-too-long.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -51,7 +51,7 @@ export function serverFailure(error: ServerError, settings: OpenAISettings): Fai
   const { status } = error;
   const [code, retryable] = judge(error);
   const where = status === 404 ? ` at ${settings.baseURL} (should it end in /v1?)` : '';
-  const message = `the model server answered ${status}${where}: ${oneLine(error.text, settings.secrets)}`;
+  const message = `the model server answered ${status}${where}: ${withoutSecrets(error.text, settings.secrets)}`;
   const wait = retryable ? retryAfterMs(error.headers, settings.now) : null;
   return failure(code, message, { retryable, retryAfterMs: wait, status });
 }

@@ -1,6 +1,5 @@
+import { isJsonNode, type JsonNode } from '../../schemas/json-node.ts';
 import { admitsNull, onlyAlternative } from '../../schemas/null-members.ts';
-
-type Node = Readonly<Record<string, unknown>>;
 
 /** Kept as they are: OpenAI's strict mode knows them. */
 const KEPT = ['type', 'title', 'description', 'enum', 'const', '$ref', 'multipleOf', 'minimum', 'maximum'];
@@ -24,12 +23,12 @@ const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default',
  * when the reply is read; not within a choice or a definition, where that does not look. 3. `oneOf` becomes `anyOf`: every reply is
  * validated anyway.
  */
-export function strictSchema(schema: Node): Node | null {
+export function strictSchema(schema: JsonNode): JsonNode | null {
   return schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, true) : null;
 }
 
-function strictNode(node: unknown, mayBeNull: boolean): Node | null {
-  if (!isNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;
+function strictNode(node: unknown, mayBeNull: boolean): JsonNode | null {
+  if (!isJsonNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;
   if (node['$ref'] !== undefined) return strictReference(node);
   const inside = mayBeNull && onlyAlternative(node) !== null;
   const strict: Record<string, unknown> = {};
@@ -43,7 +42,7 @@ function strictNode(node: unknown, mayBeNull: boolean): Node | null {
   return { ...strict, required: namesIn(node), additionalProperties: false };
 }
 
-function strictChild(node: Node, keyword: string, mayBeNull: boolean): unknown {
+function strictChild(node: JsonNode, keyword: string, mayBeNull: boolean): unknown {
   const value = node[keyword];
   if (keyword === 'items') return strictNode(value, mayBeNull);
   if (keyword === 'anyOf' || keyword === 'oneOf')
@@ -53,39 +52,39 @@ function strictChild(node: Node, keyword: string, mayBeNull: boolean): unknown {
 }
 
 /** References reach the root and its definitions, and have nothing beside them. */
-function strictReference({ $ref }: Node): Node | null {
+function strictReference({ $ref }: JsonNode): JsonNode | null {
   const [, name] = /^#(?:\/(?:\$defs|definitions)\/([^/]+))?$/u.exec(String($ref)) ?? [];
   if (name !== undefined) return { $ref: `#/$defs/${name}` };
   return $ref === '#' ? { $ref } : null;
 }
 
-function strictProperty({ required }: Node, name: string, property: unknown, mayBeNull: boolean): Node | null {
+function strictProperty({ required }: JsonNode, name: string, property: unknown, mayBeNull: boolean): JsonNode | null {
   const strict = strictNode(property, mayBeNull);
   const isRequired = Array.isArray(required) && required.includes(name);
   return strict === null || isRequired || admitsNull(property) ? strict : { anyOf: [strict, { type: 'null' }] };
 }
 
-function strictMembers(value: unknown, strictOne: (node: unknown, name: string) => Node | null): Node | null {
-  if (!isNode(value)) return null;
+function strictMembers(value: unknown, strictOne: (node: unknown, name: string) => JsonNode | null): JsonNode | null {
+  if (!isJsonNode(value)) return null;
   const names = Object.keys(value);
   const nodes = allOrNull(names.map((name) => strictOne(value[name], name)));
   return nodes === null ? null : Object.fromEntries(names.map((name, index) => [name, nodes[index]]));
 }
 
 /** A schema, or a group of more definitions. */
-function strictDefinition(node: unknown): Node | null {
-  if (!isNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node, false);
+function strictDefinition(node: unknown): JsonNode | null {
+  if (!isJsonNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node, false);
   const definitions = strictMembers(node['$defs'], strictDefinition);
   return definitions === null ? null : { $defs: definitions };
 }
 
-function isTyped(node: Node): boolean {
-  if (typesOf(node).includes('array') && !isNode(node['items'])) return false;
+function isTyped(node: JsonNode): boolean {
+  if (typesOf(node).includes('array') && !isJsonNode(node['items'])) return false;
   return ['type', 'enum', 'const', 'anyOf', 'oneOf', '$ref'].some((keyword) => keyword in node);
 }
 
 /** Whether an object takes no more than its properties, or can be made so. */
-function isClosable(node: Node, mayBeNull: boolean): boolean {
+function isClosable(node: JsonNode, mayBeNull: boolean): boolean {
   if (!isObject(node)) return true;
   const { required = [], additionalProperties = namesIn(node).length === 0 } = node;
   if (additionalProperties !== false || !Array.isArray(required)) return false;
@@ -95,26 +94,22 @@ function isClosable(node: Node, mayBeNull: boolean): boolean {
   );
 }
 
-function namesIn({ properties }: Node): readonly string[] {
-  return isNode(properties) ? Object.keys(properties) : [];
+function namesIn({ properties }: JsonNode): readonly string[] {
+  return isJsonNode(properties) ? Object.keys(properties) : [];
 }
 
-function isObject(node: Node): boolean {
+function isObject(node: JsonNode): boolean {
   return typesOf(node).includes('object') || node['properties'] !== undefined;
 }
 
-function typesOf({ type }: Node): readonly unknown[] {
+function typesOf({ type }: JsonNode): readonly unknown[] {
   return Array.isArray(type) ? type : [type];
 }
 
-function choicesOf({ anyOf, oneOf }: Node): readonly unknown[] {
+function choicesOf({ anyOf, oneOf }: JsonNode): readonly unknown[] {
   return [anyOf, oneOf].filter((choice) => choice !== undefined);
 }
 
-function allOrNull(nodes: readonly (Node | null)[]): readonly Node[] | null {
+function allOrNull(nodes: readonly (JsonNode | null)[]): readonly JsonNode[] | null {
   return nodes.every((node) => node !== null) ? nodes : null;
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import { MAX_NAME_CHARS, wireName } from '../../schemas/wire-name.ts';
+import { freeName, wireName } from '../../schemas/wire-name.ts';
 
 /** The names of a request's tools as the server takes them, no two the same, and the way back. */
 export interface ToolNames {
@@ -20,20 +20,11 @@ export function toolNames({ schemaName, tools = [] }: Pick<ModelRequest, 'schema
   for (const plainOnes of [true, false]) {
     for (const [at, name] of names.entries()) {
       if (isPlain(name) !== plainOnes) continue;
-      const wire = numbered(wireName(name), byWire);
+      const wire = freeName(wireName(name), byWire);
       byWire.set(wire, name);
       wires.set(at, wire);
     }
   }
   const [reply = '', ...offered] = names.map((name, at) => wires.get(at) ?? name);
   return { reply, offered, nameOf: (wire) => byWire.get(wire) ?? wire };
-}
-
-function numbered(name: string, taken: ReadonlyMap<string, string>): string {
-  let free = name;
-  for (let count = 2; taken.has(free); count += 1) {
-    const suffix = `_${count}`;
-    free = `${name.slice(0, MAX_NAME_CHARS - suffix.length)}${suffix}`;
-  }
-  return free;
 }

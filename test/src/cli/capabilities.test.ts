@@ -46,4 +46,13 @@ describe('postchain run --capability and --mcp', () => {
     expect(stderr).toMatch(says);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
+
+  it.each([
+    ['an empty request', ' ', [], /The request is empty/],
+    ['a journal that cannot be written', 'x', ['--journal', 'no/such/folder/run.jsonl'], /no\/such\/folder/],
+  ])('%s lets go of the server that was started', async (_, request, flags, says) => {
+    const { code, stderr } = await cli('run', request, '--mcp', `node ${everything} stdio`, ...flags);
+    expect(stderr).toMatch(says);
+    expect(code).toBe(2);
+  });
 });

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { contextOf } from '../../../machines/policies/context-document.ts';
 import { type Capability, defineCapability } from '../../../src/capabilities/capability.ts';
+import { contextHistory } from '../../../src/journal/context-history.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { entriesOf, phasesOf, settle, startScripted } from '../../support/run-chain.ts';
 
 const step = (capability: string) => ({ capability, arguments: '{}' });
 
 /** Two capabilities: one that books at once, one that never ends. */
-function bookThenHang() {
+function bookThenHang(maxCycles = 1) {
   const ran: string[] = [];
   const named = (name: string, execute: Capability['execute']): Capability =>
     defineCapability({ name, description: `It can ${name}.`, arguments: z.object({}), execute });
@@ -23,9 +25,16 @@ function bookThenHang() {
     }),
   ];
   const decider = () => ({ done: false, next: step('hang') }) as const;
-  const limits = { capabilityMs: 500_000, phaseMs: 1_000, maxCycles: 1 };
+  const limits = { capabilityMs: 500_000, phaseMs: 1_000, maxCycles };
   const action = { ...replies.action, call: step('book') };
-  return { ran, scripted: startScripted({ action }, { capabilities, decider, limits }) };
+  const unsure = {
+    ...replies.yield,
+    confidence: 0.2,
+    informationSufficiency: 0.9,
+    proposedPhase: 'action' as const,
+    needsTools: true,
+  };
+  return { ran, scripted: startScripted({ action, yield: unsure }, { capabilities, decider, limits }) };
 }
 
 describe('a capability loop that is broken off', () => {
@@ -69,6 +78,29 @@ describe('a capability loop that is broken off', () => {
     expect(ran).toEqual(['book', 'hang', 'aborted']);
     expect(phasesOf(scripted.run)).toEqual(['action', 'yield']);
     expect(scripted.run.actor.getSnapshot().context.results.action?.results).toHaveLength(2);
+  });
+
+  it('[C8] [A8] stands in the journal as in the context, in a later cycle too', async () => {
+    const { scripted } = bookThenHang(2);
+    for (let waits = 0; waits < 4; waits += 1) {
+      await settle(100);
+      scripted.clock.increment(1_000);
+    }
+    await scripted.run.answer;
+    expect(entriesOf(scripted.run, 'phase-end').filter(({ phase }) => phase === 'action')).toHaveLength(2);
+    const { messages } = scripted.run.actor.getSnapshot().context;
+    expect(contextOf(contextHistory(scripted.run.journal))).toEqual(messages);
+  });
+
+  it.each([
+    ['run.cancelled', 'cancelled'],
+    ['run.finished', 'finished'],
+  ] as const)('[C8] by %s says so in its last result', async (act, word) => {
+    const { scripted } = bookThenHang();
+    await settle(100);
+    scripted.run.send({ type: act });
+    await scripted.run.answer;
+    expect(scripted.run.actor.getSnapshot().context.results.action?.results.at(-1)?.error).toContain(word);
   });
 
   it('[C8] before anything ran is a failed phase, as any other', async () => {

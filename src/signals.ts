@@ -1,4 +1,4 @@
-import { onAbort } from '../../on-abort.ts';
+import { onAbort } from './on-abort.ts';
 
 export interface Deadline {
   readonly signal: AbortSignal;
@@ -8,7 +8,7 @@ export interface Deadline {
 
 /** Aborts after so many milliseconds, and when one of the signals does, with its reason. */
 export function deadline(timeoutMs: number, ...signals: readonly (AbortSignal | undefined)[]): Deadline {
-  const { abort, signal, forget } = anyOf(signals);
+  const { abort, signal, forget } = linked(...signals);
   const timer = setTimeout(() => abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   return {
     signal,
@@ -19,16 +19,15 @@ export function deadline(timeoutMs: number, ...signals: readonly (AbortSignal | 
   };
 }
 
-/** Aborts when one of the signals does, with its reason. Unlike `AbortSignal.any`, it leaves nothing at signals that live long. */
-export function eitherOf(...signals: readonly AbortSignal[]): Deadline {
-  return anyOf(signals);
-}
-
-function anyOf(
-  signals: readonly (AbortSignal | undefined)[],
-): Deadline & { readonly abort: (reason: unknown) => void } {
+/**
+ * Aborts when one of the signals does, with its reason, or when it is told to. Unlike `AbortSignal.any`, and unlike what clients leave on
+ * a signal they are given, it leaves nothing at signals that live long.
+ */
+export function linked(
+  ...signals: readonly (AbortSignal | undefined)[]
+): Deadline & { readonly abort: (reason?: unknown) => void } {
   const controller = new AbortController();
-  const abort = (reason: unknown): void => controller.abort(reason);
+  const abort = (reason?: unknown): void => controller.abort(reason);
   const forgets = signals.flatMap((signal) => {
     if (signal?.aborted) abort(signal.reason);
     return signal === undefined || signal.aborted ? [] : [onAbort(signal, () => abort(signal.reason))];

@@ -1,4 +1,4 @@
-import { oneLine as readable } from '../../../machines/text/one-line.ts';
+import { oneLine } from '../machines/text/one-line.ts';
 
 /** An error body may have megabytes. */
 const MOST_CHARS = 8_000;
@@ -10,11 +10,11 @@ const KEY_CHARS = 12;
  * Foreign text as one line that can be shown: no control characters, no key (whole, or half masked as OpenAI echoes it),
  * and no more than 400 characters.
  */
-export function oneLine(text: string, secrets: readonly string[]): string {
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const line = secrets
     .reduce(withoutSecret, text.slice(0, MOST_CHARS))
     .replaceAll(/[^\s"'*]{0,64}\*{3,}[^\s"',]{0,64}/gu, '[key]');
-  return readable(line);
+  return oneLine(line);
 }
 
 function withoutSecret(text: string, secret: string): string {

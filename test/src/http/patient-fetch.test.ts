@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { patientFetch } from '../../../src/http/patient-fetch.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { patientFetch } from '../../../src/models/openai/patient-fetch.ts';
 import { type ChatBody, chatServer, chunk, completion, event, streaming } from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-request.ts';
 

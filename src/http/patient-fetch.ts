@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
+import { onAbort } from '../on-abort.ts';
 
 /**
  * `fetch` over Node's own HTTP, for two faults of the global one in Node (undici): it gives up after 300 s without a byte, whatever
@@ -34,20 +35,19 @@ function answerTo(
       forget();
       reject(error);
     });
-    const forget = onAbort(signal, () => outgoing.destroy(signal?.reason));
+    const forget = listen(signal, () => outgoing.destroy(signal?.reason));
     outgoing.end(body);
   });
 }
 
 /** Not by the `signal` option of Node's request: that destroys the socket with an error even after it was handed back. */
 function whileOpen(incoming: IncomingMessage, signal: AbortSignal | null): void {
-  const forget = onAbort(signal, () => incoming.destroy(signal?.reason));
+  const forget = listen(signal, () => incoming.destroy(signal?.reason));
   incoming.once('end', forget).once('close', forget).on('error', forget);
 }
 
-function onAbort(signal: AbortSignal | null, act: () => void): () => void {
-  signal?.addEventListener('abort', act, { once: true });
-  return () => signal?.removeEventListener('abort', act);
+function listen(signal: AbortSignal | null, act: () => void): () => void {
+  return signal === null ? () => {} : onAbort(signal, act);
 }
 
 function responseOf(incoming: IncomingMessage): Response {

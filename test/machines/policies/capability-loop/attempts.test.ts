@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { continuationInputSchema } from '../../../../machines/contracts/continuation.ts';
+import {
+  actionAttempt,
+  continuationAttempt,
+  joinExecutions,
+} from '../../../../machines/policies/capability-loop/attempts.ts';
+import { newExecution } from '../../../../machines/policies/retry.ts';
+import { NO_USAGE } from '../../../../machines/policies/usage.ts';
+import { aCapabilityResult, anAttempt } from '../../contracts/samples.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import { aLoop } from './states.ts';
+
+const outputs = (count: number, chars: number) =>
+  Array.from({ length: count }, () => aCapabilityResult({ output: 'x'.repeat(chars) }));
+
+/** What the deciding model is shown of a loop, as its prompt takes it. */
+const shownOf = (changes: Parameters<typeof aLoop>[0]) =>
+  continuationInputSchema.parse(continuationAttempt(deepFreeze(aLoop(changes))).input);
+
+const used = (modelCalls: number, inputTokens: number, outputTokens: number) => ({
+  execution: {
+    ...newExecution({ id: 's1.action', task: 'action' }),
+    usage: { ...NO_USAGE, modelCalls, inputTokens, outputTokens },
+  },
+});
+
+describe('the bounds of a loop’s model calls', () => {
+  it('[R1] are the tokens of the loop, for the one question that classifies', () => {
+    const loop = aLoop({ maxTokens: 70 });
+    expect(actionAttempt(loop)).toEqual({
+      id: 's1.action',
+      task: 'action',
+      input: loop.input,
+      policy: { ...loop.policy, maxTokens: 70 },
+    });
+  });
+
+  it('[R6] are what is left of them, for each question after it, which has an id of its own', () => {
+    const { policy } = aLoop();
+    const loop = aLoop({ runs: 2, maxTokens: 100, policy: { ...policy, maxCalls: 5 }, ...used(2, 40, 25) });
+    expect(continuationAttempt(loop)).toMatchObject({
+      id: 's1.action.c2',
+      task: 'continuation',
+      policy: { ...policy, maxCalls: 3, maxTokens: 35 },
+    });
+  });
+
+  it('are never less than what an attempt takes', () => {
+    const { policy } = aLoop();
+    const spent = aLoop({ maxTokens: 0, policy: { ...policy, maxCalls: 1 }, ...used(1, 40, 25) });
+    expect(actionAttempt(spent).policy.maxTokens).toBe(1);
+    expect(continuationAttempt(spent).policy).toMatchObject({ maxCalls: 1, maxTokens: 1 });
+  });
+});
+
+describe('what the deciding model is shown', () => {
+  it('[R6] is every step, the oldest first, with what it was given and what came of it', () => {
+    const results = [
+      aCapabilityResult({ output: 'a draft' }),
+      aCapabilityResult({ capability: 'review', success: false, output: '', code: 'threw', error: 'no pen' }),
+    ];
+    const reply = { response: 'I draft.', confidence: 0.5, call: null };
+    expect(shownOf({ results, runs: 2, maxContinuations: 5, reply })).toMatchObject({
+      request: 'Write a note.',
+      response: 'I draft.',
+      steps: [
+        { capability: 'draft', arguments: '{"topic":"bridges"}', success: true, output: 'a draft' },
+        { capability: 'review', arguments: '{"topic":"bridges"}', success: false, output: 'no pen' },
+      ],
+      earlier: [],
+      runsLeft: 3,
+      capabilities: [{ name: 'draft' }, { name: 'review' }],
+    });
+  });
+
+  it('is most of the last step, less of those before, and the beginning of long arguments', () => {
+    const [first, last] = shownOf({ results: outputs(2, 10_000) }).steps;
+    expect([first?.output.length, last?.output.length]).toEqual([2_000, 8_000]);
+    const [step] = shownOf({ results: [aCapabilityResult({ arguments: { text: 'x'.repeat(1_000) } })] }).steps;
+    expect(step?.arguments).toHaveLength(500);
+  });
+
+  it('is 48,000 characters at most, of the newest steps: of the others it is told that they were', () => {
+    const steps = shownOf({ results: outputs(40, 2_000) }).steps;
+    const chars = steps.map(({ output }) => output.length);
+    expect(chars).toEqual([...Array(16).fill(0), ...Array(24).fill(2_000)]);
+  });
+
+  it('is the newest 64 steps one by one; those before are counted by their names', () => {
+    const failed = { success: false, output: '', code: 'threw', error: 'no pen' } as const;
+    const early = [aCapabilityResult(), aCapabilityResult({ capability: 'review', ...failed }), aCapabilityResult()];
+    const { steps, earlier } = shownOf({ results: [...early, ...outputs(64, 1)] });
+    expect(steps).toHaveLength(64);
+    expect(earlier).toEqual([
+      { capability: 'draft', runs: 2, failed: 0 },
+      { capability: 'review', runs: 1, failed: 1 },
+    ]);
+  });
+});
+
+describe('the model calls of a loop', () => {
+  it('[A11] add up to one execution, which keeps the newest attempts', () => {
+    const attempts = (from: number, count: number) =>
+      Array.from({ length: count }, (_, at) => anAttempt({ attempt: from + at }));
+    const usage = { modelCalls: 1, inputTokens: 2, outputTokens: 3, estimated: false, cost: 0 };
+    const first = {
+      ...newExecution({ id: 's1.action', task: 'action' }),
+      attempts: attempts(1, 10),
+      corrections: 1,
+      transportRetries: 2,
+      fallbacks: 3,
+      usage,
+    };
+    const second = { ...first, id: 's1.action.c1', task: 'continuation', attempts: attempts(11, 10) };
+    expect(joinExecutions(first, second)).toEqual({
+      id: 's1.action',
+      task: 'action',
+      attempts: attempts(5, 16),
+      corrections: 2,
+      transportRetries: 4,
+      fallbacks: 6,
+      usage: { ...usage, modelCalls: 2, inputTokens: 4, outputTokens: 6 },
+    });
+  });
+});

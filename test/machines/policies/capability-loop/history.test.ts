@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { ActionState } from '../../../../machines/contracts/action-state.ts';
+import type { CapabilityResult } from '../../../../machines/contracts/capability.ts';
+import { breakOff } from '../../../../machines/policies/capability-loop/broken-off.ts';
+import { appendMemory, appendResult, failedResult } from '../../../../machines/policies/capability-loop/history.ts';
+import { aCapabilityResult } from '../../contracts/samples.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import { aLoop } from './states.ts';
+
+const long = 'x'.repeat(2_000);
+
+/** The loop after these results, one by one. */
+function loopAfter(results: readonly CapabilityResult[]): ActionState {
+  let loop = deepFreeze(aLoop());
+  for (const result of results) {
+    loop = { ...loop, ...appendResult(loop, result) };
+    loop = deepFreeze({ ...loop, memory: appendMemory(loop) });
+  }
+  return loop;
+}
+
+describe('the results of a loop', () => {
+  const whole = aCapabilityResult({ arguments: { text: long }, output: long });
+
+  it('are kept whole, the newest sixteen', () => {
+    expect(loopAfter(Array(16).fill(whole)).results).toEqual(Array(16).fill(whole));
+    expect(loopAfter(Array(18).fill(whole)).results.slice(2)).toEqual(Array(16).fill(whole));
+  });
+
+  it('are shortened before them: what they were given and what they gave', () => {
+    const [first] = loopAfter(Array(17).fill(whole)).results;
+    expect(first).toEqual({ ...whole, arguments: {}, output: expect.stringMatching(/^x{499}…$/) });
+    const [failed] = loopAfter([
+      aCapabilityResult({ success: false, output: '', code: 'threw', error: long }),
+      ...Array(16).fill(whole),
+    ]).results;
+    expect(failed).toMatchObject({ arguments: { topic: 'bridges' }, error: expect.stringMatching(/^x{499}…$/) });
+  });
+
+  it('[R3] are counted as runs, each once', () => {
+    expect(loopAfter(Array(3).fill(whole)).runs).toBe(3);
+  });
+});
+
+describe('the memory of a loop', () => {
+  it('[R4] has the user’s message once, then an entry a run, with the beginning of what it gave or why it failed', () => {
+    const failed = aCapabilityResult({ success: false, output: 'half', code: 'threw', error: 'no pen' });
+    expect(loopAfter([aCapabilityResult({ output: long }), failed]).memory).toEqual([
+      { role: 'user', content: 'Write a note.' },
+      { role: 'assistant', capability: 'draft', success: true, summary: expect.stringMatching(/^x{499}…$/) },
+      { role: 'assistant', capability: 'draft', success: false, summary: 'no pen' },
+    ]);
+  });
+
+  it('[R4] stays as it is where nothing ran', () => {
+    expect(appendMemory(aLoop())).toEqual([]);
+  });
+});
+
+describe('a run that came to nothing', () => {
+  const call = { capability: 'review', arguments: '{"words":3}' };
+  const running = aLoop({ call, checked: { words: 3 }, sessionId: 'talk-1', begun: 1 });
+
+  it('[R2] [R7] is a result with its arguments, its time, its session and what was wrong', () => {
+    expect(failedResult(running, 'timed_out', 'too late', 40)).toEqual({
+      capability: 'review',
+      arguments: { words: 3 },
+      success: false,
+      output: '',
+      code: 'timed_out',
+      error: 'too late',
+      sessionId: 'talk-1',
+      synthesized: false,
+      startedAtMs: null,
+      durationMs: 40,
+    });
+  });
+
+  it('[R4] [R7] by being broken off is a result and remembered, and says why', () => {
+    const { results, runs, memory, stopReason } = breakOff(deepFreeze(running), 'the user left');
+    const error = 'it was broken off: the user left';
+    expect(results).toMatchObject([{ capability: 'review', success: false, code: 'broken_off', error }]);
+    expect([runs, stopReason]).toEqual([1, 'broken_off']);
+    expect(memory.at(-1)).toEqual({ role: 'assistant', capability: 'review', success: false, summary: error });
+  });
+
+  it('[R3] leaves a loop that was broken off between two runs with the results that it has', () => {
+    const loop = { ...loopAfter([aCapabilityResult()]), begun: 1 };
+    expect(breakOff(loop, 'the user left')).toEqual({ ...loop, stopReason: 'broken_off' });
+  });
+});

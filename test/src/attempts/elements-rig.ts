@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type } from 'arktype';
 import { SimulatedClock } from 'xstate';
 import { z } from 'zod';
 import type { ReplyForm } from '../../../machines/contracts/model.ts';
@@ -10,6 +11,10 @@ export const City = z.object({ name: z.string(), size: z.int().positive() });
 export const osaka = { name: 'Osaka', size: 3 };
 export const quito = { name: 'Quito', size: 2 };
 export const paris = { name: 'Paris', size: 11 };
+export const cities = [osaka, quito, paris];
+export const ArkCity = type({ name: 'string', size: 'number.integer > 0' });
+/** A list as the reply that a model gives it in. */
+export const wrapped = (value: unknown): string => JSON.stringify({ value });
 
 /** A list that is asked for, and the model that says it by hand. */
 export function listFrom<Schema extends StandardSchemaV1>(

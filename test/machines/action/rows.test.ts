@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ActionState } from '../../../machines/contracts/action-state.ts';
 import type { Continuation } from '../../../machines/contracts/capability.ts';
 import { continuationLimitReached, nextStepInvalid } from '../../../machines/policies/capability-loop/steps.ts';
-import { actionRig, call, done, next, saying } from './action-rig.ts';
+import { actionInput, actionRig, call, done, next, saying } from './action-rig.ts';
 
 type Script = Parameters<typeof actionRig>[0];
 
@@ -97,6 +97,20 @@ describe('why the loop stopped, told apart', () => {
     expect(await way({ decide, input: { maxContinuations: 1 } })).toMatchObject({
       stopReason: 'limit_reached',
       runs: 1,
+    });
+  });
+
+  it('[R7] a decider has the loop’s time, whatever time the capability before it has', async () => {
+    const { input } = actionInput(['draft']);
+    const capabilities = input.capabilities.map((capability) => ({ ...capability, timeoutMs: 5 }));
+    const own = actionRig({ decide: never, input: { input: { ...input, capabilities } } });
+    await own.settle();
+    own.clock.increment(999);
+    expect(own.actor.getSnapshot().value).toEqual({ deciding: 'asking' });
+    own.clock.increment(1);
+    expect(own.actor.getSnapshot().context).toMatchObject({
+      stopReason: 'decider_failed',
+      problem: { code: null, message: 'the decider said nothing within 1000 ms' },
     });
   });
 

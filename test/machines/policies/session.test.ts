@@ -4,7 +4,8 @@ import { messageSchema } from '../../../machines/contracts/message.ts';
 import type { ActionResult } from '../../../machines/contracts/phases/action.ts';
 import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
 import { settlePhase } from '../../../machines/policies/outcomes.ts';
-import { recalledMessages, takeSession } from '../../../machines/policies/recalled-turns.ts';
+import { fittingTurns, recalledMessages, takeSession } from '../../../machines/policies/recalled-turns.ts';
+import { KEPT_BY_USER } from '../../../machines/policies/relevance/protection.ts';
 import {
   hasSession,
   problemOf,
@@ -168,6 +169,28 @@ describe('earlier turns in the context', () => {
       ['request', 'user', null, 'When was the bridge opened?'],
     ]);
     expect(sessionProblem).toBe('so');
+  });
+
+  it('are kept by the user where they are the user’s, and tagged where an answer was not complete', () => {
+    const tags = recalledMessages(turns, []).flatMap((message) =>
+      message.tags.length === 0 ? [] : [[message.id, ...message.tags]],
+    );
+    expect(tags).toEqual([
+      ['earlier.1.request', KEPT_BY_USER],
+      ['earlier.2.request', KEPT_BY_USER],
+      ['earlier.2.answer', 'cancelled'],
+      ['earlier.3.request', KEPT_BY_USER],
+      ['earlier.3.answer', 'degraded'],
+    ]);
+  });
+
+  it('are counted by the script that they are in, the runs too: what does not fit is left out', () => {
+    const state = aState();
+    const written = (runs: number) =>
+      aTurn('r1', { request: '問', answer: '答', runs: manyRuns(runs, '橋'.repeat(200)) });
+    expect(takeSession(state, { turns: [written(10)], problem: null }).tokensPerChar).toBeGreaterThan(0.9);
+    const { turns: fitting } = fittingTurns(state, { turns: [written(20), aTurn('r2')], problem: null });
+    expect(fitting.map(({ runId }) => runId)).toEqual(['r2']);
   });
 
   it('have ids that no other message has, those of an earlier run’s context too', () => {

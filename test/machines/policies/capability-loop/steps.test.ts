@@ -7,6 +7,7 @@ import {
   nextStepInvalid,
   nothingToRun,
   runMs,
+  stepProblem,
 } from '../../../../machines/policies/capability-loop/steps.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { aLoop } from './states.ts';
@@ -34,6 +35,12 @@ describe('the rules of the capability loop', () => {
       holds: cause !== null,
       inputs: { capability, cause, known: 2 },
     });
+  });
+
+  it('[R5] says what is wrong in a line, however long the name', () => {
+    const message = `there is no capability "${'x'.repeat(100)}"`;
+    expect(stepProblem(wish('x'.repeat(5_000)))).toEqual({ code: 'unknown_capability', message });
+    expect(stepProblem(wish('a\nb'))?.message).toBe('there is no capability "a\\nb"');
   });
 
   it('[R5] a step that was no step keeps the cause that it was read with', () => {

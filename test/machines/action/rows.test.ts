@@ -106,7 +106,7 @@ describe('why the loop stopped, told apart', () => {
     const own = actionRig({ decide: never, input: { input: { ...input, capabilities } } });
     await own.settle();
     own.clock.increment(999);
-    expect(own.actor.getSnapshot().value).toEqual({ deciding: 'asking' });
+    expect(own.actor.getSnapshot().value).toBe('asking');
     own.clock.increment(1);
     expect(own.actor.getSnapshot().context).toMatchObject({
       stopReason: 'decider_failed',

@@ -34,7 +34,7 @@ it.each<[string, CallToolResult, string]>([
   [
     'a link in words',
     { content: [{ type: 'resource_link', name: 'A', uri: uri.repeat(99), size: 7 }] },
-    `[link to a resource, A, ${uri.repeat(99).slice(0, 200)}, 7 bytes]`,
+    `[link to a resource, A, ${uri.repeat(99).slice(0, 199)}…, 7 bytes]`,
   ],
 ])('a tool’s result is given as text: %s', (_, result, expected) => {
   expect(resultText(result)).toBe(expected);

@@ -1,6 +1,6 @@
 export { actionMachine } from './action/action.machine.ts';
 export { attemptMachine } from './attempt/attempt.machine.ts';
-export type { ReadReply, ReadReplyEvent, ReadReplyInput, ValidateReply } from './attempt/ports.ts';
+export type { ReadReply, ReadReplyInput, ValidateReply } from './attempt/ports.ts';
 export { chainMachine } from './chain/chain.machine.ts';
 export { chainVerdicts } from './chain/verdicts.ts';
 export type { ActionInput, ActionState } from './contracts/action-state.ts';
@@ -14,7 +14,8 @@ export {
 export { type AttemptPolicy, attemptPolicySchema, DEFAULT_POLICY } from './contracts/attempt-policy.ts';
 export { type Limits, limitsSchema, type Usage } from './contracts/budget.ts';
 export { type ChainEvent, chainEventSchema } from './contracts/chain-event.ts';
-export type { ChainInput, ChainState } from './contracts/chain-state.ts';
+export type { ChainInput } from './contracts/chain-input.ts';
+export type { ChainState } from './contracts/chain-state.ts';
 export { type ContextOperation, contextOperationSchema } from './contracts/context-operation.ts';
 export { type Decision, decisionSchema } from './contracts/decision.ts';
 export { type Envelope, envelopeSchema } from './contracts/envelope.ts';
@@ -25,6 +26,7 @@ export { type Message, messageSchema } from './contracts/message.ts';
 export { type PhaseInput, phaseInputSchema } from './contracts/phases/input.ts';
 export { type PhaseResult, phaseResultSchema } from './contracts/phases/result.ts';
 export { type RecursionState, recursionStateSchema } from './contracts/recursion.ts';
+export type { ReplyEvent } from './contracts/reply-event.ts';
 export { type RecalledSession, type SessionTurn, sessionTurnSchema } from './contracts/session.ts';
 export { type FinalAnswer, finalAnswerSchema, type SynthesisOutcome } from './contracts/synthesis.ts';
 export { type SynthesisInput, synthesisInputSchema } from './contracts/synthesis-input.ts';

@@ -66,6 +66,7 @@ export const attemptMachine = attemptSetup.createMachine({
         },
       },
       on: {
+        'reply.lost': { target: 'calling', reenter: true, actions: ['recordLoss', 'announceEnd', 'clearAttempt'] },
         'reply.ended': [
           {
             guard: 'replyIsBroken',

@@ -10,9 +10,9 @@ import type {
 import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
 import { MAX_TIMER_MS, type TokenUsage } from '../contracts/budget.ts';
 import type { Failure } from '../contracts/failure.ts';
+import type { CallProgress } from '../contracts/reply-event.ts';
 import { newExecution } from '../policies/retry.ts';
 import { estimateTokens } from '../policies/usage.ts';
-import type { CallProgress } from './ports.ts';
 
 /** JSON, all of it. `progress`, `reply`, `value` and `failure` belong to the attempt under way and are cleared before the next [A5]. */
 export interface AttemptContext extends AttemptInput {

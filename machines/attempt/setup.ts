@@ -1,13 +1,14 @@
 import { assign, emit, setup } from 'xstate';
 import type { AttemptInput, AttemptOutcome, Reply, Validation } from '../contracts/attempt.ts';
 import type { ChainFact } from '../contracts/journal-entry.ts';
+import type { CallProgress, ReplyEvent } from '../contracts/reply-event.ts';
 import { guardsOf } from '../guards.ts';
-import { failureOf, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
+import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
 import { planNextCall } from '../policies/next-call.ts';
 import { countFallback, countRetry, recordAttempt } from '../policies/retry.ts';
 import { keptRecord, NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
 import { type AttemptContext, attemptRecord, callUsage, elapsed, NOTHING_YET, stallMs, waitMs } from './context.ts';
-import { attemptPorts, type CallProgress, type ReadReplyEvent } from './ports.ts';
+import { attemptPorts } from './ports.ts';
 import { attemptVerdicts } from './verdicts.ts';
 
 type AttemptFact = Extract<ChainFact, { type: 'attempt-start' | 'attempt-end' | 'attempt-retry' }>;
@@ -16,7 +17,7 @@ const types = {
   context: {} as AttemptContext,
   input: {} as AttemptInput,
   output: {} as AttemptOutcome,
-  events: {} as ReadReplyEvent,
+  events: {} as ReplyEvent,
   emitted: {} as AttemptFact,
 };
 
@@ -54,6 +55,11 @@ export const attemptSetup = setup({
   },
   actions: {
     recordFailure: recordFailureWith(NO_HOOKS),
+    recordLoss: assign(({ context }) => {
+      const record = attemptRecord({ ...context, failure: LOST });
+      const execution = recordAttempt(context.execution, record, context.policy.prices);
+      return { execution, elapsedMs: elapsed({ ...context, execution }) };
+    }),
     clearAttempt: assign(NOTHING_YET),
     noteProgress: assign((_, progress: CallProgress) => ({ progress })),
     takeReply: assign((_, { reply, progress }: { reply: Reply; progress: CallProgress }) => ({

@@ -76,7 +76,8 @@ export const stopReasonSchema = z.enum([
 export type StopReason = z.infer<typeof stopReasonSchema>;
 
 /** Who says what comes after a run [R1, R6]: nobody, a function (the default is always done), or the model. */
-export type DeciderKind = 'none' | 'function' | 'model';
+export const deciderKindSchema = z.enum(['none', 'function', 'model']);
+export type DeciderKind = z.infer<typeof deciderKindSchema>;
 
 /**
  * What a session remembers of one request's capability runs [R4]: the user's message once, then one entry of the assistant's for

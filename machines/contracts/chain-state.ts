@@ -1,50 +1,18 @@
-import type { Limits, Usage } from './budget.ts';
-import type { CapabilityDescriptor, DeciderKind, RememberedRun } from './capability.ts';
+import type { Usage } from './budget.ts';
+import type { RememberedRun } from './capability.ts';
+import type { ChainInput } from './chain-input.ts';
 import type { ContextMeasures } from './context-measures.ts';
 import type { ContextOperation } from './context-operation.ts';
 import type { Assessment, Decision } from './decision.ts';
 import type { Envelope } from './envelope.ts';
 import type { PhaseFailure } from './failure.ts';
 import type { Interruption } from './interruption.ts';
-import type { Message } from './message.ts';
 import type { Retrieval } from './passage.ts';
 import type { Phase } from './phase.ts';
 import type { PhaseResults } from './phases/result.ts';
 import type { UnderstandingReply } from './phases/understanding.ts';
-import type { Price } from './price.ts';
 import type { RecursionState } from './recursion.ts';
 import type { FinalAnswer, SynthesisOutcome } from './synthesis.ts';
-import type { Thresholds } from './thresholds.ts';
-
-/** What a run is started with. Defaults are filled in at the edge: here nothing is optional. */
-export interface ChainInput {
-  readonly runId: string;
-  readonly request: string;
-  readonly origin: Phase;
-  readonly mode: RecursionState['mode'];
-  /** Milliseconds since the epoch. */
-  readonly startedAtMs: number;
-  readonly limits: Limits;
-  readonly thresholds: Thresholds;
-  /** Of the model that takes the least. */
-  readonly contextWindowTokens: number;
-  /** How many models stand behind the first, to take over where it has no retry left. */
-  readonly fallbackModels: number;
-  readonly capabilities: readonly CapabilityDescriptor[];
-  /** Who says what comes after a capability's result. */
-  readonly decider: DeciderKind;
-  /** The session that the request belongs to; null for one by itself. */
-  readonly sessionId: string | null;
-  /** What each model costs, the first and its fallbacks in order, in `currency`; null where that is not known. */
-  readonly prices: readonly (Price | null)[];
-  readonly currency: string | null;
-  /** Whether there is anything to search: an answer is then held against what was found. */
-  readonly hasDocuments: boolean;
-  /** Whether messages and answers can be compared by their embeddings. */
-  readonly hasEmbeddings: boolean;
-  /** Earlier turns that the request builds on; ids must differ from each other. */
-  readonly messages: readonly Message[];
-}
 
 /** A search to come again after a wait. */
 export interface SourceRetry {

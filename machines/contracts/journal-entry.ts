@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { tokenUsageSchema, usageSchema } from './budget.ts';
+import { callEventSchema } from './call-event.ts';
 import { capabilityFailureSchema, capabilityResultSchema, stopReasonSchema } from './capability.ts';
 import { chainEventSchema } from './chain-event.ts';
+import { chainInputSchema } from './chain-input.ts';
 import { consentGiverSchema, consentRequestSchema } from './consent.ts';
 import { contextOperationSchema } from './context-operation.ts';
 import { decisionSchema } from './decision.ts';
@@ -123,33 +125,42 @@ export type ChainFact = z.infer<typeof chainFactSchema>;
 const promptVersionSchema = z.object({ name: z.string(), version: z.number(), digest: z.string().nullable() });
 export type PromptVersion = Readonly<z.infer<typeof promptVersionSchema>>;
 
-/** What the runtime writes beside the charts' facts. */
-const runtimeFactSchema = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('run-start'),
-    version: z.literal(JOURNAL_VERSION),
-    runId: z.string(),
-    request: z.string(),
-    messages: z.array(messageSchema),
-    mode: z.enum(['automatic', 'manual']),
-    modelId: z.string(),
-    /** Those that stand behind the first, in order. */
-    fallbackModelIds: z.array(z.string()).default([]),
-    /** By task. */
-    prompts: z.record(z.string(), promptVersionSchema),
-    startedAt: z.iso.datetime(),
-    limits: z.record(z.string(), z.number()),
-    thresholds: z.record(z.string(), z.number()),
-  }),
+/** How a run begins: everything that it goes by, as it was started with. A journal of its own begins with one. */
+const runStartSchema = chainInputSchema.extend({
+  type: z.literal('run-start'),
+  version: z.literal(JOURNAL_VERSION),
+  /** The chart that ran, and a short name for its definition: it changes with the chart. */
+  chart: z.object({ id: z.string(), digest: z.string() }),
+  modelId: z.string(),
+  /** Those that stand behind the first, in order. */
+  fallbackModelIds: z.array(z.string()).readonly(),
+  /** By task. */
+  prompts: z.record(z.string(), promptVersionSchema),
+  startedAt: z.iso.datetime(),
+  /** What the program that started the run wants to know of it later; JSON. */
+  host: z.record(z.string(), z.json()).nullable(),
+  /** The run that this one goes on from, and what was changed there; null for one that began by itself. */
+  forkedFrom: z.object({ runId: z.string(), seq: z.int().min(0), changes: z.array(z.string()).readonly() }).nullable(),
+});
+
+export type RunStart = z.infer<typeof runStartSchema>;
+
+/**
+ * What comes to the charts from outside, one at a time: a run is nothing but what its charts make of these, so they are what a replay
+ * feeds them with.
+ */
+const stimulusSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('delivery'), event: chainEventSchema }),
-  z.object({
-    type: z.literal('transition'),
-    machine: z.string(),
-    event: z.string(),
-    source: z.string(),
-    target: z.array(z.string()),
-    candidates: z.array(candidateSchema),
-  }),
+  z.object({ type: z.literal('call-event'), call: z.int().min(0), port: z.string(), event: callEventSchema }),
+  /** A delay of a chart is over; timers count from 0 in the order in which they were set. */
+  z.object({ type: z.literal('timer'), timer: z.int().min(0) }),
+  /** Somebody stopped the actor from outside. */
+  z.object({ type: z.literal('run-stopped') }),
+]);
+export type Stimulus = z.infer<typeof stimulusSchema>;
+
+/** What is written beside what the charts do: it changes nothing in them. */
+const noteSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('retrieval'),
     query: z.string(),
@@ -158,9 +169,36 @@ const runtimeFactSchema = z.discriminatedUnion('type', [
     failure: z.string().nullable(),
   }),
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
+  /** The process that ran it had ended: another one goes on here. */
+  z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
+]);
+export type Note = z.infer<typeof noteSchema>;
+
+/** What the runtime writes beside the charts' facts. */
+const runtimeFactSchema = z.discriminatedUnion('type', [
+  runStartSchema,
+  ...stimulusSchema.options,
+  ...noteSchema.options,
+  /** A chart asks the world; calls count from 0 in the order in which they were made. */
+  z.object({ type: z.literal('call-start'), call: z.int().min(0), port: z.string() }),
+  z.object({
+    type: z.literal('transition'),
+    machine: z.string(),
+    event: z.string(),
+    source: z.string(),
+    target: z.array(z.string()),
+    candidates: z.array(candidateSchema),
+  }),
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
 ]);
 export type RuntimeFact = z.infer<typeof runtimeFactSchema>;
+
+const kindsOf = (schema: { readonly options: readonly { readonly shape: { readonly type: z.ZodLiteral } }[] }) =>
+  new Set(schema.options.flatMap(({ shape }) => [...shape.type.values] as string[]));
+
+/** The kinds of entries that a replay feeds to the charts, and those that it copies: all others the charts make again. */
+export const STIMULI = kindsOf(stimulusSchema) as ReadonlySet<Fact['type']>;
+export const NOTES = kindsOf(noteSchema) as ReadonlySet<Fact['type']>;
 
 /** A line of the journal: `seq` counts from 0 without a gap, `atMs` is milliseconds from the start by the run's clock. */
 const positionSchema = z.object({ seq: z.int().min(0), atMs: z.number() });

@@ -22,6 +22,9 @@ export const NO_FAILURE: Failure = failureOf('unexpected', 'no_failure', 'There 
   retryable: false,
 });
 
+/** The process that read a reply ended before the reply did: it is asked for anew, and no budget of retries is charged. */
+export const LOST: Failure = failureOf('transport', 'reply_lost', 'The process ended in the middle of the reply.');
+
 /** Whatever was thrown, in words: anything can be, even what has no text. */
 function textOf(thrown: unknown): string {
   try {

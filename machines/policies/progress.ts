@@ -1,5 +1,6 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
-import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
+import type { ChainInput } from '../contracts/chain-input.ts';
+import type { ChainState } from '../contracts/chain-state.ts';
 import type { Envelope } from '../contracts/envelope.ts';
 import type { Failure, PhaseFailure } from '../contracts/failure.ts';
 import type { Message } from '../contracts/message.ts';

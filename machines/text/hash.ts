@@ -5,6 +5,11 @@ export function fnv1a(text: string): number {
   return hash;
 }
 
+/** The same as eight hexadecimal digits: a short name for a text. */
+export function hexDigest(text: string): string {
+  return (fnv1a(text) >>> 0).toString(16).padStart(8, '0');
+}
+
 /** Spreads the bits of a number over all 32 of them: the finish of MurmurHash3 (A. Appleby). */
 export function spread(value: number): number {
   let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);

@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot, SnapshotFrom } from 'xstate';
 import type { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
-import type { ReadReplyEvent } from '../../machines/attempt/ports.ts';
 import type { AttemptInput, AttemptOutcome } from '../../machines/contracts/attempt.ts';
+import type { ReplyEvent } from '../../machines/contracts/reply-event.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
 import { attemptParts } from './attempt-parts.ts';
 import type { DeepPartial } from './deep-partial.ts';
@@ -20,7 +20,7 @@ export interface CreateAttemptOptions<Schema extends StandardSchemaV1> extends A
 /** The attempt machine with its ports filled, for a chart of your own; its output is the outcome, and it never fails. */
 export type AttemptLogic<Output> = ActorLogic<
   Snapshot<AttemptOutcome<Output>> & Pick<SnapshotFrom<typeof attemptMachine>, 'value' | 'context'>,
-  ReadReplyEvent,
+  ReplyEvent,
   AttemptInput,
   ActorSystem<ActorSystemInfo>
 >;

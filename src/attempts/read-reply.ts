@@ -1,8 +1,10 @@
 import { fromCallback } from 'xstate';
-import type { ReadReplyEvent, ReadReplyInput } from '../../machines/attempt/ports.ts';
+import type { ReadReplyInput } from '../../machines/attempt/ports.ts';
 import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { ChatModel, ModelRequest, ReplyForm } from '../../machines/contracts/model.ts';
+import type { ReplyEvent } from '../../machines/contracts/reply-event.ts';
 import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
+import type { Conductor } from '../calls/call.ts';
 import { type Ask, requestOf } from '../prompts/ask.ts';
 import { charsOf } from '../prompts/reply-rule.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
@@ -45,78 +47,97 @@ export interface ReadReplyParts {
   readonly replyForm: ReplyForm;
   readonly clock: Clock;
   readonly watcher: CallWatcher;
+  readonly conductor: Conductor;
 }
 
 /** Renders what is asked, calls the model once and reads its stream: the `readReply` port of the attempt machine [A2]. */
 export function createReadReply(parts: ReadReplyParts) {
-  const { clock, watcher } = parts;
-  return fromCallback<ReadReplyEvent, ReadReplyInput>(({ input: call, sendBack }) => {
-    const controller = new AbortController();
-    const openedAtMs = clock.now();
-    let over = false;
-    let stop = (): void => {};
-    const tell = (event: ReadReplyEvent): void => {
-      if (over) return;
-      over = event.type === 'reply.ended';
-      sendBack(event);
-    };
-    const heartbeat = createHeartbeat(call.policy.chunkMs, clock, (type, progress) =>
-      tell({ type, openedAtMs, ...progress }),
-    );
-
-    async function read(): Promise<void> {
-      const { model, ask, request } = callOf(parts, call);
-      const { items } = watcher;
-      const promptChars = charsOf(ask, request);
-      const tooLong = await promptTooLong(model, request, promptChars);
-      const reply =
-        tooLong ??
-        (await readStream(() => model.stream(request, { signal: controller.signal }), {
-          form: request.replyForm,
-          toolName: request.schemaName,
-          acceptsList: ask.shape.mayBeList,
-          offered: offeredBy(ask, request),
-          maxChars: call.policy.maxReplyChars,
-          promptChars,
-          onStoppable: (given) => {
-            stop = given;
-          },
-          onAlive: () => {
-            if (!over) heartbeat.beat(0);
-          },
-          onText: (text) => {
-            if (over) return;
-            heartbeat.beat(text.length);
-            watcher.onText(call, text);
-          },
-          onBegin: items && (() => over || items.begin(call)),
-          onComplete:
-            items &&
-            ((value, pathNow) => {
-              if (over || !items.isWanted) return;
-              const index = ask.shape.itemAt(pathNow());
-              if (index !== null) items.take(call, index, value);
-            }),
-          onPartial: (given) => {
-            const value = ask.shape.unwrapPartial(given);
-            if (!over && value !== undefined) watcher.onPartial(call, value);
-          },
-        }));
-      tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, reply });
-    }
-
-    read().catch((error: unknown) =>
-      tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, reply: thrown(error) }),
-    );
+  return fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack, self }) => {
+    let abort = (): void => {};
+    const release = parts.conductor.begin({
+      port: 'readReply',
+      input,
+      isWaiting: () => self.getSnapshot().status === 'active',
+      perform: (tell) => {
+        abort = readReply(parts, input, tell);
+      },
+      hear: (event) => sendBack(event as ReplyEvent),
+    });
     return () => {
-      // A call that has ended needs no abort, and an abort makes an error with its stack.
-      if (!over) {
-        controller.abort();
-        stop();
-      }
-      over = true;
+      release();
+      abort();
     };
   });
+}
+
+/** Gives what aborts it. */
+function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: ReplyEvent) => void): () => void {
+  const { clock, watcher } = parts;
+  const controller = new AbortController();
+  const openedAtMs = clock.now();
+  let over = false;
+  let stop = (): void => {};
+  const tell = (event: ReplyEvent): void => {
+    if (over) return;
+    over = event.type === 'reply.ended';
+    hear(event);
+  };
+  const heartbeat = createHeartbeat(call.policy.chunkMs, clock, (type, progress) =>
+    tell({ type, openedAtMs, ...progress }),
+  );
+
+  async function read(): Promise<void> {
+    const { model, ask, request } = callOf(parts, call);
+    const { items } = watcher;
+    const promptChars = charsOf(ask, request);
+    const tooLong = await promptTooLong(model, request, promptChars);
+    const reply =
+      tooLong ??
+      (await readStream(() => model.stream(request, { signal: controller.signal }), {
+        form: request.replyForm,
+        toolName: request.schemaName,
+        acceptsList: ask.shape.mayBeList,
+        offered: offeredBy(ask, request),
+        maxChars: call.policy.maxReplyChars,
+        promptChars,
+        onStoppable: (given) => {
+          stop = given;
+        },
+        onAlive: () => {
+          if (!over) heartbeat.beat(0);
+        },
+        onText: (text) => {
+          if (over) return;
+          heartbeat.beat(text.length);
+          watcher.onText(call, text);
+        },
+        onBegin: items && (() => over || items.begin(call)),
+        onComplete:
+          items &&
+          ((value, pathNow) => {
+            if (over || !items.isWanted) return;
+            const index = ask.shape.itemAt(pathNow());
+            if (index !== null) items.take(call, index, value);
+          }),
+        onPartial: (given) => {
+          const value = ask.shape.unwrapPartial(given);
+          if (!over && value !== undefined) watcher.onPartial(call, value);
+        },
+      }));
+    tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, reply });
+  }
+
+  read().catch((error: unknown) =>
+    tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, reply: thrown(error) }),
+  );
+  return () => {
+    // A call that has ended needs no abort, and an abort makes an error with its stack.
+    if (!over) {
+      controller.abort();
+      stop();
+    }
+    over = true;
+  };
 }
 
 function callOf({ models, askFor, replyForm }: ReadReplyParts, call: ReadReplyInput) {

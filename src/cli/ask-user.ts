@@ -26,7 +26,7 @@ export function createAsker({ send }: Pick<Run, 'send'>, answerer: Answerer, scr
   function hearEntry(entry: JournalEntry): void {
     switch (entry.type) {
       case 'run-start':
-        consentMs = entry.limits['consentMs'] ?? 0;
+        consentMs = entry.limits.consentMs;
         return;
       case 'consent-asked':
         void put((signal) => answerer.consent(entry.request, signal, consentMs), {

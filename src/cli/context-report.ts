@@ -2,6 +2,7 @@ import type { ContextOperation } from '../../machines/contracts/context-operatio
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import { initialMessages } from '../../machines/policies/progress.ts';
 
 /** An operation of a run: which step and phase made it, and the characters of its target before and after, null where it is not there. */
 export interface ListedOperation {
@@ -18,8 +19,7 @@ export function listOperations(entries: Iterable<JournalEntry>): readonly Listed
   const chars = new Map<string, number>();
   let made: { readonly step: number; readonly phase: Phase } | null = null;
   for (const entry of entries) {
-    if (entry.type === 'run-start' || entry.type === 'session-recalled')
-      for (const { id, content } of entry.messages) chars.set(id, content.length);
+    for (const { id, content } of begunWith(entry)) chars.set(id, content.length);
     if (entry.type !== 'operations') continue;
     const { step, phase } = made ?? entry;
     for (const operation of entry.applied) {
@@ -32,6 +32,12 @@ export function listOperations(entries: Iterable<JournalEntry>): readonly Listed
     made = { step: entry.step, phase: entry.phase };
   }
   return listed;
+}
+
+/** The messages that a run begins with. */
+function begunWith(entry: JournalEntry): readonly Message[] {
+  if (entry.type === 'run-start') return initialMessages(entry);
+  return entry.type === 'session-recalled' ? entry.messages : [];
 }
 
 /** As `applyOperations` has it: what is there is not added again, and what is not there is not changed. */

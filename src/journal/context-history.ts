@@ -1,5 +1,6 @@
 import type { ContextDocument } from '../../machines/contracts/context-document.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { initialMessages } from '../../machines/policies/progress.ts';
 
 /**
  * The context of a run as a document: what it began with, recalled from its session or given, and every operation that was applied to it, in order [U12]. A fold of the
@@ -9,7 +10,7 @@ export function contextHistory(entries: Iterable<JournalEntry>): ContextDocument
   let initial: ContextDocument['initial'] = [];
   const operations: ContextDocument['operations'][number][] = [];
   for (const entry of entries) {
-    if (entry.type === 'run-start') initial = entry.messages;
+    if (entry.type === 'run-start') initial = initialMessages(entry);
     if (entry.type === 'session-recalled') initial = [...entry.messages, ...initial];
     if (entry.type === 'operations') operations.push(...entry.applied);
   }

@@ -6,22 +6,25 @@ import type { Fact, JournalEntry } from '../../machines/contracts/journal-entry.
  */
 export interface Journal {
   readonly entries: readonly JournalEntry[];
+  /** Milliseconds from the start of the run. */
+  nowMs(): number;
   append(fact: Fact): void;
   /** The run is over: what comes later is not written. */
   close(): void;
   listen(listener: (entry: JournalEntry) => void): void;
 }
 
-export function createJournal(now: () => number): Journal {
-  const startedAtMs = now();
+/** `atMs` gives the milliseconds from the start of the run, now that the entry of this number is written. */
+export function createJournal(atMs: (seq: number) => number): Journal {
   const entries: JournalEntry[] = [];
   let closed = false;
   const listeners: ((entry: JournalEntry) => void)[] = [];
   return {
     entries,
+    nowMs: () => atMs(entries.length),
     append(fact) {
       if (closed) return;
-      const entry = { seq: entries.length, atMs: now() - startedAtMs, ...fact };
+      const entry = { seq: entries.length, atMs: atMs(entries.length), ...fact };
       entries.push(entry);
       for (const listener of listeners) listener(entry);
     },

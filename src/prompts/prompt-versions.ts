@@ -1,6 +1,6 @@
 import type { PromptVersion } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
-import { fnv1a } from '../../machines/text/hash.ts';
+import { hexDigest } from '../../machines/text/hash.ts';
 import { askOf, type Prompt } from './prompt.ts';
 import { sampleInputs } from './sample-inputs.ts';
 
@@ -33,7 +33,7 @@ function digestOf(prompt: Prompt): string | null {
   try {
     const { turns, shape } = askOf(prompt);
     const said = JSON.stringify([turns(sampleInputs[prompt.name]), shape.jsonSchema]);
-    return (fnv1a(said) >>> 0).toString(16).padStart(8, '0');
+    return hexDigest(said);
   } catch {
     return null;
   }

@@ -1,24 +1,46 @@
-import { fromPromise } from 'xstate';
 import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../machines/action/ports.ts';
 import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../../machines/contracts/capability.ts';
 import type { Clock } from '../attempts/clock.ts';
+import type { Conductor } from '../calls/call.ts';
+import { question } from '../calls/question.ts';
 import { checkArguments } from '../capabilities/check-arguments.ts';
 import type { CapabilityRegistry } from '../capabilities/registry.ts';
 import { runCapability } from '../capabilities/run-capability.ts';
 import { type Decider, noopDecider } from './decider.ts';
 
+interface Parts {
+  readonly capabilities: CapabilityRegistry;
+  readonly decider: Decider;
+  readonly clock: Clock;
+  readonly conductor: Conductor;
+}
+
 /** The ports of the action machine but its attempt. */
-export function createActionActors(registry: CapabilityRegistry, decider: Decider, clock: Clock) {
+export function createActionActors({ capabilities, decider, clock, conductor }: Parts) {
   const decide = typeof decider === 'function' ? decider : noopDecider;
   return {
-    validateArguments: fromPromise<ArgumentsCheck, CapabilityCall>(({ input }) => checkArguments(registry, input)),
-    executeCapability: fromPromise<CapabilityResult, ExecuteCapabilityInput>(({ input, signal }) =>
-      runCapability(registry, { ...input, signal, now: () => clock.now() }),
+    validateArguments: question<ArgumentsCheck, CapabilityCall>(
+      'validateArguments',
+      ({ input }) => checkArguments(capabilities, input),
+      conductor,
     ),
-    decideContinuation: fromPromise<unknown, DecideContinuationInput>(async ({ input, signal }) =>
-      decide(copyOf(input), { signal }),
+    executeCapability: question<CapabilityResult, ExecuteCapabilityInput>(
+      'executeCapability',
+      ({ input, signal }) => runCapability(capabilities, { ...input, signal, now: () => clock.now() }),
+      conductor,
+    ),
+    decideContinuation: question<unknown, DecideContinuationInput>(
+      'decideContinuation',
+      async ({ input, signal }) => asJson(await decide(copyOf(input), { signal })),
+      conductor,
     ),
   };
+}
+
+/** A decider is the user's code: what it says is written down, and read from there too. Throws for what is no JSON. */
+function asJson(said: unknown): unknown {
+  const text = JSON.stringify(said);
+  return text === undefined ? null : JSON.parse(text);
 }
 
 const copies = new WeakMap<CapabilityResult, CapabilityResult>();

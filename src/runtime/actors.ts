@@ -1,4 +1,3 @@
-import { fromPromise } from 'xstate';
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import { actionVerdicts } from '../../machines/action/verdicts.ts';
 import { attemptVerdicts } from '../../machines/attempt/verdicts.ts';
@@ -17,6 +16,8 @@ import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import type { Clock } from '../attempts/clock.ts';
 import { joinAttempt } from '../attempts/join-attempt.ts';
 import type { CallWatcher } from '../attempts/read-reply.ts';
+import type { Conductor } from '../calls/call.ts';
+import { type Question, question } from '../calls/question.ts';
 import type { CapabilityRegistry } from '../capabilities/registry.ts';
 import { listenToGuards } from '../journal/guard-verdicts.ts';
 import { askOf, type Prompt } from '../prompts/prompt.ts';
@@ -33,6 +34,7 @@ export interface ActorParts {
   readonly replyForm: ReplyForm;
   readonly clock: Clock;
   readonly watcher: Watcher;
+  readonly conductor: Conductor;
   readonly passages: PassageSource;
   readonly embeddings: EmbeddingModel | null;
   readonly capabilities: CapabilityRegistry;
@@ -40,19 +42,24 @@ export interface ActorParts {
   readonly sessions: SessionStore;
 }
 
+/** What a chain is joined from, before a run of it. */
+export type ChainParts = Omit<ActorParts, 'watcher' | 'conductor'>;
+
 /** The actors that the chain's ports want, joined to a model, documents and capabilities. */
 export function joinActors(parts: ActorParts) {
+  const { conductor } = parts;
   const { verdicts } = parts.watcher;
   const attempt = joinAttempt({
     models: parts.models,
     askFor: (task) => askOf(parts.prompts[task as Task]),
     replyForm: parts.replyForm,
     clock: parts.clock,
+    conductor,
     watcher: callWatcher(parts.watcher),
     guards: listenToGuards(attemptVerdicts, verdicts),
   });
   const action = actionMachine.provide({
-    actors: { attempt, ...createActionActors(parts.capabilities, parts.decider, parts.clock) },
+    actors: { attempt, ...createActionActors(parts) },
     guards: listenToGuards(actionVerdicts, verdicts),
   });
   const measure = createContextMeasurer(parts.models[0], parts.embeddings);
@@ -60,10 +67,18 @@ export function joinActors(parts: ActorParts) {
   return {
     attempt,
     action,
-    retrievePassages: createRetrievePassages(parts.passages, parts.watcher),
-    measureContext: fromPromise<ContextMeasures, MeasureContextInput>(({ input, signal }) => measure(input, signal)),
-    compareAnswers: fromPromise<number | null, CompareAnswersInput>(({ input, signal }) => compare(input, signal)),
-    ...createSessionActors(parts.sessions),
+    retrievePassages: createRetrievePassages(parts),
+    measureContext: question<ContextMeasures, MeasureContextInput>(
+      'measureContext',
+      ({ input, signal }) => measure(input, signal),
+      conductor,
+    ),
+    compareAnswers: question<number | null, CompareAnswersInput>(
+      'compareAnswers',
+      ({ input, signal }) => compare(input, signal),
+      conductor,
+    ),
+    ...createSessionActors(parts.sessions, conductor),
   };
 }
 
@@ -76,22 +91,23 @@ function callWatcher({ record, partial }: Watcher): CallWatcher {
   };
 }
 
-function createRetrievePassages(source: PassageSource, { record }: Watcher) {
-  return fromPromise<Retrieval, RetrievePassagesInput>(async ({ input: { query, ...options }, signal }) => {
+function createRetrievePassages({ passages, watcher: { record }, conductor }: ActorParts) {
+  const search = async ({ input: { query, ...options }, signal }: Question<RetrievePassagesInput>) => {
     const tell = (found: Retrieval | null, failure: string | null): void => {
       if (signal.aborted) return;
-      const passages = found?.passages.length ?? 0;
-      record({ type: 'retrieval', query, passages, widened: found?.widened ?? false, failure });
+      const count = found?.passages.length ?? 0;
+      record({ type: 'retrieval', query, passages: count, widened: found?.widened ?? false, failure });
     };
     try {
-      const found = readRetrieval(await source.search(query, { ...options, signal }));
+      const found = readRetrieval(await passages.search(query, { ...options, signal }));
       tell(found, null);
       return found;
     } catch (error) {
       tell(null, unexpectedFailure(error).message);
       throw error;
     }
-  });
+  };
+  return question('retrievePassages', search, conductor);
 }
 
 /** Sources are the user's code: what is no retrieval is a dead source. */

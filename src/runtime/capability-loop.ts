@@ -14,6 +14,7 @@ import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import { actionInput } from '../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../machines/policies/progress.ts';
 import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
+import { directly } from '../calls/call.ts';
 import { createVerdictLog } from '../journal/guard-verdicts.ts';
 import { createJournal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
@@ -93,11 +94,16 @@ const STOPPED = 'the loop was stopped';
 
 function startLoop(input: ActionInput, parts: ReturnType<typeof partsOf>, signal: AbortSignal | undefined): LoopRun {
   const { clock } = parts;
-  const journal = createJournal(() => clock.now());
+  const beganAtMs = clock.now();
+  const journal = createJournal(() => clock.now() - beganAtMs);
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
   const verdicts = createVerdictLog();
-  const { action } = joinActors({ ...parts, watcher: { verdicts, record: journal.append, partial: stream.push } });
+  const { action } = joinActors({
+    ...parts,
+    conductor: directly,
+    watcher: { verdicts, record: journal.append, partial: stream.push },
+  });
   const actor = createActor(action, { input, clock, inspect: observeSystem(journal.append, verdicts) });
   let forget = (): void => {};
   /** What the calls under way had used when they were broken off. */

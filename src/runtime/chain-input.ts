@@ -1,7 +1,7 @@
-import type { ChainInput } from '../../machines/contracts/chain-state.ts';
+import type { ChainInput } from '../../machines/contracts/chain-input.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PriceTable } from '../../machines/contracts/price.ts';
-import { type ActorParts, noPassages } from './actors.ts';
+import { type ChainParts, noPassages } from './actors.ts';
 import { kindOf } from './decider.ts';
 import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
@@ -18,7 +18,7 @@ export function chainInput(run: RunOptions, options: PostChainOptions = {}): Cha
 export function inputOf(
   run: RunOptions,
   options: PostChainOptions,
-  { clock, models, capabilities, decider, passages, embeddings }: Omit<ActorParts, 'watcher'>,
+  { clock, models, capabilities, decider, passages, embeddings }: ChainParts,
 ): ChainInput {
   const { request, history, messages, mode, startAt, sessionId } = readRun(run);
   const startedAtMs = clock.now();
@@ -48,7 +48,7 @@ export function inputOf(
 
 /** What each model costs, as far as the table says. */
 function pricesOf(
-  models: ActorParts['models'],
+  models: ChainParts['models'],
   table: PriceTable | undefined,
 ): Pick<ChainInput, 'prices' | 'currency'> {
   if (table === undefined) return { prices: [], currency: null };

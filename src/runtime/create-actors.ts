@@ -1,3 +1,4 @@
+import { directly } from '../calls/call.ts';
 import { joinActors } from './actors.ts';
 import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
@@ -13,5 +14,5 @@ export function createActors(
   heard: Partial<Pick<Watcher, 'record' | 'partial'>> = {},
 ): ReturnType<typeof joinActors> {
   readOptions(options);
-  return joinActors({ ...partsOf(options), watcher: { ...nobody, ...heard } });
+  return joinActors({ ...partsOf(options), conductor: directly, watcher: { ...nobody, ...heard } });
 }

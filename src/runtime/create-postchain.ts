@@ -1,8 +1,9 @@
 import { inputOf } from './chain-input.ts';
 import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
-import { type Run, startRun } from './run.ts';
+import type { Run } from './run.ts';
 import type { RunOptions } from './run-options.ts';
+import { startRun } from './start-run.ts';
 
 export interface PostChain {
   /** Starts a run. Throws `invalid_request` or `invalid_option` before anything starts, and nothing afterwards. */

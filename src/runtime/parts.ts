@@ -3,12 +3,12 @@ import { createRegistry } from '../capabilities/registry.ts';
 import { offlineModel } from '../models/offline/offline-model.ts';
 import { prompts } from '../prompts/registry.ts';
 import { memorySessions } from '../sessions/memory-sessions.ts';
-import { type ActorParts, noPassages } from './actors.ts';
+import { type ChainParts, noPassages } from './actors.ts';
 import { CONTINUATION, deciderOf } from './decider.ts';
 import type { PostChainOptions } from './options.ts';
 
 /** The parts that a chain is joined from, with what was not given filled in. */
-export function partsOf(options: PostChainOptions): Omit<ActorParts, 'watcher'> {
+export function partsOf(options: PostChainOptions): ChainParts {
   return {
     models: [options.model ?? offlineModel(), ...(options.fallbackModels ?? [])],
     replyForm: options.replyForm ?? 'text',

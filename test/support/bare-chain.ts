@@ -1,6 +1,6 @@
 import { createActor, SimulatedClock } from 'xstate';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
-import type { ChainInput } from '../../machines/contracts/chain-state.ts';
+import type { ChainInput } from '../../machines/contracts/chain-input.ts';
 import type { ChainFact } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { type ScriptEntry, scriptedModel } from '../../src/models/scripted.ts';

@@ -1,12 +1,13 @@
 import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { AttemptContext } from '../../../machines/attempt/context.ts';
-import type { ReadReplyEvent, ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
+import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
 import type { Reply, Validation } from '../../../machines/contracts/attempt.ts';
 import { type AttemptPolicy, DEFAULT_POLICY } from '../../../machines/contracts/attempt-policy.ts';
 import type { TokenUsage } from '../../../machines/contracts/budget.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
+import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 
 export const POLICY: AttemptPolicy = {
@@ -47,7 +48,7 @@ export const SCHEMA_FAILURE = failureOf('schema', 'invalid_reply', 'The reply do
 interface Call {
   readonly input: ReadReplyInput;
   readonly stopped: boolean;
-  readonly tell: (event: ReadReplyEvent) => void;
+  readonly tell: (event: ReplyEvent) => void;
   readonly started: () => void;
   readonly progressed: () => void;
   readonly ended: (reply: Reply) => void;
@@ -72,7 +73,7 @@ export function attemptRig({
   const calls: Call[] = [];
   const facts: ChainFact[] = [];
   const contexts: AttemptContext[] = [];
-  const readReply = fromCallback<ReadReplyEvent, ReadReplyInput>(({ input, sendBack }) => {
+  const readReply = fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack }) => {
     onRead?.(input.attempt);
     let stopped = false;
     const openedAtMs = clock.now();

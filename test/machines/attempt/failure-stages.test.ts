@@ -3,13 +3,14 @@ import { createActor, toPromise } from 'xstate';
 import { z } from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phases/intention.ts';
 import { createValidateReply } from '../../../src/attempts/validate-reply.ts';
+import { directly } from '../../../src/calls/call.ts';
 import { askOf } from '../../../src/prompts/prompt.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
 
 /** What the product's validator says of a value, held against this schema. */
 async function validate(output: z.ZodType, value: unknown) {
-  const validateReply = createValidateReply(() => askOf({ ...prompts.intention, output }));
+  const validateReply = createValidateReply(() => askOf({ ...prompts.intention, output }), directly);
   return toPromise(createActor(validateReply, { input: { task: 'intention', value } }).start());
 }
 

@@ -2,14 +2,15 @@ import { describe, expect, it, test } from 'vitest';
 import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import type { ReadReplyEvent, ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
+import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
+import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
 import { actionInput } from '../action/action-rig.ts';
 import { attemptRig, flush, POLICY, reply } from './attempt-rig.ts';
 
 const input = { id: 's1.yield', task: 'yield' as const, input: {}, policy: POLICY };
-const readReply = fromCallback<ReadReplyEvent, ReadReplyInput>(() => {});
+const readReply = fromCallback<ReplyEvent, ReadReplyInput>(() => {});
 const validateReply = fromPromise<Validation, ValidateReplyInput>(async () => ({ ok: true, value: 1 }));
 
 /** The error that a machine comes to when it is started with this input. */

@@ -5,6 +5,7 @@ import {
   JOURNAL_VERSION,
   journalEntrySchema,
 } from '../../../machines/contracts/journal-entry.ts';
+import { aChainInput } from '../policies/states.ts';
 import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, aMessage, operations, results } from './samples.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, estimated: false };
@@ -56,17 +57,20 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
   'run-start': {
     type: 'run-start',
     version: JOURNAL_VERSION,
-    runId: 'r',
-    request: 'When?',
-    messages: [aMessage()],
-    mode: 'automatic',
+    chart: { id: 'postChain', digest: '0123abcd' },
+    ...aChainInput({ messages: [aMessage()] }),
     modelId: 'm',
     fallbackModelIds: ['n'],
     prompts: { action: { name: 'action', version: 1, digest: null } },
     startedAt: '2025-01-27T10:00:00Z',
-    limits: { maxCycles: 5 },
-    thresholds: { confidence: 0.9 },
+    host: { flags: ['--docs', 'docs'] },
+    forkedFrom: { runId: 'q', seq: 7, changes: ['thresholds.confidence=0.5'] },
   },
+  'call-start': { type: 'call-start', call: 0, port: 'readReply' },
+  'call-event': { type: 'call-event', call: 0, port: 'measureContext', event: { type: 'settled', output: [1] } },
+  timer: { type: 'timer', timer: 0 },
+  'run-stopped': { type: 'run-stopped' },
+  resumed: { type: 'resumed', resumedAt: '2025-01-27T10:00:00Z' },
   delivery: { type: 'delivery', event: { type: 'consent.given', choice: 'keep', items: { m: 'remove' } } },
   transition: {
     type: 'transition',

@@ -1,6 +1,7 @@
 import type { AttemptOutcome } from '../../../machines/contracts/attempt.ts';
 import { type Limits, limitsSchema } from '../../../machines/contracts/budget.ts';
-import type { ChainInput, ChainState } from '../../../machines/contracts/chain-state.ts';
+import type { ChainInput } from '../../../machines/contracts/chain-input.ts';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { Assessment } from '../../../machines/contracts/decision.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { RecursionState } from '../../../machines/contracts/recursion.ts';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import type { ActionInput } from '../../../machines/contracts/action-state.ts';
 import type { ActionResult } from '../../../machines/contracts/phases/action.ts';
+import { directly } from '../../../src/calls/call.ts';
 import { type Capability, defineCapability } from '../../../src/capabilities/capability.ts';
 import { createRegistry } from '../../../src/capabilities/registry.ts';
 import { createActionActors } from '../../../src/runtime/action-actors.ts';
@@ -23,7 +24,9 @@ export function start({ capabilities = [], wish, decider = noopDecider, input = 
   const registry = createRegistry(capabilities);
   const { attempt, model } = attemptSaying(saying(wish), clock);
   const actor = createActor(
-    actionMachine.provide({ actors: { attempt, ...createActionActors(registry, decider, clock) } }),
+    actionMachine.provide({
+      actors: { attempt, ...createActionActors({ capabilities: registry, decider, clock, conductor: directly }) },
+    }),
     {
       clock,
       input: withDescriptors(actionInput([], { decider: kindOf(decider), ...input }), registry.descriptors),

@@ -42,10 +42,7 @@ describe('a run over earlier turns, with nobody at a terminal', () => {
     const entries = entriesIn(path);
     expect(entries.filter(({ type }) => type === 'consent-asked')).toHaveLength(1);
     const [start] = entries;
-    expect(start?.type === 'run-start' && start.messages.map(({ content }) => content)).toEqual([
-      ...LONG_HISTORY.map(({ content }) => content),
-      REQUEST,
-    ]);
+    expect(start).toMatchObject({ request: REQUEST, messages: LONG_HISTORY.map(({ content }) => ({ content })) });
   });
 
   it('[U13] the progress says under Understanding what was taken away', async () => {

@@ -53,10 +53,11 @@ function journalOf(messages: Message[], batches: readonly (readonly ContextOpera
     phase: 'action' as const,
     step: index + 1,
     applied: [...batch],
-    seq: index + 1,
+    seq: index + 2,
     atMs: 0,
   }));
-  return [{ ...start, messages }, ...applied];
+  const recalled = { type: 'session-recalled', sessionId: 'u', turns: 1, messages, problem: null } as const;
+  return [start, { seq: 1, atMs: 0, ...recalled }, ...applied];
 }
 
 describe('the operations of a run as they are listed', () => {

@@ -1,0 +1,97 @@
+import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
+import { chainEventSchema } from '../../machines/contracts/chain-event.ts';
+import type { ChainState } from '../../machines/contracts/chain-state.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { createJournal, type Journal } from '../journal/journal.ts';
+import { onAbort } from '../on-abort.ts';
+import { spell } from '../refusal.ts';
+import type { ChainParts } from './actors.ts';
+import { createEventStream } from './event-stream.ts';
+import { answerAfterCrash, answerAfterStop } from './last-resort.ts';
+import type { Run } from './run.ts';
+import { inputOfStart } from './run-start.ts';
+import { createStage, type Stage } from './stage.ts';
+
+/** A run before it plays: its stage, its journal, and its face for who started it. */
+export interface OpenRun {
+  readonly run: Run;
+  readonly stage: Stage;
+  readonly journal: Journal;
+  /** Tells the run when the signal aborts. */
+  obey(signal: AbortSignal | undefined): void;
+}
+
+export interface RunParts {
+  readonly parts: ChainParts;
+  /** The milliseconds from the start of the run, now that the entry of this number is written. */
+  readonly atMs: (seq: number) => number;
+  /** Hears of every entry as it is written, before anybody else does. */
+  readonly write?: (entry: JournalEntry) => void;
+}
+
+export function openRun(start: RunStart, { parts, atMs, write }: RunParts): OpenRun {
+  const journal = createJournal(atMs);
+  const stream = createEventStream(journal.entries);
+  if (write !== undefined) journal.listen(write);
+  journal.listen(stream.push);
+  journal.append(start);
+  const stage = createStage({ input: inputOfStart(start), parts, journal, partial: stream.push });
+  const { actor } = stage;
+
+  let forget = (): void => {};
+  const answer = new Promise<FinalAnswer>((resolve) => {
+    let state: ChainState = actor.getSnapshot().context;
+    const finish = (given: FinalAnswer, told: boolean): void => {
+      forget();
+      resolve(given);
+      if (!told) journal.append({ type: 'answer', answer: given });
+      journal.append({ type: 'run-end', status: given.status, usage: given.metadata.usage });
+      journal.close();
+      stream.end();
+    };
+    actor.subscribe({
+      next: (snapshot) => {
+        state = snapshot.context;
+      },
+      error: (error) => finish(answerAfterCrash(state, error), false),
+      complete: () => {
+        const { output } = actor.getSnapshot();
+        if (output === undefined) finish(answerAfterStop(state), false);
+        else finish(output, true);
+      },
+    });
+  });
+
+  const send = (event: ChainEvent): void => {
+    const read = chainEventSchema.safeParse(event);
+    if (!read.success) throw notAnEvent(event);
+    stage.deliver({ type: 'delivery', event: read.data });
+  };
+  // Whoever holds the actor talks to it by way of the journal too.
+  actor.send = send;
+  actor.stop = () => {
+    stage.deliver({ type: 'run-stopped' });
+    return actor;
+  };
+  const cancel = (reason?: string): void => send({ type: 'run.cancelled', ...(reason && { reason }) });
+  const interrupt = (): void => send({ type: 'run.interrupted', reason: 'the signal was aborted' });
+  return {
+    run: { runId: start.runId, events: stream, answer, journal: journal.entries, send, cancel, actor },
+    stage,
+    journal,
+    obey(signal) {
+      if (signal?.aborted) interrupt();
+      else if (signal !== undefined) forget = onAbort(signal, interrupt);
+    },
+  };
+}
+
+function notAnEvent(event: unknown): PostChainError {
+  const types = chainEventSchema.options.map((option) => option.shape.type.value).join(', ');
+  return new PostChainError(
+    'invalid_option',
+    `No event of a run: got ${spell((event as { type?: unknown } | null)?.type ?? event)}; wanted one of ${types}.`,
+  );
+}

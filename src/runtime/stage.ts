@@ -1,0 +1,144 @@
+import { type ActorRefFrom, createActor } from 'xstate';
+import { chainMachine } from '../../machines/chain/chain.machine.ts';
+import { chainVerdicts } from '../../machines/chain/verdicts.ts';
+import { LAST_EVENTS } from '../../machines/contracts/call-event.ts';
+import type { ChainInput } from '../../machines/contracts/chain-input.ts';
+import type { Stimulus } from '../../machines/contracts/journal-entry.ts';
+import type { Call, Conductor } from '../calls/call.ts';
+import { createVerdictLog, listenToGuards } from '../journal/guard-verdicts.ts';
+import type { Journal } from '../journal/journal.ts';
+import { observeSystem } from '../journal/observe.ts';
+import { type ChainParts, joinActors } from './actors.ts';
+import { createInbox } from './inbox.ts';
+import type { Watcher } from './watcher.ts';
+
+/** What a stage plays in: who makes the calls of its charts and watches its timers. What comes of them is told to the stage. */
+export interface World {
+  /** `call` is the number of the call in its run. */
+  perform(call: number, made: Call): void;
+  /** Gives what ends the wait early. */
+  wait(timer: number, waitMs: number): () => void;
+}
+
+/** Nobody makes calls and no time passes: the charts get what they are fed with. */
+const stillWorld: World = { perform: () => {}, wait: () => () => {} };
+
+export interface StageParts {
+  readonly input: ChainInput;
+  readonly parts: ChainParts;
+  readonly journal: Journal;
+  readonly partial: Watcher['partial'];
+}
+
+/**
+ * The charts of one run, and everything that passes between them and the world: calls go out, and what comes in comes through
+ * `deliver`, one stimulus at a time, each written into the journal before the charts take it in. Live, replayed, resumed or on a
+ * cluster, a run is the same stage in another world.
+ */
+export interface Stage {
+  readonly actor: ActorRefFrom<typeof chainMachine>;
+  start(): void;
+  /** What comes while the charts take something in waits its turn; what nobody waits for any more is dropped, and not written. */
+  deliver(stimulus: Stimulus): void;
+  /** Plays on in another world: calls without an answer and timers that have not fired are handed over to it. */
+  enter(world: World): void;
+  /** The calls that wait for an answer, by their numbers. */
+  readonly calls: ReadonlyMap<number, Call>;
+}
+
+interface Timer {
+  readonly fire: () => void;
+  readonly dueMs: number;
+  cancel: () => void;
+}
+
+export function createStage({ input, parts, journal, partial }: StageParts): Stage {
+  const calls = new Map<number, Call>();
+  const timers = new Map<number, Timer>();
+  let world = stillWorld;
+  let nextCall = 0;
+  let nextTimer = 0;
+
+  const conductor: Conductor = {
+    begin(made) {
+      const call = nextCall;
+      nextCall += 1;
+      journal.append({ type: 'call-start', call, port: made.port });
+      calls.set(call, made);
+      world.perform(call, made);
+      return () => void calls.delete(call);
+    },
+  };
+
+  /** The delays of the charts; calls go by the clock of the parts. */
+  const clock = {
+    setTimeout(fire: () => void, waitMs: number): number {
+      const timer = nextTimer;
+      nextTimer += 1;
+      timers.set(timer, { fire, dueMs: journal.nowMs() + waitMs, cancel: world.wait(timer, waitMs) });
+      return timer;
+    },
+    clearTimeout(timer: number): void {
+      timers.get(timer)?.cancel();
+      timers.delete(timer);
+    },
+  };
+
+  const verdicts = createVerdictLog();
+  const watcher: Watcher = { verdicts, record: journal.append, partial };
+  const actor = createActor(
+    chainMachine.provide({
+      actors: joinActors({ ...parts, watcher, conductor }),
+      guards: listenToGuards(chainVerdicts, verdicts),
+    }),
+    { input, clock, inspect: observeSystem(journal.append, verdicts) },
+  );
+
+  const { send, stop } = actor;
+
+  function take(stimulus: Stimulus): void {
+    switch (stimulus.type) {
+      case 'delivery':
+        if (actor.getSnapshot().status !== 'active') return;
+        journal.append(stimulus);
+        send(stimulus.event);
+        return;
+      case 'call-event': {
+        const made = calls.get(stimulus.call);
+        if (!made?.isWaiting()) return;
+        if (LAST_EVENTS.has(stimulus.event.type)) calls.delete(stimulus.call);
+        journal.append(stimulus);
+        made.hear(stimulus.event);
+        return;
+      }
+      case 'timer': {
+        const timer = timers.get(stimulus.timer);
+        if (timer === undefined) return;
+        timers.delete(stimulus.timer);
+        journal.append(stimulus);
+        timer.fire();
+        return;
+      }
+      case 'run-stopped':
+        journal.append(stimulus);
+        stop.call(actor);
+        return;
+      default:
+        stimulus satisfies never;
+    }
+  }
+
+  const inbox = createInbox(take);
+  return {
+    actor,
+    start: () => inbox.during(() => actor.start()),
+    deliver: inbox.push,
+    enter(next) {
+      world = next;
+      for (const [call, made] of [...calls]) world.perform(call, made);
+      for (const [number, timer] of [...timers])
+        timer.cancel = world.wait(number, Math.max(0, timer.dueMs - journal.nowMs()));
+    },
+    calls,
+  };
+}

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { PHASES, TASKS, type Task } from '../../machines/contracts/phase.ts';
+import type { ScriptEntry } from '../../src/models/scripted.ts';
+import { everyTask, wish } from './every-task.ts';
+import { repliesWith, unsureAnswer } from './replies.ts';
+import { type Plan, type ScriptedRun, settle, startScripted } from './run-chain.ts';
+
+type Fault = 'none' | 'prose' | 'misfit' | 'cut' | 'flaky' | 'dead' | 'hang' | 'silent' | 'throws';
+const faults: Fault[] = [
+  'none',
+  'none',
+  'none',
+  'none',
+  'prose',
+  'misfit',
+  'cut',
+  'flaky',
+  'dead',
+  'hang',
+  'silent',
+  'throws',
+];
+
+/** What one call comes to. */
+function faulty(task: Task, fault: Fault, answer: Record<string, unknown>, wishes: boolean): ScriptEntry {
+  const call = wishes ? wish : null;
+  const changes = { action: { call }, continuation: { done: !wishes, next: call } };
+  const reply = task === 'yield' ? answer : repliesWith(changes)[task];
+  switch (fault) {
+    case 'none':
+      return reply;
+    case 'prose':
+      return { text: `Let me {think}. \`\`\`json\n${JSON.stringify(reply)}\n\`\`\` That is all.` };
+    case 'misfit':
+      return { text: '{"answer": 3}' };
+    case 'cut':
+      return { reply, cut: 12 };
+    case 'flaky':
+      return { failure: { code: 'server_error', status: 500, retryAfterMs: 1000 } };
+    case 'dead':
+      return { failure: { code: 'unauthorized', retryable: false } };
+    case 'hang':
+      return { hang: true, text: '{"a' };
+    case 'silent':
+      return { hang: true };
+    case 'throws':
+      return () => {
+        throw new Error('a model that breaks its contract');
+      };
+    default: {
+      const never: never = fault;
+      return never;
+    }
+  }
+}
+
+/** What happens in a run: what the model does, what the user says and when, and how it was started. */
+export const aRandomRun = fc.record({
+  faults: fc.infiniteStream(fc.constantFrom(...faults)),
+  answers: fc.infiniteStream(
+    fc.record({
+      confidence: fc.double({ min: 0, max: 1, noNaN: true }),
+      taskComplete: fc.boolean(),
+      informationSufficiency: fc.double({ min: 0, max: 1, noNaN: true }),
+      needsTools: fc.boolean(),
+      proposedPhase: fc.option(fc.constantFrom<string>(...PHASES, 'nowhere', '__proto__', '')),
+    }),
+  ),
+  wishes: fc.infiniteStream(fc.boolean()),
+  maxCycles: fc.integer({ min: 1, max: 6 }),
+  maxModelCalls: fc.integer({ min: 1, max: 60 }),
+  startAt: fc.constantFrom(...PHASES),
+  mode: fc.constantFrom('automatic' as const, 'manual' as const),
+  words: fc.array(
+    fc.record({
+      afterSteps: fc.integer({ min: 0, max: 30 }),
+      word: fc.constantFrom('cancel', 'finish', 'direct', 'nonsense', 'consent'),
+    }),
+    { maxLength: 3 },
+  ),
+});
+export type RandomRun = typeof aRandomRun extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Plays it to its end on a simulated clock; time passes only when nothing else does. */
+export async function playRandomRun(
+  random: RandomRun,
+  options: Parameters<typeof startScripted>[1] = {},
+): Promise<ScriptedRun> {
+  const { faults: nextFault, answers, wishes, words, maxCycles, maxModelCalls, ...how } = random;
+  const faultOf = nextFault[Symbol.iterator]();
+  const wishOf = wishes[Symbol.iterator]();
+  const answerOf = answers[Symbol.iterator]();
+  const plan: Record<string, (call: number) => ScriptEntry> = {};
+  for (const task of TASKS)
+    plan[task] = (call) =>
+      faulty(
+        task,
+        faultOf.next().value ?? 'none',
+        unsureAnswer(call % 3, answerOf.next().value ?? {}),
+        wishOf.next().value ?? false,
+      );
+  const limits = { maxCycles, maxModelCalls, totalMs: 600_000, phaseMs: 90_000 };
+  const scripted = startScripted(plan as Plan, { ...everyTask.options, ...options, limits }, how);
+  const { run, clock } = scripted;
+  for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
+    if (steps > 2000) throw new Error(`the run hangs in ${JSON.stringify(run.actor.getSnapshot().value)}`);
+    const before = run.journal.length;
+    await settle(1);
+    for (const { word } of words.filter(({ afterSteps }) => afterSteps === steps)) say(run, word);
+    if (run.journal.length === before) clock.increment(1000);
+  }
+  return scripted;
+}
+
+function say(run: ScriptedRun['run'], word: string): void {
+  if (word === 'cancel') run.cancel();
+  else if (word === 'finish') run.send({ type: 'run.finished' });
+  else if (word === 'consent') run.send({ type: 'consent.given', choice: 'remove' });
+  else run.send({ type: 'run.directed', phase: word === 'direct' ? 'experience' : 'nonsense' });
+}

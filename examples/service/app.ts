@@ -38,7 +38,10 @@ const clientEventSchema = chainEventSchema.refine(({ type }) => type !== 'run.in
 });
 
 /** A chain as an HTTP service: one run a request, streamed as server-sent events. */
-export function createApp(chain: PostChain, options: ServiceOptions = {}): Hono<{ Bindings: HttpBindings }> {
+export function createApp(
+  chain: Pick<PostChain, 'run'>,
+  options: ServiceOptions = {},
+): Hono<{ Bindings: HttpBindings }> {
   const { token, hosts = [], maxBodyBytes = 1_000_000, maxRuns = 100, stallMs = 30_000 } = options;
   const runs = new Map<string, Run>();
   const app = new Hono<{ Bindings: HttpBindings }>();

@@ -140,6 +140,8 @@ const runStartSchema = chainInputSchema.extend({
   /** What the program that started the run wants to know of it later; JSON. */
   host: z.record(z.string(), z.json()).nullable(),
   /** The run that this one goes on from, and what was changed there; null for one that began by itself. */
+  /** Texts of it were replaced as they were written: what was decided by them cannot be made again. */
+  redacted: z.boolean(),
   forkedFrom: z.object({ runId: z.string(), seq: z.int().min(0), changes: z.array(z.string()).readonly() }).nullable(),
 });
 
@@ -200,8 +202,12 @@ const kindsOf = (schema: { readonly options: readonly { readonly shape: { readon
 export const STIMULI = kindsOf(stimulusSchema) as ReadonlySet<Fact['type']>;
 export const NOTES = kindsOf(noteSchema) as ReadonlySet<Fact['type']>;
 
-/** A line of the journal: `seq` counts from 0 without a gap, `atMs` is milliseconds from the start by the run's clock. */
-const positionSchema = z.object({ seq: z.int().min(0), atMs: z.number() });
-export const journalEntrySchema = z.intersection(positionSchema, z.union([chainFactSchema, runtimeFactSchema]));
+/** The place of an entry: `seq` counts from 0 without a gap, `atMs` is milliseconds from the start by the run's clock. */
+const place = { seq: z.int().min(0), atMs: z.number() };
+const entrySchema = z.discriminatedUnion('type', [
+  ...chainFactSchema.options.map((option) => option.extend(place)),
+  ...runtimeFactSchema.options.map((option) => option.extend(place)),
+] as unknown as readonly [z.ZodObject<{ type: z.ZodLiteral<Fact['type']> }>]);
+export const journalEntrySchema = entrySchema as unknown as z.ZodType<JournalEntry>;
 export type Fact = ChainFact | RuntimeFact;
 export type JournalEntry = Fact & { readonly seq: number; readonly atMs: number };

@@ -6,28 +6,40 @@ import {
   STIMULI,
   type Stimulus,
 } from '../../machines/contracts/journal-entry.ts';
+import type { JournalWriter } from '../journal/stores/journal-store.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { type OpenRun, openRun } from '../runtime/open-run.ts';
-
-/** Where a replay is no longer what was recorded: the first entry that differs, null on the side that has none. */
-export interface Divergence {
-  readonly seq: number;
-  readonly recorded: JournalEntry | null;
-  readonly replayed: JournalEntry | null;
-}
+import type { Divergence } from './divergence.ts';
+import { sameEntry } from './same-entry.ts';
 
 export interface Rehearsal {
   readonly opened: OpenRun;
   readonly divergence: Divergence | null;
 }
 
+/** What comes behind the recording, where the run goes on. */
+export interface Afterwards {
+  readonly atMs: () => number;
+  readonly writer: JournalWriter;
+}
+
 /**
  * Plays what was recorded on the real charts: they are fed with what came from outside, in its order, and make everything else anew.
  * No call is made and no time passes. It ends with the recording, or where the two first differ.
  */
-export function rehearse(start: RunStart, recorded: readonly JournalEntry[], parts: ChainParts): Rehearsal {
-  const atMs = (seq: number): number => (recorded[seq] ?? recorded.at(-1))?.atMs ?? 0;
-  const opened = openRun(start, { parts, atMs });
+export function rehearse(
+  start: RunStart,
+  recorded: readonly JournalEntry[],
+  parts: ChainParts,
+  afterwards?: Afterwards,
+): Rehearsal {
+  const last = recorded.at(-1)?.atMs ?? 0;
+  const isSame = sameEntry(start);
+  const opened = openRun(start, {
+    parts,
+    atMs: (seq) => recorded[seq]?.atMs ?? afterwards?.atMs() ?? last,
+    ...(afterwards && { writer: writerBehind(afterwards.writer, recorded.length) }),
+  });
   const { stage, journal } = opened;
   stage.start();
   for (const entry of recorded) {
@@ -47,7 +59,15 @@ function feed({ stage, journal }: OpenRun, entry: JournalEntry): void {
   else if (NOTES.has(entry.type)) journal.append(entry as Note);
 }
 
-/** As they are written. */
-function isSame(one: JournalEntry, other: JournalEntry): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+/** What is recorded is written already. */
+function writerBehind(writer: JournalWriter, recorded: number): JournalWriter {
+  return {
+    get failure() {
+      return writer.failure;
+    },
+    write: (entry) => {
+      if (entry.seq >= recorded) writer.write(entry);
+    },
+    close: () => writer.close(),
+  };
 }

@@ -1,9 +1,10 @@
-import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { PostChainOptions } from '../runtime/options.ts';
 import { partsOf } from '../runtime/parts.ts';
-import { type Divergence, rehearse } from './rehearse.ts';
+import type { Divergence } from './divergence.ts';
+import { rehearse } from './rehearse.ts';
+import { startOf } from './run-of.ts';
 
 export interface Replayed {
   /** What the charts made of it now: the same as the recording up to `divergence`. */
@@ -31,12 +32,4 @@ export function replay(recorded: readonly JournalEntry[], options: Pick<PostChai
     divergence: divergence ?? (ended && extra ? { seq: recorded.length, recorded: null, replayed: extra } : null),
     answer: entries.findLast((entry) => entry.type === 'answer')?.answer ?? null,
   };
-}
-
-function startOf([start]: readonly JournalEntry[]) {
-  if (start?.type === 'run-start') return start;
-  throw new PostChainError(
-    'invalid_journal',
-    `The journal begins with ${start === undefined ? 'nothing' : `"${start.type}"`}; wanted "run-start".`,
-  );
 }

@@ -2,9 +2,10 @@ import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { chainEventSchema } from '../../machines/contracts/chain-event.ts';
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { RunStart } from '../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
+import type { JournalWriter } from '../journal/stores/journal-store.ts';
 import { onAbort } from '../on-abort.ts';
 import { spell } from '../refusal.ts';
 import type { ChainParts } from './actors.ts';
@@ -27,14 +28,14 @@ export interface RunParts {
   readonly parts: ChainParts;
   /** The milliseconds from the start of the run, now that the entry of this number is written. */
   readonly atMs: (seq: number) => number;
-  /** Hears of every entry as it is written, before anybody else does. */
-  readonly write?: (entry: JournalEntry) => void;
+  /** Writes every entry before the run goes on, and is closed at its end. */
+  readonly writer?: JournalWriter;
 }
 
-export function openRun(start: RunStart, { parts, atMs, write }: RunParts): OpenRun {
+export function openRun(start: RunStart, { parts, atMs, writer }: RunParts): OpenRun {
   const journal = createJournal(atMs);
   const stream = createEventStream(journal.entries);
-  if (write !== undefined) journal.listen(write);
+  if (writer !== undefined) journal.listen(writer.write);
   journal.listen(stream.push);
   journal.append(start);
   const stage = createStage({ input: inputOfStart(start), parts, journal, partial: stream.push });
@@ -49,6 +50,7 @@ export function openRun(start: RunStart, { parts, atMs, write }: RunParts): Open
       if (!told) journal.append({ type: 'answer', answer: given });
       journal.append({ type: 'run-end', status: given.status, usage: given.metadata.usage });
       journal.close();
+      writer?.close();
       stream.end();
     };
     actor.subscribe({
@@ -78,7 +80,18 @@ export function openRun(start: RunStart, { parts, atMs, write }: RunParts): Open
   const cancel = (reason?: string): void => send({ type: 'run.cancelled', ...(reason && { reason }) });
   const interrupt = (): void => send({ type: 'run.interrupted', reason: 'the signal was aborted' });
   return {
-    run: { runId: start.runId, events: stream, answer, journal: journal.entries, send, cancel, actor },
+    run: {
+      runId: start.runId,
+      events: stream,
+      answer,
+      journal: journal.entries,
+      get journalFailure() {
+        return writer?.failure ?? null;
+      },
+      send,
+      cancel,
+      actor,
+    },
     stage,
     journal,
     obey(signal) {

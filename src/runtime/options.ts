@@ -10,6 +10,7 @@ import type { SessionStore } from '../../machines/contracts/session.ts';
 import { type Thresholds, thresholdsSchema } from '../../machines/contracts/thresholds.ts';
 import type { Clock } from '../attempts/clock.ts';
 import type { Capability } from '../capabilities/capability.ts';
+import type { JournalStore } from '../journal/stores/journal-store.ts';
 import { aClock, aFunction, aModel, having } from '../option-schemas.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { refuse } from '../refusal.ts';
@@ -42,6 +43,8 @@ export interface PostChainOptions {
   readonly prompts?: Partial<Record<Task, Prompt>>;
   /** Keeps what sessions remember; without one, a memory that lives as long as the chain. */
   readonly sessions?: SessionStore;
+  /** Keeps the journals of runs: they can then be listed, replayed and resumed. */
+  readonly journals?: JournalStore;
   readonly clock?: Clock;
   /** Makes the run ids; random by default. */
   readonly newId?: () => string;
@@ -66,6 +69,7 @@ const optionsSchema = z.strictObject({
   replyForm: z.enum(REPLY_FORMS).optional(),
   prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'wanted a prompt of definePrompt')).optional(),
   sessions: z.custom(isStore, 'wanted a session store, say memorySessions() or sqliteSessions("chat.db")').optional(),
+  journals: z.custom(isJournals, 'wanted a store of journals, say fileJournals("runs")').optional(),
   clock: aClock.optional(),
   newId: aFunction.optional(),
 });
@@ -82,6 +86,11 @@ function isSchema(value: unknown): boolean {
 function isStore(value: unknown): boolean {
   const { recall, append } = (value ?? {}) as Partial<SessionStore>;
   return typeof recall === 'function' && typeof append === 'function';
+}
+
+function isJournals(value: unknown): boolean {
+  const { create, read, open, list } = (value ?? {}) as Partial<JournalStore>;
+  return [create, read, open, list].every((method) => typeof method === 'function');
 }
 
 function isPrompt(value: unknown): boolean {

@@ -27,6 +27,8 @@ export interface RunOptions {
    * none of them a control character. A request without one is by itself.
    */
   readonly sessionId?: string;
+  /** What the program that starts the run wants to know of it later: JSON, which the journal keeps. */
+  readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** Aborting interrupts the run: it still answers, degraded. */
   readonly signal?: AbortSignal;
 }
@@ -39,13 +41,14 @@ const KNOWN: ReadonlySet<string> = new Set<keyof RunOptions>([
   'mode',
   'startAt',
   'sessionId',
+  'host',
   'signal',
 ]);
 
 const MAX_REQUEST_CHARS = 1_000_000;
 const MAX_SESSION_ID_CHARS = 200;
 
-type CheckedRun = Required<Omit<RunOptions, 'signal' | 'messages' | 'sessionId'>> & {
+type CheckedRun = Required<Omit<RunOptions, 'signal' | 'messages' | 'sessionId' | 'host'>> & {
   readonly messages: readonly Message[] | undefined;
   readonly sessionId: string | null;
 };
@@ -74,6 +77,7 @@ export function readRun(options: RunOptions): CheckedRun {
   if (mode !== 'automatic' && mode !== 'manual')
     throw new PostChainError('invalid_option', `mode: got ${spell(mode)}; wanted "automatic" or "manual".`);
   requireSignal(options.signal);
+  if (options.host !== undefined) checkHost(options.host);
   for (const [index, turn] of history.entries())
     if (!(turn?.role === 'user' || turn?.role === 'assistant') || typeof turn.content !== 'string')
       throw new PostChainError(
@@ -84,6 +88,13 @@ export function readRun(options: RunOptions): CheckedRun {
   if (messages !== undefined && history.length > 0)
     throw new PostChainError('invalid_option', 'history and messages: got both; wanted one of them.');
   return { request, history, messages, mode, startAt: readPhase(startAt), sessionId: readSessionId(options.sessionId) };
+}
+
+const hostSchema = z.object({ host: z.record(z.string(), z.json()) });
+
+function checkHost(host: unknown): void {
+  const read = hostSchema.safeParse({ host });
+  if (!read.success) throw refuse('host', { host }, read.error, hostSchema);
 }
 
 const messagesSchema = z.object({ messages: z.array(messageSchema) });

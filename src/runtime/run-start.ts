@@ -10,7 +10,7 @@ import { promptVersions } from '../prompts/prompt-versions.ts';
 import type { ChainParts } from './actors.ts';
 
 /** What the journal of a run begins with. */
-export function runStart(input: ChainInput, { models, prompts }: ChainParts): RunStart {
+export function runStart(input: ChainInput, { models, prompts }: ChainParts, host: RunStart['host'] = null): RunStart {
   const [modelId = '', ...fallbackModelIds] = models.map(({ id }) => id);
   return {
     type: 'run-start',
@@ -21,21 +21,23 @@ export function runStart(input: ChainInput, { models, prompts }: ChainParts): Ru
     fallbackModelIds,
     prompts: promptVersions(prompts),
     startedAt: new Date(input.startedAtMs).toISOString(),
-    host: null,
+    host,
+    redacted: false,
     forkedFrom: null,
   };
 }
 
 /** What the chart is started with, out of what the journal begins with. */
 export function inputOfStart(start: RunStart): ChainInput {
-  const { type, version, chart, modelId, fallbackModelIds, prompts, startedAt, host, forkedFrom, ...input } = start;
+  const { type, version, chart, modelId, fallbackModelIds, prompts, startedAt, host, redacted, forkedFrom, ...input } =
+    start;
   return input;
 }
 
 let known: RunStart['chart'] | null = null;
 
 /** The chart with the two that are nested in it: what they are called and described as aside, any change to them changes the digest. */
-function chartVersion(): RunStart['chart'] {
+export function chartVersion(): RunStart['chart'] {
   known ??= { id: chainMachine.id, digest: digestOf([chainMachine, actionMachine, attemptMachine]) };
   return known;
 }

@@ -14,6 +14,8 @@ export interface Run {
   readonly answer: Promise<FinalAnswer>;
   /** The journal so far; at the end it is the whole run. */
   readonly journal: readonly JournalEntry[];
+  /** Why its journal is no longer written, where the chain keeps journals; null while all is well. The run goes on. */
+  readonly journalFailure: string | null;
   /** Tells the run something. Throws `invalid_option` for what is no event; after the end it does nothing. */
   readonly send: (event: ChainEvent) => void;
   /** The user's own wish to stop: the run answers at once with what it has. */

@@ -1,14 +1,20 @@
-import type { ChainInput } from '../../machines/contracts/chain-input.ts';
+import type { RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { JournalWriter } from '../journal/stores/journal-store.ts';
 import type { ChainParts } from './actors.ts';
 import { liveWorld } from './live-world.ts';
 import { openRun } from './open-run.ts';
 import type { Run } from './run.ts';
-import { runStart } from './run-start.ts';
 
-export function startRun(input: ChainInput, parts: ChainParts, signal?: AbortSignal): Run {
+export interface StartOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly writer?: JournalWriter | undefined;
+}
+
+export function startRun(start: RunStart, parts: ChainParts, { signal, writer }: StartOptions): Run {
   const { clock } = parts;
   const beganAtMs = clock.now();
-  const { run, stage, obey } = openRun(runStart(input, parts), { parts, atMs: () => clock.now() - beganAtMs });
+  const atMs = (): number => clock.now() - beganAtMs;
+  const { run, stage, obey } = openRun(start, { parts, atMs, ...(writer && { writer }) });
   stage.enter(liveWorld(clock, stage.deliver));
   stage.start();
   obey(signal);

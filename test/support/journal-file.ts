@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { lineWriter } from '../../src/journal/journal-line.ts';
 import { createPostChain } from '../../src/runtime/create-postchain.ts';
 import type { Turn } from '../../src/runtime/run-options.ts';
 import { temporaryFolder } from './cli.ts';
@@ -27,8 +28,11 @@ export async function runOverHistory() {
   return run;
 }
 
-export const linesOf = (entries: readonly unknown[]): string =>
-  entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+/** As a store writes them. */
+export function linesOf(entries: readonly JournalEntry[]): string {
+  const writer = lineWriter();
+  return entries.map((entry) => `${writer.line(entry)}\n`).join('');
+}
 
 /** A file of the test's own. */
 export function fileWith(text: string | Uint8Array, name = 'run.jsonl'): string {

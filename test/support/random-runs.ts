@@ -3,7 +3,7 @@ import { PHASES, TASKS, type Task } from '../../machines/contracts/phase.ts';
 import type { ScriptEntry } from '../../src/models/scripted.ts';
 import { everyTask, wish } from './every-task.ts';
 import { repliesWith, unsureAnswer } from './replies.ts';
-import { type Plan, type ScriptedRun, settle, startScripted } from './run-chain.ts';
+import { type Plan, type ScriptedRun, scriptedChain, settle } from './run-chain.ts';
 
 type Fault = 'none' | 'prose' | 'misfit' | 'cut' | 'flaky' | 'dead' | 'hang' | 'silent' | 'throws';
 const faults: Fault[] = [
@@ -81,12 +81,9 @@ export const aRandomRun = fc.record({
 });
 export type RandomRun = typeof aRandomRun extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Plays it to its end on a simulated clock; time passes only when nothing else does. */
-export async function playRandomRun(
-  random: RandomRun,
-  options: Parameters<typeof startScripted>[1] = {},
-): Promise<ScriptedRun> {
-  const { faults: nextFault, answers, wishes, words, maxCycles, maxModelCalls, ...how } = random;
+/** A chain whose model does that, to start a run of and to go on with one. */
+export function randomChain(random: RandomRun, options: Parameters<typeof scriptedChain>[1] = {}) {
+  const { faults: nextFault, answers, wishes, maxCycles, maxModelCalls } = random;
   const faultOf = nextFault[Symbol.iterator]();
   const wishOf = wishes[Symbol.iterator]();
   const answerOf = answers[Symbol.iterator]();
@@ -100,8 +97,26 @@ export async function playRandomRun(
         wishOf.next().value ?? false,
       );
   const limits = { maxCycles, maxModelCalls, totalMs: 600_000, phaseMs: 90_000 };
-  const scripted = startScripted(plan as Plan, { ...everyTask.options, ...options, limits }, how);
-  const { run, clock } = scripted;
+  return scriptedChain(plan as Plan, { ...everyTask.options, ...options, limits });
+}
+
+/** Plays a run of it to its end on its simulated clock. */
+export async function playRandomRun(
+  random: RandomRun,
+  options: Parameters<typeof scriptedChain>[1] = {},
+): Promise<ScriptedRun> {
+  const { chain, model, clock } = randomChain(random, options);
+  const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
+  await playToEnd(run, clock, random.words);
+  return { run, model, clock };
+}
+
+/** Time passes only when nothing else does. */
+export async function playToEnd(
+  run: ScriptedRun['run'],
+  clock: ScriptedRun['clock'],
+  words: RandomRun['words'] = [],
+): Promise<void> {
   for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
     if (steps > 2000) throw new Error(`the run hangs in ${JSON.stringify(run.actor.getSnapshot().value)}`);
     const before = run.journal.length;
@@ -109,7 +124,6 @@ export async function playRandomRun(
     for (const { word } of words.filter(({ afterSteps }) => afterSteps === steps)) say(run, word);
     if (run.journal.length === before) clock.increment(1000);
   }
-  return scripted;
 }
 
 function say(run: ScriptedRun['run'], word: string): void {

@@ -60,14 +60,19 @@ export function startScripted(
   options: Omit<PostChainOptions, 'model' | 'clock'> = {},
   run: Partial<RunOptions> = {},
 ): ScriptedRun {
+  const { chain, model, clock } = scriptedChain(plan, options);
+  return { run: chain.run({ request: 'Is it so?', ...run }), model, clock };
+}
+
+/** A chain on a scripted model and a simulated clock. */
+export function scriptedChain(plan: Plan = {}, options: Omit<PostChainOptions, 'model' | 'clock'> = {}) {
   const clock = new WatchedClock();
   const model = scriptedModel((request, call) => {
     const planned = plan[request.task as Task] ?? replies[request.task as Task];
     const entry = typeof planned === 'function' ? (planned as (call: number) => ScriptEntry)(call) : planned;
     return typeof entry === 'function' ? entry(request) : entry;
   });
-  const chain = createPostChain({ newId: () => 'run-1', ...options, model, clock });
-  return { run: chain.run({ request: 'Is it so?', ...run }), model, clock };
+  return { chain: createPostChain({ newId: () => 'run-1', ...options, model, clock }), model, clock };
 }
 
 export { settle } from '../../src/testing/settle.ts';

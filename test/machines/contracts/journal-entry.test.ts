@@ -64,6 +64,7 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
     prompts: { action: { name: 'action', version: 1, digest: null } },
     startedAt: '2025-01-27T10:00:00Z',
     host: { flags: ['--docs', 'docs'] },
+    redacted: false,
     forkedFrom: { runId: 'q', seq: 7, changes: ['thresholds.confidence=0.5'] },
   },
   'call-start': { type: 'call-start', call: 0, port: 'readReply' },

@@ -47,9 +47,9 @@ describe('a journal read from its file', () => {
   it('gives what was whole, wherever the file was cut off', async () => {
     const journal = (await journalOf()).slice(0, 6);
     const bytes = Buffer.from(linesOf(journal));
-    const ends = journal.map((_, at) => Buffer.byteLength(linesOf(journal.slice(0, at + 1))) - 1);
+    const ends = journal.map((_, at) => Buffer.byteLength(linesOf(journal.slice(0, at + 1))));
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: (ends[0] ?? 0) + 1, max: bytes.length }), async (cut) => {
+      fc.asyncProperty(fc.integer({ min: ends[0] ?? 0, max: bytes.length }), async (cut) => {
         const whole = ends.filter((end) => end <= cut).length;
         expect(await read(fileWith(bytes.subarray(0, cut)))).toEqual(journal.slice(0, whole));
       }),
@@ -62,35 +62,56 @@ describe('a journal read from its file', () => {
     expect(await read(fileWith(linesOf(journal)))).toHaveLength(journal.length);
   });
 
-  it('an empty file holds no entries', async () => {
-    expect(await read(fileWith(''))).toEqual([]);
-  });
-
-  const entry = (seq: number) => ({ seq, atMs: 0, type: 'capability-start', capability: 'search', index: 1 });
+  const start = startScripted().run.journal[0] as JournalEntry;
+  const entry = (seq: number, type = 'capability-start') =>
+    ({ seq, atMs: 0, type, capability: 'search', index: 1 }) as unknown as JournalEntry;
   it.each([
-    ['no JSON', 'garbage', 'line 1 is no JSON'],
-    ['no JSON, with empty lines after it', 'garbage\n\n\n', 'line 1 is no JSON'],
-    ['several lines of no JSON', '# Title\n\ntext\n', 'line 1 is no JSON'],
+    ['nothing', '', 'entry 0 cannot be read: there is none'],
+    ['what no line feed ends', 'garbage', 'entry 0 cannot be read: there is none'],
+    ['no JSON, with empty lines after it', 'garbage\n\n\n', 'entry 0 cannot be read: it is no JSON'],
+    ['several lines of no JSON', '# Title\n\ntext\n', 'entry 0 cannot be read: it is no JSON'],
+    ['a line in the middle that is no JSON', `${linesOf([start])}{"seq"\n`, 'entry 1 cannot be read: it is no JSON'],
+    ['JSON without a checksum', '{"a":1}\n', 'entry 0 cannot be read: it has no checksum'],
+    ['what is no run', linesOf([entry(0)]), 'entry 0 cannot be read: no run begins with it'],
+    ['an unknown kind of entry', linesOf([start, entry(1, 'lunch')]), 'entry 1 cannot be read: it is no entry'],
+    ['a gap', linesOf([start, entry(2)]), 'entry 1 cannot be read: entry 2 stands in its place'],
+    ['two runs in one', linesOf([start, { ...start, seq: 1 }]), 'entry 1 cannot be read: another run begins'],
+    ['two files in one', linesOf([start]).repeat(2), 'entry 1 cannot be read: its checksum does not fit'],
     [
-      'a line in the middle that is no JSON',
-      `${linesOf([entry(0)])}{"seq"\n${linesOf([entry(1)])}`,
-      'line 2 is no JSON',
+      'another version',
+      linesOf([{ ...start, version: 2 } as unknown as JournalEntry]),
+      'entry 0 cannot be read: it is of version 2, and this PostChain reads version 1',
     ],
-    ['JSON that is no entry', '{"a":1}\n', 'line 1 is no entry'],
-    [
-      'a last line that is JSON and no entry',
-      linesOf([entry(0), { ...entry(1), type: 'lunch' }]),
-      'line 2 is no entry',
-    ],
-    ['an entry of no object', linesOf([entry(0)]).concat('7\n'), 'line 2 is no entry'],
-    ['a gap', linesOf([entry(0), entry(2)]), 'line 2 is entry 2, where 1 was due'],
-    ['two journals in one', linesOf([entry(0), entry(0)]), 'line 2 is entry 0, where 1 was due'],
   ])('refuses %s', async (_, text, message) => {
     const path = fileWith(text);
     await expect(read(path)).rejects.toMatchObject({
       code: 'invalid_journal',
       message: expect.stringContaining(`${path}: ${message}`),
     });
+  });
+
+  it('notices every bit that was flipped, and gives nothing but what stood before it', async () => {
+    const journal = (await journalOf('It was so.')).slice(0, 6);
+    const bytes = Buffer.from(linesOf(journal));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length * 8 - 1), async (bit) => {
+        const flipped = Buffer.from(bytes);
+        flipped.writeUInt8((bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3);
+        const whole =
+          bytes
+            .subarray(0, bit >> 3)
+            .toString('utf8')
+            .split('\n').length - 1;
+        const given: JournalEntry[] = [];
+        const error = await (async () => {
+          for await (const one of readJournal(fileWith(flipped))) given.push(one);
+        })().catch((thrown: unknown) => thrown);
+        expect(given).toEqual(journal.slice(0, whole));
+        // The last line feed aside: without it the last line was cut off.
+        if (whole < journal.length - 1) expect(error).toMatchObject({ code: 'invalid_journal' });
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it('refuses bytes that are no text', async () => {

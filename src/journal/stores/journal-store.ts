@@ -1,0 +1,52 @@
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { Redact } from '../journal-line.ts';
+
+/** Writes the journal of one run, an entry at a time, in order: what was written is there though the process is killed next. */
+export interface JournalWriter {
+  /** Why nothing more is written, say a full disk; null while all is well. A journal that fails does not stop its run. */
+  readonly failure: string | null;
+  write(entry: JournalEntry): void;
+  /** Nobody writes it any more. */
+  close(): void;
+}
+
+/** A journal to go on with: what is whole of it, and a writer for what comes next. */
+export interface OpenedJournal {
+  readonly entries: readonly JournalEntry[];
+  readonly writer: JournalWriter;
+}
+
+/** How a run stands: how it ended, or whether a process has it under way; `interrupted` can be resumed. */
+export type RunStatus = 'completed' | 'degraded' | 'cancelled' | 'running' | 'interrupted' | 'damaged';
+
+/** A run of a store, as lists show it. */
+export interface RunSummary {
+  readonly runId: string;
+  readonly request: string;
+  /** ISO 8601; empty where the journal cannot be read. */
+  readonly startedAt: string;
+  readonly status: RunStatus;
+}
+
+export interface JournalStoreOptions {
+  /**
+   * Sees every text of an entry before it is written, and gives what is written in its place; the same text must always give the same.
+   * Where it throws, nothing more is written.
+   */
+  readonly redact?: Redact;
+}
+
+/**
+ * Keeps the journals of runs. A journal has one writer at a time: one that another process writes is not opened. Every method throws or
+ * rejects with `invalid_journal` where a journal is damaged, in use, there already or not there.
+ */
+export interface JournalStore {
+  /** Begins the journal of a run. */
+  create(runId: string): JournalWriter;
+  /** The entries of a run, in order. A torn last line, as a kill leaves it, is left out. */
+  read(runId: string): AsyncIterable<JournalEntry>;
+  /** To go on with a run; a torn last line is dropped. */
+  open(runId: string): Promise<OpenedJournal>;
+  /** The newest first. */
+  list(): Promise<readonly RunSummary[]>;
+}

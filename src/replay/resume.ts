@@ -1,0 +1,65 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { OpenedJournal } from '../journal/stores/journal-store.ts';
+import type { ChainParts } from '../runtime/actors.ts';
+import { liveWorld } from '../runtime/live-world.ts';
+import type { Run } from '../runtime/run.ts';
+import { chartVersion } from '../runtime/run-start.ts';
+import type { Stage } from '../runtime/stage.ts';
+import { divergenceText } from './divergence.ts';
+import { rehearse } from './rehearse.ts';
+import { runClock } from './run-clock.ts';
+import { startOf } from './run-of.ts';
+
+/**
+ * Goes on with a run whose process ended: its journal is played on the charts, and from there it lives again. What was answered is not
+ * asked again; a call under way is made anew, a reply that had begun is void, and delays wait for what was left of them. The time in
+ * which nobody ran it does not count. A run that has ended is given as it ended.
+ *
+ * @throws PostChainError `invalid_journal` where this chain cannot go on with it.
+ */
+export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts, signal?: AbortSignal): Run {
+  try {
+    const start = startOf(entries);
+    requireSameChart(start);
+    const clock = runClock(parts.clock, start.startedAtMs, entries.at(-1)?.atMs ?? 0);
+    const { opened, divergence } = rehearse(start, entries, { ...parts, clock }, { atMs: clock.sinceStartMs, writer });
+    if (divergence !== null)
+      throw new PostChainError(
+        'invalid_journal',
+        `${start.runId}: ${divergenceText(divergence)}; it cannot be resumed.`,
+      );
+    const { run, stage, journal, obey } = opened;
+    if (run.actor.getSnapshot().status !== 'active') return run;
+    journal.append({ type: 'resumed', resumedAt: new Date(parts.clock.now()).toISOString() });
+    loseReplies(stage, callsIn(entries));
+    stage.enter(liveWorld(clock, stage.deliver));
+    obey(signal);
+    return run;
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+/** The calls that the process that ended had begun. */
+function callsIn(entries: readonly JournalEntry[]): ReadonlySet<number> {
+  return new Set(entries.flatMap((entry) => (entry.type === 'call-start' ? [entry.call] : [])));
+}
+
+/** A reply cannot be read on where another process stopped: it is asked for anew. */
+function loseReplies({ calls, deliver }: Stage, begun: ReadonlySet<number>): void {
+  for (const [call, { port }] of [...calls])
+    if (port === 'readReply' && begun.has(call))
+      deliver({ type: 'call-event', call, port, event: { type: 'reply.lost' } });
+}
+
+/** What another chart made of the same events says nothing of where this one would stand. */
+function requireSameChart({ runId, chart }: RunStart): void {
+  const { id, digest } = chartVersion();
+  if (chart.id === id && chart.digest === digest) return;
+  throw new PostChainError(
+    'invalid_journal',
+    `${runId}: it is a run of the chart ${chart.id} ${chart.digest}; wanted one of ${id} ${digest}, as this PostChain has it.`,
+  );
+}

@@ -1,8 +1,9 @@
+import { closeSqliteFile } from '../sqlite/sqlite-file.ts';
 import type { SessionFile } from './session-file.ts';
 import { whileBusy } from './while-busy.ts';
 
 /** A connection that is opened when it is first asked for, once for all who ask, and after a failure again. */
-export function createConnection(open: () => Promise<SessionFile>) {
+export function createConnection(open: () => SessionFile) {
   let opening: Promise<SessionFile> | null = null;
   let file: SessionFile | null = null;
   let closed = false;
@@ -10,7 +11,7 @@ export function createConnection(open: () => Promise<SessionFile>) {
   const begin = async (): Promise<SessionFile> => {
     try {
       file = await whileBusy(open);
-      if (closed) closeFile(file);
+      if (closed) closeSqliteFile(file);
       return file;
     } catch (error) {
       opening = null;
@@ -25,21 +26,10 @@ export function createConnection(open: () => Promise<SessionFile>) {
       return opened;
     },
     close(): void {
-      if (!closed && file !== null) closeFile(file);
+      if (!closed && file !== null) closeSqliteFile(file);
       closed = true;
       file = null;
       opening = null;
     },
   };
-}
-
-/** Everything goes into the file itself, so that it can be copied without those beside it. */
-function closeFile(file: SessionFile): void {
-  try {
-    file.pragma('wal_checkpoint(TRUNCATE)');
-  } catch {
-    // Another process holds the file: what is beside it is read with it.
-  } finally {
-    file.close();
-  }
 }

@@ -1,0 +1,145 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { spell } from '../../refusal.ts';
+import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../../sqlite/sqlite-file.ts';
+import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
+import { isAlive } from './owner-lock.ts';
+import { noSuchRun, runExists, runInUse } from './refusals.ts';
+import type { LineSink, Spine } from './shelf.ts';
+import { storeOn } from './store-on.ts';
+
+export interface SqliteJournals extends JournalStore {
+  /** Closes the file, and the journals in it that are still written. */
+  close(): void;
+}
+
+/** Run ids and lines are JSON text: SQLite would cut a plain one at a zero character. `owner` is the process that writes it. */
+const SCHEMA = `
+  CREATE TABLE run (id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, owner INTEGER) STRICT;
+  CREATE TABLE line (run INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (run, seq))
+    STRICT, WITHOUT ROWID;
+`;
+
+interface Row {
+  readonly id: number;
+  readonly owner: number | null;
+}
+
+/**
+ * Journals in an SQLite file, marked with "PCjo" in ASCII, which several processes may use at once. It is made when it is first needed, for nobody but
+ * its owner to read. Each entry is a transaction of its own: it survives the death of the process. Needs the package `libsql`. Throws
+ * `invalid_option` for what is no path; a file that cannot be used throws or rejects with `invalid_path`.
+ */
+export function sqliteJournals(path: string, options: JournalStoreOptions = {}): SqliteJournals {
+  if (typeof path !== 'string' || path.trim() === '' || path.includes('\0') || path === ':memory:')
+    throw new PostChainError(
+      'invalid_option',
+      `sqliteJournals: got ${spell(path)}; wanted the path of a file; memoryJournals() keeps journals in memory.`,
+    );
+  // Taken now: the working folder may be another one later.
+  const place = process.getBuiltinModule('node:path').resolve(path);
+  let opened: SqliteFile | null = null;
+
+  function inFile<Value>(act: (file: SqliteFile) => Value): Value {
+    try {
+      opened ??= openSqliteFile(place, { applicationId: 0x50436a6f, version: 1, schema: SCHEMA, busyMs: 2_000 });
+      return act(opened);
+    } catch (cause) {
+      if (cause instanceof PostChainError) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new PostChainError('invalid_path', `The journals in "${path}" cannot be used (${reason}).`, { cause });
+    }
+  }
+
+  const store = storeOn(
+    {
+      create: (runId) =>
+        inFile((file) =>
+          inTransaction(file, () => {
+            if (rowOf(file, runId) !== undefined) throw runExists(runId);
+            const added = file.prepare('INSERT INTO run (run, owner) VALUES (?, ?)').run(nameOf(runId), process.pid);
+            return sinkTo(file, Number(added.lastInsertRowid), 0);
+          }),
+        ),
+      lines: (runId) => inFile((file) => linesOf(file, requireRow(file, runId).id)),
+      reopen: (runId) =>
+        inFile((file) =>
+          inTransaction(file, () => {
+            const { id, owner } = requireRow(file, runId);
+            if (owner !== null && isAlive(owner)) throw runInUse(runId, `the process ${owner}`);
+            file.prepare('UPDATE run SET owner = ? WHERE id = ?').run(process.pid, id);
+            return sinkTo(file, id, countOf(file, id));
+          }),
+        ),
+      spines: () => inFile(spinesIn),
+    },
+    options,
+  );
+  return {
+    ...store,
+    close() {
+      if (opened !== null) closeSqliteFile(opened);
+      opened = null;
+    },
+  };
+}
+
+const nameOf = (runId: string): string => JSON.stringify(runId);
+
+function inTransaction<Value>(file: SqliteFile, act: () => Value): Value {
+  return file.transaction(act).immediate() as Value;
+}
+
+function rowOf(file: SqliteFile, runId: string): Row | undefined {
+  return file.prepare('SELECT id, owner FROM run WHERE run = ?').get(nameOf(runId)) as Row | undefined;
+}
+
+function requireRow(file: SqliteFile, runId: string): Row {
+  const row = rowOf(file, runId);
+  if (row === undefined) throw noSuchRun(runId);
+  return row;
+}
+
+function countOf(file: SqliteFile, id: number): number {
+  const { count } = file.prepare('SELECT count(*) AS count FROM line WHERE run = ?').get(id) as { count: number };
+  return count;
+}
+
+function sinkTo(file: SqliteFile, id: number, count: number): LineSink {
+  const insert = file.prepare('INSERT INTO line (run, seq, line) VALUES (?, ?, ?)');
+  let seq = count;
+  return {
+    append(line) {
+      insert.run(id, seq, line);
+      seq += 1;
+    },
+    close: () => void file.prepare('UPDATE run SET owner = NULL WHERE id = ?').run(id),
+  };
+}
+
+const PAGE = 1_000;
+
+function* linesOf(file: SqliteFile, id: number): Generator<string> {
+  const page = file.prepare('SELECT line FROM line WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');
+  for (let from = 0; ; from += PAGE) {
+    const rows = page.all(id, from, PAGE) as { line: string }[];
+    for (const { line } of rows) yield line;
+    if (rows.length < PAGE) return;
+  }
+}
+
+function spinesIn(file: SqliteFile): readonly Spine[] {
+  const rows = file
+    .prepare(
+      `SELECT run.run AS name, run.owner AS owner,
+        (SELECT line FROM line WHERE line.run = run.id ORDER BY seq ASC LIMIT 1) AS first,
+        (SELECT line FROM line WHERE line.run = run.id ORDER BY seq DESC LIMIT 1) AS last
+       FROM run`,
+    )
+    .all() as { name: string; owner: number | null; first: string | null; last: string | null }[];
+  return rows.map(({ name, owner, first, last }) => ({
+    runId: JSON.parse(name) as string,
+    first: first ?? '',
+    last: last ?? '',
+    isWritten: owner !== null && isAlive(owner),
+  }));
+}

@@ -63,6 +63,17 @@ export { readPassage } from './capabilities/read-passage.ts';
 export { searchDocuments } from './capabilities/search-documents.ts';
 export { contextHistory } from './journal/context-history.ts';
 export { readJournal } from './journal/read-journal.ts';
+export { fileJournals } from './journal/stores/file-journals.ts';
+export type {
+  JournalStore,
+  JournalStoreOptions,
+  JournalWriter,
+  OpenedJournal,
+  RunStatus,
+  RunSummary,
+} from './journal/stores/journal-store.ts';
+export { memoryJournals } from './journal/stores/memory-journals.ts';
+export { type SqliteJournals, sqliteJournals } from './journal/stores/sqlite-journals.ts';
 export { offlineModel } from './models/offline/offline-model.ts';
 export { openaiEmbeddings } from './models/openai/embeddings.ts';
 export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings-options.ts';
@@ -73,6 +84,8 @@ export { answerAsMarkdown } from './presentation/answer-as-markdown.ts';
 export { answerAsText, type TextOptions, type TextStyle } from './presentation/answer-as-text.ts';
 export { definePrompt, type Prompt } from './prompts/prompt.ts';
 export { prompts } from './prompts/registry.ts';
+export type { Divergence } from './replay/divergence.ts';
+export { type Replayed, replay } from './replay/replay.ts';
 export type { Document } from './retrieval/document.ts';
 export { type LoadedDocuments, loadDocuments } from './retrieval/load-documents.ts';
 export { createPassageIndex } from './retrieval/passage-index.ts';

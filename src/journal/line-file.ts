@@ -1,4 +1,5 @@
-import { closeSync, createReadStream, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
+/** Taken when it is needed: the rest of PostChain runs where there is none, in a browser say. */
+const fs = () => process.getBuiltinModule('node:fs');
 
 const LINE_FEED = 0x0a;
 const PIECE = 65_536;
@@ -6,7 +7,7 @@ const PIECE = 65_536;
 /** The lines of a file, without one that no line feed ends. Only `\n` ends a line: JSON leaves every other line end as it is. */
 export async function* linesOfFile(path: string): AsyncGenerator<string> {
   let begun: string[] = [];
-  for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+  for await (const chunk of fs().createReadStream(path, 'utf8') as AsyncIterable<string>) {
     const [first = '', ...others] = chunk.split('\n');
     begun.push(first);
     for (const other of others) {
@@ -22,7 +23,7 @@ export async function* linesOfFile(path: string): AsyncGenerator<string> {
 /** Cuts off what stands behind the last line feed. */
 export function dropTornLine(path: string): void {
   const { end, size } = inspect(path, (file, bytes) => ({ end: lineEndBefore(file, bytes), size: bytes }));
-  if (end !== size) truncateSync(path, end);
+  if (end !== size) fs().truncateSync(path, end);
 }
 
 /** The first and the last whole line of a file; both empty where there is none. */
@@ -36,11 +37,11 @@ export function edgesOf(path: string): { readonly first: string; readonly last: 
 }
 
 function inspect<Value>(path: string, look: (file: number, size: number) => Value): Value {
-  const file = openSync(path, 'r');
+  const file = fs().openSync(path, 'r');
   try {
-    return look(file, fstatSync(file).size);
+    return look(file, fs().fstatSync(file).size);
   } finally {
-    closeSync(file);
+    fs().closeSync(file);
   }
 }
 
@@ -69,6 +70,6 @@ const textOf = (file: number, start: number, end: number): string => bytesOf(fil
 
 function bytesOf(file: number, start: number, end: number): Buffer {
   const bytes = Buffer.alloc(end - start);
-  readSync(file, bytes, 0, bytes.length, start);
+  fs().readSync(file, bytes, 0, bytes.length, start);
   return bytes;
 }

@@ -1,5 +1,3 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { spell } from '../../refusal.ts';
 import { dropTornLine, edgesOf, linesOfFile } from '../line-file.ts';
@@ -8,6 +6,9 @@ import { ownerOf, takeLock } from './owner-lock.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
 import type { LineSink } from './shelf.ts';
 import { storeOn } from './store-on.ts';
+
+/** Taken when it is needed: the rest of PostChain runs where there is none, in a browser say. */
+const fs = () => process.getBuiltinModule('node:fs');
 
 const ENDING = '.jsonl';
 
@@ -20,6 +21,7 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
   if (typeof folder !== 'string' || folder.trim() === '')
     throw new PostChainError('invalid_option', `fileJournals: got ${spell(folder)}; wanted the path of a folder.`);
   // Taken now: the working folder may be another one later.
+  const { join, resolve } = process.getBuiltinModule('node:path');
   const place = resolve(folder);
   const pathOf = (runId: string): string => join(place, `${encodeURIComponent(runId)}${ENDING}`);
   const lockOf = (runId: string): string => `${pathOf(runId)}.lock`;
@@ -29,12 +31,12 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
     if (owner !== null) throw runInUse(runId, `the process ${owner}`);
   }
   function sinkTo(runId: string, flag: 'ax' | 'a'): LineSink {
-    const file = openSync(pathOf(runId), flag, 0o600);
+    const file = fs().openSync(pathOf(runId), flag, 0o600);
     return {
-      append: (line) => appendFileSync(file, `${line}\n`),
+      append: (line) => fs().appendFileSync(file, `${line}\n`),
       close() {
-        closeSync(file);
-        rmSync(lockOf(runId), { force: true });
+        fs().closeSync(file);
+        fs().rmSync(lockOf(runId), { force: true });
       },
     };
   }
@@ -43,18 +45,18 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
     {
       create: (runId) =>
         orInvalidPath(place, () => {
-          mkdirSync(place, { recursive: true, mode: 0o700 });
-          if (existsSync(pathOf(runId))) throw runExists(runId);
+          fs().mkdirSync(place, { recursive: true, mode: 0o700 });
+          if (fs().existsSync(pathOf(runId))) throw runExists(runId);
           claim(runId);
           return sinkTo(runId, 'ax');
         }),
       lines(runId) {
-        if (!existsSync(pathOf(runId))) throw noSuchRun(runId);
+        if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
         return linesOfFile(pathOf(runId));
       },
       reopen: (runId) =>
         orInvalidPath(place, () => {
-          if (!existsSync(pathOf(runId))) throw noSuchRun(runId);
+          if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
           claim(runId);
           dropTornLine(pathOf(runId));
           return sinkTo(runId, 'a');
@@ -71,8 +73,10 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
 }
 
 function journalsIn(folder: string): readonly string[] {
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => name.endsWith(ENDING));
+  if (!fs().existsSync(folder)) return [];
+  const names = fs()
+    .readdirSync(folder)
+    .filter((name) => name.endsWith(ENDING));
   return names.map((name) => decodeURIComponent(name.slice(0, -ENDING.length)));
 }
 

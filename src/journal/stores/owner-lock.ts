@@ -1,10 +1,11 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** Taken when it is needed: the rest of PostChain runs where there is none, in a browser say. */
+const fs = () => process.getBuiltinModule('node:fs');
 
 /** Marks a journal as written by this process, by a file beside it. Gives who has it, null where it is ours now. */
 export function takeLock(path: string): number | null {
   for (;;) {
     try {
-      writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+      fs().writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
       return null;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -12,14 +13,14 @@ export function takeLock(path: string): number | null {
     const owner = ownerOf(path);
     if (owner !== null) return owner;
     // Whoever made it is gone.
-    rmSync(path, { force: true });
+    fs().rmSync(path, { force: true });
   }
 }
 
 /** The process that has it; null where none does, or it is gone. */
 export function ownerOf(path: string): number | null {
   try {
-    const owner = Number(readFileSync(path, 'utf8'));
+    const owner = Number(fs().readFileSync(path, 'utf8'));
     return isAlive(owner) ? owner : null;
   } catch {
     return null;

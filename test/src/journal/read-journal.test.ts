@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { openJournalFile } from '../../../src/journal/jsonl-file.ts';
 import { readJournal } from '../../../src/journal/read-journal.ts';
+import { journalFile } from '../../../src/journal/stores/file-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { fileWith, linesOf } from '../../support/journal-file.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -28,9 +28,9 @@ describe('a journal read from its file', () => {
   it('[U12] gives the entries that were written, one by one', async () => {
     const journal = await journalOf();
     const path = join(temporaryFolder(), 'run.jsonl');
-    const file = openJournalFile(path);
-    for (const entry of journal) file.write(entry);
-    file.close();
+    const writer = journalFile(path).create('run-1');
+    for (const entry of journal) writer.write(entry);
+    writer.close();
     expect(await read(path)).toEqual(journal);
   });
 

@@ -90,6 +90,12 @@ export function createProgram(finish: (code: number) => void): Command {
     .description('play a recorded run on the charts, with no model, and tell whether every decision is the same')
     .argument('<run>', RUN)
     .option('--speed <times>', 'show it as it went, so many times as fast', positive)
+    .addOption(
+      new Option('--update', 'take what the charts make of it now in place of the recording, a file').conflicts(
+        'vitest',
+      ),
+    )
+    .option('--vitest <file>', 'write a test of it, and beside it the recording')
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print one JSON object, and nothing else')
     .action(async (run, flags) => {

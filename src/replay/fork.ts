@@ -4,10 +4,11 @@ import type { JournalStore } from '../journal/stores/journal-store.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { liveWorld } from '../runtime/live-world.ts';
 import type { Run } from '../runtime/run.ts';
+import type { World } from '../runtime/stage.ts';
 import { type ForkChanges, readChanges } from './changes.ts';
 import { divergenceText } from './divergence.ts';
-import { listenToCalls, type RecordedCall } from './recorded-calls.ts';
-import { recordedWorld } from './recorded-world.ts';
+import { callKey, callsIn, endOf, isAnswered } from './recorded-calls.ts';
+import { eachOnce, type Recording, recordedWorld } from './recorded-world.ts';
 import { rehearse } from './rehearse.ts';
 import { runClock } from './run-clock.ts';
 import { requireSameChart, startOf } from './run-of.ts';
@@ -46,7 +47,7 @@ export function forkRun(
   requireSameChart(start);
   const from = leavingAt(entries, at);
   const changes = readChanges(set);
-  const calls = callsOf(start, entries, parts);
+  const recall = recallOf({ start, entries, from, runId }, parts);
   const clock = runClock(parts.clock, start.startedAtMs, entries[from - 1]?.atMs ?? 0);
   const own: RunStart = { ...start, runId, forkedFrom: { runId: start.runId, seq: at, changes: spelled(set) } };
   const { opened } = rehearse(
@@ -61,7 +62,7 @@ export function forkRun(
   );
   const { run, stage, obey } = opened;
   for (const event of changes.events) stage.deliver({ type: 'delivery', event });
-  stage.enter(recordedWorld(opened, { calls, from, change: changes.change }, liveWorld(clock, stage.deliver)));
+  stage.enter(recordedWorld(opened, { recall, from, change: changes.change }, liveWorld(clock, stage.deliver)));
   obey(signal);
   return run;
 }
@@ -77,12 +78,22 @@ function leavingAt(entries: readonly JournalEntry[], at: number): number {
   return from < 0 ? entries.findIndex(({ type }) => STIMULI.has(type)) : from;
 }
 
-/** What the run asked, and what it heard. Throws where this chain would not have asked the same. */
-function callsOf(start: RunStart, entries: readonly JournalEntry[], parts: ChainParts): readonly RecordedCall[] {
-  const { world, gather } = listenToCalls(start);
-  const { divergence } = rehearse(start, entries, parts, { world });
-  if (divergence === null) return gather(entries);
-  throw new PostChainError('invalid_journal', `${start.runId}: ${divergenceText(divergence)}; it cannot be forked.`);
+/**
+ * What is heard again: of calls that were under way, what was left, and of later ones what one that asked the same heard. Throws where
+ * this chain would not have asked what the recording did.
+ */
+function recallOf(
+  { start, entries, from, runId }: { readonly start: RunStart; readonly from: number } & Source,
+  parts: ChainParts,
+): Recording['recall'] {
+  const keys = new Map<number, string>();
+  const perform: World['perform'] = (call, made) => void keys.set(call, callKey(made, start));
+  const { divergence } = rehearse(start, entries, parts, { world: { perform, wait: () => () => {} } });
+  if (divergence !== null)
+    throw new PostChainError('invalid_journal', `${start.runId}: ${divergenceText(divergence)}; it cannot be forked.`);
+  const calls = callsIn(entries).filter((recorded) => isAnswered(recorded) && endOf(recorded) >= from);
+  const answers = eachOnce(calls, ({ call }) => keys.get(call));
+  return (_, made) => answers.take(callKey(made, { runId }));
 }
 
 const spelled = (set: ForkChanges): string[] =>

@@ -1,7 +1,6 @@
 import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/call-event.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
-import type { Call } from '../calls/call.ts';
-import type { World } from '../runtime/stage.ts';
+import { type Call, subjectOf } from '../calls/call.ts';
 
 /** What was heard of a call, in order: its events, and pieces of the text of a reply. */
 export type Heard =
@@ -10,20 +9,46 @@ export type Heard =
 
 export interface RecordedCall {
   readonly call: number;
-  /** What was asked, in few characters. */
-  readonly key: string;
+  /** What kind of thing was asked: see `kindOf`. */
+  readonly kind: string;
   readonly heard: readonly Heard[];
 }
 
-/** A call's `attemptId`, where it reads a reply. */
-export const attemptOf = ({ port, input }: Pick<Call, 'port' | 'input'>): string | null =>
-  port === 'readReply' ? (input as { readonly attemptId: string }).attemptId : null;
+type Asked = Pick<Call, 'port' | 'input'>;
+
+/** The calls of a recording, in order, with what was heard of each. */
+export function callsIn(recorded: readonly JournalEntry[]): readonly RecordedCall[] {
+  const calls: { readonly call: number; readonly kind: string; readonly heard: Heard[] }[] = [];
+  const reading = new Map<string, Heard[]>();
+  for (const entry of recorded) {
+    const { seq } = entry;
+    if (entry.type === 'call-start') {
+      const heard: Heard[] = [];
+      calls[entry.call] = { call: entry.call, kind: kindNamed(entry), heard };
+      if (entry.attemptId !== undefined) reading.set(entry.attemptId, heard);
+    }
+    if (entry.type === 'call-event') calls[entry.call]?.heard.push({ seq, event: entry.event });
+    if (entry.type === 'text-delta') reading.get(entry.attemptId)?.push({ seq, text: entry.text });
+  }
+  return calls;
+}
+
+/** The kind of a call: its port, and of a reply its task, of a capability its name. */
+export function kindOf({ port, input }: Asked): string {
+  return kindNamed({ port, ...subjectOf(input) });
+}
+
+type Named = { readonly port: string; readonly task?: string | undefined; readonly capability?: string | undefined };
+
+function kindNamed({ port, task, capability }: Named): string {
+  return [port, task ?? capability ?? ''].join(' ').trim();
+}
 
 /**
  * Two calls with the same key ask the same: of the same port, with the same input. The id of the run does not count, and of a model's
  * call neither its own id nor the budgets that are left for it.
  */
-export function callKey({ port, input }: Pick<Call, 'port' | 'input'>, { runId }: Pick<RunStart, 'runId'>): string {
+export function callKey({ port, input }: Asked, { runId }: Pick<RunStart, 'runId'>): string {
   const asked = port === 'readReply' ? questionOf(input as Readonly<Record<string, unknown>>) : input;
   const text = (JSON.stringify(asked) ?? '').replaceAll(JSON.stringify(runId), '"run"');
   return `${port} ${process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('base64')}`;
@@ -36,36 +61,10 @@ const questionOf = ({ task, model, input, feedback }: Readonly<Record<string, un
   feedback,
 });
 
-/** Listens to a rehearsal for what its charts ask, and gathers what the recording heard of it. */
-export function listenToCalls(start: RunStart) {
-  const begun = new Map<number, { readonly key: string; readonly attemptId: string | null }>();
-  const world: World = {
-    perform: (call, made) => void begun.set(call, { key: callKey(made, start), attemptId: attemptOf(made) }),
-    wait: () => () => {},
-  };
-  return { world, gather: (recorded: readonly JournalEntry[]) => gather(recorded, begun) };
-}
-
-function gather(
-  recorded: readonly JournalEntry[],
-  begun: ReadonlyMap<number, { readonly key: string; readonly attemptId: string | null }>,
-): readonly RecordedCall[] {
-  const heard = new Map([...begun.keys()].map((call) => [call, [] as Heard[]]));
-  const reading = new Map<string, number>();
-  for (const entry of recorded) {
-    if (entry.type === 'call-start') {
-      const attemptId = begun.get(entry.call)?.attemptId;
-      if (attemptId) reading.set(attemptId, entry.call);
-    }
-    if (entry.type === 'call-event') heard.get(entry.call)?.push({ seq: entry.seq, event: entry.event });
-    if (entry.type === 'text-delta')
-      heard.get(reading.get(entry.attemptId) ?? -1)?.push({ seq: entry.seq, text: entry.text });
-  }
-  return [...begun].map(([call, { key }]) => ({ call, key, heard: heard.get(call) ?? [] }));
-}
-
 /** Whether something came of it that can be given again. */
 export function isAnswered({ heard }: RecordedCall): boolean {
   const last = heard.at(-1);
   return last !== undefined && 'event' in last && LAST_EVENTS.has(last.event.type) && last.event.type !== 'reply.lost';
 }
+
+export const endOf = ({ heard }: RecordedCall): number => heard.at(-1)?.seq ?? 0;

@@ -1,54 +1,50 @@
-import type { Call } from '../calls/call.ts';
+import { type Call, subjectOf } from '../calls/call.ts';
 import type { OpenRun } from '../runtime/open-run.ts';
 import type { World } from '../runtime/stage.ts';
-import { attemptOf, callKey, type Heard, isAnswered, type RecordedCall } from './recorded-calls.ts';
+import type { Heard, RecordedCall } from './recorded-calls.ts';
 
-export interface RecordedAnswers {
-  readonly calls: readonly RecordedCall[];
-  /** From this entry of the recording on. */
+export interface Recording {
+  /** What is heard of a call; undefined for one that was not recorded. */
+  readonly recall: (call: number, made: Call) => RecordedCall | undefined;
+  /** Of a call that was under way there: the entry that it has heard everything before. */
   readonly from: number;
   /** Sees what was heard before it is given. */
   readonly change: (heard: Heard) => Heard;
 }
 
-/**
- * Gives again what was recorded, as long as the same is asked; what was not recorded is left to another world, as are the timers. Calls
- * that were under way hear the rest of what they heard then.
- */
-export function recordedWorld(
-  { run, stage, journal }: OpenRun,
-  { calls, from, change }: RecordedAnswers,
-  other: World,
-): World {
-  const left = calls.filter((recorded) => isAnswered(recorded) && (recorded.heard.at(-1)?.seq ?? 0) >= from);
-  const byNumber = new Map(left.map((recorded) => [recorded.call, recorded]));
-  const byKey = new Map<string, RecordedCall[]>();
-  for (const recorded of left) byKey.set(recorded.key, [...(byKey.get(recorded.key) ?? []), recorded]);
-  const used = new Set<RecordedCall>();
-
-  function recordedOf(call: number, made: Call): RecordedCall | undefined {
-    const same = byNumber.get(call);
-    const key = callKey(made, run);
-    if (same?.key === key && !used.has(same)) return same;
-    return byKey.get(key)?.find((recorded) => !used.has(recorded));
-  }
-
+/** Gives again what was recorded; what was not is left to another world, as are the timers. */
+export function recordedWorld({ stage, journal }: OpenRun, { recall, from, change }: Recording, other: World): World {
   return {
     wait: other.wait,
     perform(call, made) {
-      const recorded = recordedOf(call, made);
+      const recorded = recall(call, made);
       if (recorded === undefined) return other.perform(call, made);
-      used.add(recorded);
-      const attemptId = attemptOf(made) ?? '';
+      const { attemptId = '' } = subjectOf(made.input);
+      const isUnderWay = recorded.call === call && (recorded.heard[0]?.seq ?? from) < from;
       // Not before the charts are done with what made them ask.
       queueMicrotask(() => {
         for (const heard of recorded.heard) {
-          if (heard.seq < from && byNumber.get(call) === recorded) continue;
+          if (isUnderWay && heard.seq < from) continue;
           const given = change(heard);
           if ('event' in given) stage.deliver({ type: 'call-event', call, port: made.port, event: given.event });
           else if (stage.calls.has(call)) journal.append({ type: 'text-delta', attemptId, text: given.text });
         }
       });
     },
+  };
+}
+
+/** Each recorded call once: the first that is left of those that `nameOf` names alike. */
+export function eachOnce(calls: readonly RecordedCall[], nameOf: (recorded: RecordedCall) => string | undefined) {
+  const left = new Map<string, RecordedCall[]>();
+  for (const recorded of calls) {
+    const name = nameOf(recorded);
+    if (name === undefined) continue;
+    const alike = left.get(name);
+    if (alike === undefined) left.set(name, [recorded]);
+    else alike.push(recorded);
+  }
+  return {
+    take: (name: string): RecordedCall | undefined => left.get(name)?.shift(),
   };
 }

@@ -21,12 +21,12 @@ const ENDING = '.jsonl';
  */
 export function fileJournals(folder: string, options: JournalStoreOptions = {}): JournalStore {
   const place = requirePath('fileJournals', folder, 'folder');
-  const shelf = fileShelf((runId) => paths().join(place, `${encodeURIComponent(runId)}${ENDING}`));
+  const shelf = fileShelf((runId) => paths().join(place, `${encodeURIComponent(runId)}${ENDING}`), folder);
   return storeOn(
     {
       ...shelf,
       create(runId) {
-        orInvalidPath(place, () => fs().mkdirSync(place, { recursive: true, mode: 0o700 }));
+        orInvalidPath(folder, () => fs().mkdirSync(place, { recursive: true, mode: 0o700 }));
         return shelf.create(runId);
       },
       spines: () => journalsIn(place).flatMap(shelf.spine),
@@ -38,12 +38,12 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
 /** The journal of one run as a file: `create` takes the place of what stood in it, whatever the id of the run. */
 export function journalFile(path: string, options: JournalStoreOptions = {}): JournalStore {
   const place = requirePath('journalFile', path, 'file');
-  const shelf = fileShelf(() => place);
+  const shelf = fileShelf(() => place, path);
   return storeOn({ ...shelf, create: shelf.replace, spines: () => shelf.spine(place) }, options);
 }
 
 /** Files, wherever they stand. A file is locked by another one beside it while it is written. */
-function fileShelf(pathOf: (runId: string) => string) {
+function fileShelf(pathOf: (runId: string) => string, named: string) {
   const lockOf = (runId: string): string => `${pathOf(runId)}.lock`;
 
   function claim(runId: string): void {
@@ -65,13 +65,13 @@ function fileShelf(pathOf: (runId: string) => string) {
 
   return {
     create: (runId: string) =>
-      orInvalidPath(pathOf(runId), () => {
+      orInvalidPath(named, () => {
         if (fs().existsSync(pathOf(runId))) throw runExists(runId);
         claim(runId);
         return sinkTo(runId, 'a');
       }),
     replace: (runId: string) =>
-      orInvalidPath(pathOf(runId), () => {
+      orInvalidPath(named, () => {
         claim(runId);
         return sinkTo(runId, 'w');
       }),
@@ -80,7 +80,7 @@ function fileShelf(pathOf: (runId: string) => string) {
       return linesOfFile(pathOf(runId));
     },
     reopen: (runId: string) =>
-      orInvalidPath(pathOf(runId), () => {
+      orInvalidPath(named, () => {
         if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
         claim(runId);
         dropTornLine(pathOf(runId));

@@ -66,8 +66,8 @@ describe('a journal read from its file', () => {
   const entry = (seq: number, type = 'capability-start') =>
     ({ seq, atMs: 0, type, capability: 'search', index: 1 }) as unknown as JournalEntry;
   it.each([
-    ['nothing', '', 'entry 0 cannot be read: there is none'],
-    ['what no line feed ends', 'garbage', 'entry 0 cannot be read: there is none'],
+    ['nothing', '', 'no run begins in it'],
+    ['what no line feed ends', 'garbage', 'no run begins in it'],
     ['no JSON, with empty lines after it', 'garbage\n\n\n', 'entry 0 cannot be read: it is no JSON'],
     ['several lines of no JSON', '# Title\n\ntext\n', 'entry 0 cannot be read: it is no JSON'],
     ['a line in the middle that is no JSON', `${linesOf([start])}{"seq"\n`, 'entry 1 cannot be read: it is no JSON'],

@@ -85,6 +85,7 @@ export type RandomRun = typeof aRandomRun extends fc.Arbitrary<infer Value> ? Va
 export async function playRandomRun(
   random: RandomRun,
   options: Parameters<typeof startScripted>[1] = {},
+  onStart: (run: ScriptedRun['run']) => void = () => {},
 ): Promise<ScriptedRun> {
   const { faults: nextFault, answers, wishes, words, maxCycles, maxModelCalls, ...how } = random;
   const faultOf = nextFault[Symbol.iterator]();
@@ -102,6 +103,7 @@ export async function playRandomRun(
   const limits = { maxCycles, maxModelCalls, totalMs: 600_000, phaseMs: 90_000 };
   const scripted = startScripted(plan as Plan, { ...everyTask.options, ...options, limits }, how);
   const { run, clock } = scripted;
+  onStart(run);
   for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
     if (steps > 2000) throw new Error(`the run hangs in ${JSON.stringify(run.actor.getSnapshot().value)}`);
     const before = run.journal.length;

@@ -31,6 +31,7 @@ export function memoryTelemetry() {
   const meters = new MeterProvider({ readers: [gauge] });
   return {
     options: { tracer: spans.getTracer('test'), meter: meters.getMeter('test') },
+    tracers: spans,
     spans: (): readonly ReadableSpan[] => inOrder(exporter.getFinishedSpans()),
     async measured(): Promise<readonly Measured[]> {
       const { resourceMetrics } = await gauge.collect();
@@ -77,4 +78,13 @@ export function tableOf(spans: readonly ReadableSpan[]): string {
       return `${'  '.repeat(depth(span))}${name} ${millis(startTime) - zero}–${millis(endTime) - zero}${failed}`;
     })
     .join('\n');
+}
+
+export function spanNamed(spans: readonly ReadableSpan[], name: string): ReadableSpan | undefined {
+  return spans.find((span) => span.name === name);
+}
+
+/** What was noted on a span, in order. */
+export function eventsOf(span: ReadableSpan | undefined): readonly Attributes[] {
+  return (span?.events ?? []).map(({ name, attributes }) => ({ name, ...attributes }));
 }

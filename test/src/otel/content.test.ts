@@ -128,7 +128,7 @@ describe('content', () => {
         expect(text).not.toContain('secret');
         expect(await exported(journal, true)).toContain(MARK);
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 

@@ -112,7 +112,7 @@ describe('a run', () => {
     expect((await run.answer).status).toBe('completed');
   });
 
-  it('is not told twice of a clock that went back', async () => {
+  it('has no span that ends before it began, where a clock went back', async () => {
     const journal = (await aJournal()).map((entry) => ({ ...entry, atMs: 1000 - entry.seq }));
     const telemetry = memoryTelemetry();
     await traceRun(journal, telemetry.options);

@@ -25,7 +25,7 @@ export function createCapabilities(book: SpanBook, phases: Phases, told: Told) {
       running = begin(capability, index);
     },
     end({ index, result }: EntryOf<'capability-end'>): void {
-      const span = running !== null && book.isOpen(running) ? running : begin(result.capability, index);
+      const span = running ?? begin(result.capability, index);
       running = null;
       const { success, code, error, output } = result;
       const mishap = success ? null : told.mishap({ code: code ?? '', message: error });

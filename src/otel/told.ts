@@ -10,7 +10,7 @@ const OTHER = '_OTHER';
 const CODE = /^[a-z][a-z0-9_.-]{0,63}$/iu;
 
 /** The words of the engine among what guards see; others are what a model or a user said. */
-const WORDS: ReadonlySet<unknown> = new Set([...PHASES, 'automatic', 'manual']);
+const WORDS: ReadonlySet<unknown> = new Set([...PHASES, 'automatic', 'manual', 'model', 'policy']);
 
 /**
  * What of a run may be told: content (requests, replies, arguments, results, and every text that may quote them) only where it was asked

@@ -8,7 +8,7 @@ import { traceRun } from '../../../src/otel/trace-run.ts';
 import { modelDecider } from '../../../src/runtime/decider.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { type Plan, settle, startScripted } from '../../support/run-chain.ts';
-import { memoryTelemetry } from '../../support/telemetry.ts';
+import { eventsOf, memoryTelemetry, spanNamed } from '../../support/telemetry.ts';
 
 const MARK = 'the secret of the cellar';
 
@@ -158,6 +158,21 @@ describe('content', () => {
       'gen_ai.tool.call.arguments': '{"a":"x"}',
       'gen_ai.tool.call.result': `${MARK}.`,
     });
+  });
+
+  it('is what a model proposed; the words of the engine are not', async () => {
+    const answer = { ...replies.yield, confidence: 0.5, proposedPhase: MARK };
+    const { run } = startScripted({ yield: answer });
+    await run.answer;
+    const proposals = async (content: boolean) => {
+      const telemetry = memoryTelemetry();
+      await traceRun(run.journal, { ...telemetry.options, content });
+      return eventsOf(spanNamed(telemetry.spans(), 'invoke_agent yield'))
+        .filter((event) => 'postchain.rule' in event)
+        .map((event) => [event['postchain.input.proposal'], event['postchain.input.proposedBy']]);
+    };
+    expect(await proposals(false)).toEqual([[undefined, 'model']]);
+    expect(await proposals(true)).toEqual([[MARK, 'model']]);
   });
 
   it('is told in words of its own where something failed', async () => {

@@ -29,22 +29,22 @@ export function createChats({ prompts, modelId, fallbackModelIds }: RunStart, pa
   const { book, run, phases, told, tokens } = parts;
   const modelIds = [modelId, ...fallbackModelIds];
   const open = new Map<string, Chat>();
-  /** The model that an execution has fallen back to. */
-  const models = new Map<string, number>();
+  /** Where the attempts of an execution stand, and the model that it has fallen back to. */
+  const executions = new Map<string, { readonly parent: OpenSpan; model: number }>();
   /** A chart may start a call before it says in which phase. */
   let early: EntryOf<'attempt-start'>[] = [];
 
-  const modelOf = (attemptId: string): Facts =>
-    modelFacts(modelIds[models.get(attemptId) ?? 0] ?? modelId, parts.provider);
+  const modelOf = (index: number): Facts => modelFacts(modelIds[index] ?? modelId, parts.provider);
 
   function begin({ attemptId, task, attempt }: EntryOf<'attempt-start'>): void {
-    if (attempt === 1) models.delete(attemptId);
-    const shared = modelOf(attemptId);
+    const execution = executions.get(attemptId) ?? { parent: task === 'synthesis' ? run : phases.span(), model: 0 };
+    executions.set(attemptId, execution);
+    const shared = modelOf(execution.model);
     const prompt = prompts[task];
     const span = book.begin({
       operation: 'chat',
       subject: String(shared['gen_ai.request.model']),
-      parent: task === 'synthesis' ? run : phases.span(),
+      parent: execution.parent,
       shared,
       facts: {
         ...parts.conversation,
@@ -58,15 +58,14 @@ export function createChats({ prompts, modelId, fallbackModelIds }: RunStart, pa
     open.set(attemptId, { span, firstMs: null, text: [] });
   }
 
-  /** The calls that began before their phase did. */
-  function admit(): void {
-    const admitted = early;
-    early = [];
-    for (const entry of admitted) begin(entry);
-  }
-
   return {
-    admit,
+    /** A phase has begun, with those of its calls that began before it was said. */
+    enter(): void {
+      executions.clear();
+      const entering = early;
+      early = [];
+      for (const entry of entering) begin(entry);
+    },
     start(entry: EntryOf<'attempt-start'>): void {
       const step = stepOf(entry.attemptId);
       if (entry.task === 'synthesis' || step === null || phases.isAt(step)) begin(entry);
@@ -95,9 +94,14 @@ export function createChats({ prompts, modelId, fallbackModelIds }: RunStart, pa
       });
     },
     retry({ attemptId, attempt, model, inMs }: EntryOf<'attempt-retry'>): void {
-      models.set(attemptId, model);
-      const facts = { ...modelOf(attemptId), 'postchain.attempt': attempt, 'postchain.backoff_ms': inMs };
-      book.note(phases.span(), 'postchain.retry', facts);
+      const execution = executions.get(attemptId);
+      if (execution === undefined) return;
+      execution.model = model;
+      book.note(execution.parent, 'postchain.retry', {
+        ...modelOf(model),
+        'postchain.attempt': attempt,
+        'postchain.backoff_ms': inMs,
+      });
     },
     /** The chart went on without them: no end of theirs will come. */
     breakOff(): void {

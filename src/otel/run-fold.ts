@@ -63,7 +63,7 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
     ...sideNotes(book, run, phases, told),
     'phase-start': (entry) => {
       phases.start(entry);
-      chats.admit();
+      chats.enter();
     },
     'phase-end': phases.end,
     decision: phases.decide,
@@ -77,7 +77,6 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
     continuation: capabilities.continue,
     'capability-stop': capabilities.stop,
     answer: (entry) => {
-      phases.settle();
       answer = entry.answer;
     },
     'run-end': endRun,
@@ -86,16 +85,13 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
   return {
     take(entry: JournalEntry): void {
       book.moveTo(entry.atMs);
-      if (STIMULI.has(entry.type)) {
-        phases.settle();
-        chats.admit();
-      }
+      if (STIMULI.has(entry.type)) phases.settle();
       handle(handlers, entry);
     },
     /** No entry will come any more. */
     finish(): void {
       if (!book.isOpen(run)) return;
-      chats.admit();
+      chats.enter();
       book.endAll(CUT_OFF);
     },
     /** What is new since it was last asked. */

@@ -74,6 +74,15 @@ describe('a run as spans', () => {
     expect(again?.attributes).toMatchObject({ 'postchain.attempt': 2, 'postchain.task': 'intention' });
   });
 
+  it('retries the writing of the answer under the run', async () => {
+    const { spans } = await traced({ synthesis: (number: number) => (number === 1 ? busy : replies.synthesis) });
+    expect(spans[0]?.events.map(({ name }) => name)).toEqual(['postchain.retry']);
+    expect(tableOf(spans).split('\n').slice(-2)).toEqual([
+      '  chat scripted 0–0 ! rate_limited',
+      '  chat scripted 5000–5000',
+    ]);
+  });
+
   it('names the model that took over', async () => {
     const model = scriptedModel(
       { intention: [{ failure: { code: 'unauthorized', retryable: false } }] },

@@ -145,7 +145,8 @@ describe('what the guards of a decision saw', () => {
     );
     await run.answer;
     const onward = entriesOf(run, 'transition').find(({ target }) => target.includes('action'));
-    const asked = onward?.candidates.filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated') ?? [];
+    const asked =
+      onward?.candidates.filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated') ?? [];
     expect(asked.length).toBeGreaterThan(5);
     for (const { inputs } of asked) expect(inputs).not.toBeNull();
   });

@@ -4,6 +4,7 @@ import { callEventSchema } from './call-event.ts';
 import { capabilityFailureSchema, capabilityResultSchema, stopReasonSchema } from './capability.ts';
 import { chainEventSchema } from './chain-event.ts';
 import { chainInputSchema } from './chain-input.ts';
+import type { ChainState } from './chain-state.ts';
 import { consentGiverSchema, consentRequestSchema } from './consent.ts';
 import { contextOperationSchema } from './context-operation.ts';
 import { decisionSchema } from './decision.ts';
@@ -11,6 +12,7 @@ import { failureSchema } from './failure.ts';
 import { messageSchema } from './message.ts';
 import { phaseSchema } from './phase.ts';
 import { contextStatisticsSchema, pruningSchema } from './phases/understanding.ts';
+import { stateChangeSchema } from './state-change.ts';
 import { finalAnswerSchema } from './synthesis.ts';
 import { verdictInputsSchema } from './verdict.ts';
 
@@ -140,6 +142,8 @@ const runStartSchema = chainInputSchema.extend({
   /** What the program that started the run wants to know of it later; JSON. */
   host: z.record(z.string(), z.json()).nullable(),
   /** The run that this one goes on from, and what was changed there; null for one that began by itself. */
+  /** Whether it tells the states of the chart. */
+  states: z.boolean(),
   /** Texts of it were replaced as they were written: what was decided by them cannot be made again. */
   redacted: z.boolean(),
   forkedFrom: z.object({ runId: z.string(), seq: z.int().min(0), changes: z.array(z.string()).readonly() }).nullable(),
@@ -200,6 +204,10 @@ const runtimeFactSchema = z.discriminatedUnion('type', [
     target: z.array(z.string()),
     candidates: z.array(candidateSchema),
   }),
+  /** How the state of the chart changed since it was last told. */
+  z.object({ type: z.literal('state'), changes: z.array(stateChangeSchema) }),
+  /** All of it. */
+  z.object({ type: z.literal('keyframe'), state: z.custom<ChainState>((value) => typeof value === 'object') }),
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
 ]);
 export type RuntimeFact = z.infer<typeof runtimeFactSchema>;

@@ -39,7 +39,10 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {
-      const start = runStart(inputOf(run, options, parts), parts, run.host);
+      const start = runStart(inputOf(run, options, parts), parts, {
+        host: run.host ?? null,
+        states: options.journals !== undefined,
+      });
       return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId) });
     },
     resume: async (runId, { signal } = {}) => resumeRun(await kept().open(runId), parts, signal),

@@ -38,7 +38,7 @@ export function openRun(start: RunStart, { parts, atMs, writer }: RunParts): Ope
   if (writer !== undefined) journal.listen(writer.write);
   journal.listen(stream.push);
   journal.append(start);
-  const stage = createStage({ input: inputOfStart(start), parts, journal, partial: stream.push });
+  const stage = createStage({ input: inputOfStart(start), states: start.states, parts, journal, partial: stream.push });
   const { actor } = stage;
 
   let forget = (): void => {};

@@ -2,7 +2,7 @@ import type { AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
-import type { ChainInput } from '../../machines/contracts/chain-input.ts';
+import { type ChainInput, chainInputSchema } from '../../machines/contracts/chain-input.ts';
 import { JOURNAL_VERSION, type RunStart } from '../../machines/contracts/journal-entry.ts';
 import { hexDigest } from '../../machines/text/hash.ts';
 import { chartOf } from '../diagram/chart.ts';
@@ -10,7 +10,11 @@ import { promptVersions } from '../prompts/prompt-versions.ts';
 import type { ChainParts } from './actors.ts';
 
 /** What the journal of a run begins with. */
-export function runStart(input: ChainInput, { models, prompts }: ChainParts, host: RunStart['host'] = null): RunStart {
+export function runStart(
+  input: ChainInput,
+  { models, prompts }: ChainParts,
+  { host = null, states = false }: Partial<Pick<RunStart, 'host' | 'states'>> = {},
+): RunStart {
   const [modelId = '', ...fallbackModelIds] = models.map(({ id }) => id);
   return {
     type: 'run-start',
@@ -22,6 +26,7 @@ export function runStart(input: ChainInput, { models, prompts }: ChainParts, hos
     prompts: promptVersions(prompts),
     startedAt: new Date(input.startedAtMs).toISOString(),
     host,
+    states,
     redacted: false,
     forkedFrom: null,
   };
@@ -29,9 +34,8 @@ export function runStart(input: ChainInput, { models, prompts }: ChainParts, hos
 
 /** What the chart is started with, out of what the journal begins with. */
 export function inputOfStart(start: RunStart): ChainInput {
-  const { type, version, chart, modelId, fallbackModelIds, prompts, startedAt, host, redacted, forkedFrom, ...input } =
-    start;
-  return input;
+  const names = Object.keys(chainInputSchema.shape) as (keyof ChainInput)[];
+  return Object.fromEntries(names.map((name) => [name, start[name]])) as unknown as ChainInput;
 }
 
 let known: RunStart['chart'] | null = null;

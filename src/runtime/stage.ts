@@ -10,6 +10,7 @@ import type { Journal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
 import { type ChainParts, joinActors } from './actors.ts';
 import { createInbox } from './inbox.ts';
+import { createStateRecorder } from './state-recorder.ts';
 import type { Watcher } from './watcher.ts';
 
 /** What a stage plays in: who makes the calls of its charts and watches its timers. What comes of them is told to the stage. */
@@ -25,6 +26,8 @@ const stillWorld: World = { perform: () => {}, wait: () => () => {} };
 
 export interface StageParts {
   readonly input: ChainInput;
+  /** Whether the journal tells the states of the chart. */
+  readonly states: boolean;
   readonly parts: ChainParts;
   readonly journal: Journal;
   readonly partial: Watcher['partial'];
@@ -52,7 +55,7 @@ interface Timer {
   cancel: () => void;
 }
 
-export function createStage({ input, parts, journal, partial }: StageParts): Stage {
+export function createStage({ input, states, parts, journal, partial }: StageParts): Stage {
   const calls = new Map<number, Call>();
   const timers = new Map<number, Timer>();
   let world = stillWorld;
@@ -128,10 +131,19 @@ export function createStage({ input, parts, journal, partial }: StageParts): Sta
     }
   }
 
-  const inbox = createInbox(take);
+  const recordState = states ? createStateRecorder(journal) : () => {};
+  const tellState = (): void => recordState(actor.getSnapshot().context);
+  const inbox = createInbox((stimulus: Stimulus) => {
+    take(stimulus);
+    tellState();
+  });
   return {
     actor,
-    start: () => inbox.during(() => actor.start()),
+    start: () =>
+      inbox.during(() => {
+        actor.start();
+        tellState();
+      }),
     deliver: inbox.push,
     enter(next) {
       world = next;

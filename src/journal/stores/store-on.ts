@@ -27,7 +27,7 @@ export function storeOn(shelf: Shelf, { redact }: JournalStoreOptions): JournalS
   };
 }
 
-export function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
+function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
   let failure: string | null = null;
   return {
     get failure() {
@@ -46,10 +46,10 @@ export function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
 }
 
 function summaryOf({ runId, first, last, isWritten }: Spine): RunSummary {
-  const start = valueOf(first);
+  const start = entryOf(first);
   if (start?.type !== 'run-start') return { runId, request: '', startedAt: '', status: 'damaged' };
   const { request, startedAt } = start;
-  return { runId, request, startedAt, status: statusOf(valueOf(last), isWritten) };
+  return { runId, request, startedAt, status: statusOf(entryOf(last), isWritten) };
 }
 
 const newestFirst = (one: RunSummary, other: RunSummary): number =>
@@ -62,7 +62,7 @@ function statusOf(end: JournalEntry | null, isWritten: boolean): RunStatus {
 }
 
 /** Lists show much at once: whether a journal is whole is looked at when it is read. */
-function valueOf(line: string): JournalEntry | null {
+function entryOf(line: string): JournalEntry | null {
   try {
     return JSON.parse(line) as JournalEntry;
   } catch {

@@ -5,6 +5,7 @@ import {
   JOURNAL_VERSION,
   journalEntrySchema,
 } from '../../../machines/contracts/journal-entry.ts';
+import { initialState } from '../../../machines/policies/progress.ts';
 import { aChainInput } from '../policies/states.ts';
 import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, aMessage, operations, results } from './samples.ts';
 
@@ -64,11 +65,14 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
     prompts: { action: { name: 'action', version: 1, digest: null } },
     startedAt: '2025-01-27T10:00:00Z',
     host: { flags: ['--docs', 'docs'] },
+    states: true,
     redacted: false,
     forkedFrom: { runId: 'q', seq: 7, changes: ['thresholds.confidence=0.5'] },
   },
   'call-start': { type: 'call-start', call: 0, port: 'readReply' },
   'call-event': { type: 'call-event', call: 0, port: 'measureContext', event: { type: 'settled', output: [1] } },
+  state: { type: 'state', changes: [{ path: ['messages'], at: 1, removed: 0, added: [aMessage()] }] },
+  keyframe: { type: 'keyframe', state: initialState(aChainInput()) },
   timer: { type: 'timer', timer: 0 },
   'run-stopped': { type: 'run-stopped' },
   resumed: { type: 'resumed', resumedAt: '2025-01-27T10:00:00Z' },

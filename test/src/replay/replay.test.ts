@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { replay } from '../../../src/replay/replay.ts';
 import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
 
@@ -12,7 +13,8 @@ describe('a replay', () => {
   it('[promise 6] makes the same entries again, byte for byte, of any run', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
-        const { run } = await playRandomRun(random);
+        const journals = memoryJournals();
+        const { run } = await playRandomRun(random, { journals });
         const answer = await run.answer;
         const replayed = replay(written(run.journal));
         expect(replayed.divergence).toBeNull();

@@ -37,7 +37,7 @@ async function runTest(folder: string) {
 describe('a test that is made of a run', () => {
   it('passes on the recording, whatever the request says, and fails on one that goes another way', async () => {
     const folder = aFolder();
-    const recorded = await recordingOf('Is it so? \'); process.exit(7); (\' \\\n*/ ${1} \u2028 "quoted"');
+    const recorded = await recordingOf('Is it so? \'); process.exit(7); (\' \\\n*/ $`{1} \u2028 "quoted"');
     writeFileSync(join(folder, 'run.test.ts'), toVitest(recorded, { journalPath: './run.jsonl' }));
     writeFileSync(join(folder, 'run.jsonl'), linesOf(recorded));
     expect(await runTest(folder)).toMatchObject({ passed: true, output: expect.stringContaining('1 passed') });

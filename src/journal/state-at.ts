@@ -1,0 +1,19 @@
+import type { ChainState } from '../../machines/contracts/chain-state.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { withChanges } from './state-changes.ts';
+
+/**
+ * The state of the chart as it stood at an entry: the newest keyframe before it with the changes since. Null where the journal has no
+ * states, or before the first.
+ */
+export function stateAt(entries: readonly JournalEntry[], seq: number): ChainState | null {
+  const from = entries.findLastIndex((entry) => entry.seq <= seq && entry.type === 'keyframe');
+  const keyframe = entries[from];
+  if (keyframe?.type !== 'keyframe') return null;
+  let state: unknown = keyframe.state;
+  for (let at = from + 1; at < entries.length && at <= seq; at += 1) {
+    const entry = entries[at];
+    if (entry?.type === 'state') state = withChanges(state, entry.changes);
+  }
+  return state as ChainState;
+}

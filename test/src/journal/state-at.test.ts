@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { stateAt } from '../../../src/journal/state-at.ts';
+import { changesBetween, withChanges } from '../../../src/journal/state-changes.ts';
+import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
+import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../support/random-runs.ts';
+
+const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** Plays a run, and notes the state of its chart whenever the journal tells it. */
+async function played(random: RandomRun) {
+  const states = new Map<number, unknown>();
+  const inner = memoryJournals();
+  let state: () => unknown = () => null;
+  const journals: JournalStore = {
+    ...inner,
+    create(runId) {
+      const writer = inner.create(runId);
+      const write = (entry: JournalEntry): void => {
+        writer.write(entry);
+        if (entry.type === 'state' || entry.type === 'keyframe') states.set(entry.seq, json(state()));
+      };
+      return { failure: null, write, close: () => writer.close() };
+    },
+  };
+  const { chain, clock } = randomChain(random, { journals });
+  const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
+  state = () => run.actor.getSnapshot().context;
+  await playToEnd(run, clock, random.words);
+  return { journal: json(run.journal) as JournalEntry[], states };
+}
+
+describe('the state of a chart in its journal', () => {
+  it('[U12] is at every entry what it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, async (random) => {
+        const { journal, states } = await played(random);
+        expect(states.size).toBeGreaterThan(0);
+        let current: unknown = null;
+        for (const { seq, type } of journal) {
+          // The first is told before anybody holds the run.
+          if (type === 'keyframe' && seq < 10) current = json(stateAt(journal, seq));
+          else current = states.get(seq) ?? current;
+          expect(stateAt(journal, seq)).toEqual(current);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  }, 60_000);
+
+  it('is not told where nobody keeps the journal', async () => {
+    const { chain, clock } = randomChain({ ...fc.sample(aRandomRun, { numRuns: 1, seed: 7 })[0] } as RandomRun);
+    const run = chain.run({ request: 'Is it so?' });
+    await playToEnd(run, clock);
+    expect(run.journal.some(({ type }) => type === 'state' || type === 'keyframe')).toBe(false);
+    expect(stateAt(run.journal, 20)).toBeNull();
+  });
+});
+
+describe('changes between two states', () => {
+  it('make the one of the other, whatever they are, through JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (before, after) => {
+        const changes = json(changesBetween(before, after)) as ReturnType<typeof changesBetween>;
+        expect(json(withChanges(before, changes))).toEqual(json(after));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('are as few as what changed', () => {
+    const list = Array.from({ length: 1_000 }, (_, id) => ({ id }));
+    const [first, second] = [
+      { list, other: { a: 1, b: [1] } },
+      { list: [...list, { id: 1_000 }], other: { a: 2, b: [1] } },
+    ];
+    expect(changesBetween(first, { ...first })).toEqual([]);
+    expect(changesBetween(first, { ...second, other: { ...first.other, a: 2 } })).toEqual([
+      { path: ['list'], at: 1_000, removed: 0, added: [{ id: 1_000 }] },
+      { path: ['other', 'a'], value: 2 },
+    ]);
+    const one = list.with(500, { id: -1 });
+    expect(changesBetween(list, one)).toEqual([{ path: [500, 'id'], value: -1 }]);
+    expect(changesBetween(list, list.toSpliced(500, 1))).toEqual([{ path: [], at: 500, removed: 1, added: [] }]);
+  });
+});

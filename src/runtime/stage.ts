@@ -3,7 +3,7 @@ import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import { chainVerdicts } from '../../machines/chain/verdicts.ts';
 import { LAST_EVENTS } from '../../machines/contracts/call-event.ts';
 import type { ChainInput } from '../../machines/contracts/chain-input.ts';
-import type { Stimulus } from '../../machines/contracts/journal-entry.ts';
+import type { RuntimeFact, Stimulus } from '../../machines/contracts/journal-entry.ts';
 import type { Call, Conductor } from '../calls/call.ts';
 import { createVerdictLog, listenToGuards } from '../journal/guard-verdicts.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -18,6 +18,8 @@ export interface World {
   perform(call: number, made: Call): void;
   /** Gives what ends the wait early. */
   wait(timer: number, waitMs: number): () => void;
+  /** Takes what a call tells beside its answer; left out, it is written at once. */
+  note?(fact: RuntimeFact): void;
 }
 
 /** Nobody makes calls and no time passes: the charts get what they are fed with. */
@@ -85,7 +87,8 @@ export function createStage({ input, parts, journal, partial }: StageParts): Sta
   };
 
   const verdicts = createVerdictLog();
-  const watcher: Watcher = { verdicts, record: journal.append, partial };
+  const record = (fact: RuntimeFact): void => (world.note ?? journal.append)(fact);
+  const watcher: Watcher = { verdicts, record, partial };
   const actor = createActor(
     chainMachine.provide({
       actors: joinActors({ ...parts, watcher, conductor }),

@@ -12,7 +12,18 @@ const folder = process.env['MEETING'] ?? '';
 /** The run that a request belongs to: its user says so, after a "#". */
 const runOf = ({ input }: ModelRequest): string => /#([\w-]+)/.exec(JSON.stringify(input))?.[1] ?? '';
 
-const unsure = { ...replies.yield, confidence: 0.1, informationSufficiency: 1 };
+/** A reply of Yield that ends nothing: unsure, and never the answer before. */
+const unsure = (chars: number) => ({
+  ...replies.yield,
+  answer: `Perhaps a${chars} b${chars} c${chars} d${chars}.`,
+  confidence: 0.1,
+  informationSufficiency: 1,
+});
+
+const replyTo = ({ task, input }: ModelRequest): unknown => {
+  const text = JSON.stringify(input);
+  return task === 'yield' && text.includes('Unsure') ? unsure(text.length) : replies[task as keyof typeof replies];
+};
 
 /** Writes down what it is asked, and waits where the test wants it to. "Unsure" in a request leaves it unsure of its answer. */
 const model: ChatModel = {
@@ -26,8 +37,7 @@ const model: ChatModel = {
     write('begun');
     while (existsSync(join(folder, `hold-${task}`)) && !signal.aborted) await wait(10);
     if (signal.aborted) return write('aborted');
-    const reply = task === 'yield' && /Unsure/.test(JSON.stringify(request.input)) ? unsure : replies[task as never];
-    yield { type: 'text-delta', text: JSON.stringify(reply) };
+    yield { type: 'text-delta', text: JSON.stringify(replyTo(request)) };
     write('ended');
     yield { type: 'finish', reason: 'stop', usage: null };
   },

@@ -39,8 +39,6 @@ export async function play(start: RunStart, { parts, host, keep, signal }: PlayO
     const outcome = await host.first(pending);
     for (const stimulus of world.take(outcome)) stage.deliver(stimulus);
   }
-  // The calls that nobody waits for any more are let go of.
-  world.pending();
   keepNew();
   forget();
   return run.answer;

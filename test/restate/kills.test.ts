@@ -75,9 +75,29 @@ describe('a run whose processes are killed', () => {
     await waitUntil(async () => (await run.status())?.asks?.type === 'consent-asked');
     await Promise.all([service.kill(), restate.kill()]);
     await Promise.all([service.restart(), restate.restart()]);
-    await run.send({ event: { type: 'consent.given', choice: 'keep' } });
+    await run.send({ event: { type: 'consent.given', choice: 'remove' } });
     await expectWhole('both');
-    expect(begun('both')).toEqual(once);
+    expect(begun('both')).toEqual({ ...once, summary: 1 });
+  });
+
+  it('gets through however often its service is killed, wherever it just is', async () => {
+    const run = runAt(restate, 'often');
+    await run.workflowSubmit({ request: 'Unsure: is it so? #often' });
+    const kills = 8;
+    for (let kill = 1; kill <= kills; kill += 1) {
+      // Some entries further on than the last time, and then at once.
+      await waitUntil(async () => ((await run.status())?.entries ?? 0) > kill * 17);
+      await service.kill();
+      await service.restart();
+    }
+    await run.workflowAttach();
+    const journal = await journalOf(run);
+    expect(replay(journal).divergence).toBeNull();
+    const attempts = journal.filter(({ type }) => type === 'attempt-start').length;
+    const calls = Object.values(begun('often')).reduce((sum, one) => sum + one, 0);
+    expect(attempts).toBeGreaterThan(kills);
+    expect(calls).toBeGreaterThanOrEqual(attempts);
+    expect(calls).toBeLessThanOrEqual(attempts + kills);
   });
 
   it('counts the time that nobody was there', async () => {

@@ -24,6 +24,8 @@ interface Plan {
   readonly kills?: readonly number[];
   /** Told when nothing else happens any more, in order, and before time passes. */
   readonly words?: readonly ChainEvent[];
+  /** Whether the host cancels it as soon as nothing else happens. */
+  readonly isInterrupted?: boolean;
 }
 
 /** Plays a run on a cluster in memory to its end; time passes only when nothing else does. */
@@ -55,7 +57,10 @@ export async function playOnCluster({ clock = new SimulatedClock(), ...plan }: P
       const before = cluster.log.length + cluster.commands.length;
       await settle(3);
       if (cluster.log.length + cluster.commands.length !== before) idle = 0;
-      else if (words.length > 0) cluster.send(words.shift() as ChainEvent);
+      else if (plan.isInterrupted && idle === 0) {
+        idle += 1;
+        member.interrupt();
+      } else if (words.length > 0) cluster.send(words.shift() as ChainEvent);
       else {
         idle += 1;
         if (idle > 2000) throw new Error('the run hangs');

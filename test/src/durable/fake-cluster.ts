@@ -22,7 +22,7 @@ export function createFakeCluster(clock: Clock) {
   const log: { readonly command: number; readonly json: string }[] = [];
   const promises: { command: number | null; json: string | null }[] = [];
   let wake = (): void => {};
-  let performed = 0;
+  const begun: string[] = [];
 
   function keep(command: number, outcome: Outcome): void {
     log.push({ command, json: JSON.stringify(outcome) });
@@ -37,10 +37,8 @@ export function createFakeCluster(clock: Clock) {
   return {
     commands: commands as readonly Command[],
     log: log as readonly { readonly command: number; readonly json: string }[],
-    /** How many steps were begun, those of killed processes included. */
-    get performed() {
-      return performed;
-    },
+    /** The steps that were begun, those of killed processes included. */
+    begun: begun as readonly string[],
     send(event: ChainEvent, id = `event ${promises.filter(({ json }) => json !== null).length}`): void {
       const number = promises.findIndex(({ json }) => json === null);
       const promise = promiseOf(number < 0 ? promises.length : number);
@@ -54,6 +52,7 @@ export function createFakeCluster(clock: Clock) {
       let asked = 0;
       let read = 0;
       let alive = true;
+      let isInterrupted = false;
 
       const ask = (name: string, isStep: boolean): { command: number; isNew: boolean } => {
         const command = asked;
@@ -71,7 +70,7 @@ export function createFakeCluster(clock: Clock) {
           const act = steps.get(command);
           if (act === undefined || log.some((kept) => kept.command === command)) continue;
           steps.delete(command);
-          performed += 1;
+          begun.push(commands[command]?.name ?? '');
           act().then((outcome) => alive && keep(command, outcome));
         }
       };
@@ -98,6 +97,10 @@ export function createFakeCluster(clock: Clock) {
         async first(given) {
           const pending = given as readonly Awaited[];
           for (; alive; ) {
+            if (isInterrupted) {
+              isInterrupted = false;
+              return { type: 'interrupted' };
+            }
             const first = pending.find(({ command }) => ready.has(command));
             if (first !== undefined) {
               lives -= 1;
@@ -121,6 +124,10 @@ export function createFakeCluster(clock: Clock) {
       };
       return {
         host,
+        interrupt() {
+          isInterrupted = true;
+          wake();
+        },
         get isAlive() {
           return alive;
         },

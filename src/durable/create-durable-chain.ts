@@ -53,7 +53,9 @@ export function createDurableChain(options: PostChainOptions = {}, durable: Dura
     name,
     handlers: {
       run: handlers.workflow.workflow(run),
-      send: handlers.workflow.shared((ctx: WorkflowSharedContext, sent: SentEvent): Promise<Sent> => sendEvent(ctx, sent)),
+      send: handlers.workflow.shared(
+        (ctx: WorkflowSharedContext, sent: SentEvent): Promise<Sent> => sendEvent(ctx, sent),
+      ),
       status: handlers.workflow.shared((ctx: WorkflowSharedContext): Promise<RunStatus | null> => readStatus(ctx)),
       journal: handlers.workflow.shared(
         (ctx: WorkflowSharedContext, asked: JournalRequest): Promise<JournalPage> => readPage(ctx, asked),

@@ -43,17 +43,20 @@ async function expectWhole(key: string): Promise<void> {
 }
 
 describe('a run whose processes are killed', () => {
-  it.each(TASKS)('ends when the service dies in the middle of %s, and makes that call alone once more', async (task) => {
-    const key = `service-${task}`;
-    meeting.hold(task);
-    await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
-    await waitUntil(() => begun(key)[task] === 1);
-    await service.kill();
-    meeting.letGo(task);
-    await service.restart();
-    await expectWhole(key);
-    expect(begun(key)).toEqual({ ...once, [task]: 2 });
-  });
+  it.each(TASKS)(
+    'ends when the service dies in the middle of %s, and makes that call alone once more',
+    async (task) => {
+      const key = `service-${task}`;
+      meeting.hold(task);
+      await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
+      await waitUntil(() => begun(key)[task] === 1);
+      await service.kill();
+      meeting.letGo(task);
+      await service.restart();
+      await expectWhole(key);
+      expect(begun(key)).toEqual({ ...once, [task]: 2 });
+    },
+  );
 
   it.each(['action', 'yield'] as const)('ends when the server dies in the middle of %s', async (task) => {
     const key = `server-${task}`;
@@ -140,8 +143,7 @@ describe('two processes of a service', () => {
     await other.kill();
     meeting.letGo('observation');
     for (const key of keys) await expectWhole(key);
-    for (const key of keys)
-      expect(begun(key)).toEqual({ ...once, observation: victims.includes(key) ? 2 : 1 });
+    for (const key of keys) expect(begun(key)).toEqual({ ...once, observation: victims.includes(key) ? 2 : 1 });
     for (const key of victims)
       expect(meeting.calls(key).filter(({ what, pid }) => what === 'ended' && pid !== victim)).not.toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replay } from '../../src/replay/replay.ts';
-import { journalOf, runAt } from './rig/client.ts';
 import { waitUntil } from './rig/child.ts';
+import { journalOf, runAt } from './rig/client.ts';
 import { type RestateServer, startRestate } from './rig/restate-server.ts';
 import { createMeeting, type Meeting, type ServiceProcess, startService } from './rig/service-process.ts';
 
@@ -124,7 +124,9 @@ describe('a run on Restate', () => {
     const heard = (await journalOf(run)).flatMap((entry) =>
       entry.type === 'delivery' && entry.event.type === 'run.directed' ? [entry.event.phase] : [],
     );
-    const inOrder = sent.map(({ number }, at) => [number, words[at]?.phase] as const).sort(([one], [other]) => one - other);
+    const inOrder = sent
+      .map(({ number }, at) => [number, words[at]?.phase] as const)
+      .sort(([one], [other]) => one - other);
     expect(heard).toEqual(inOrder.map(([, phase]) => phase));
   });
 

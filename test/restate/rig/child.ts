@@ -21,7 +21,10 @@ export async function startChild(
   args: readonly string[],
   { env, isReady }: { readonly env: Record<string, string>; readonly isReady: () => Promise<boolean> },
 ): Promise<Child> {
-  const child = spawn(command, args, { env: { PATH: process.env['PATH'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   living.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr])

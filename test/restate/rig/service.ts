@@ -47,7 +47,10 @@ const services = [
   createDurableChain({ model }, { name: 'chain' }),
   // It lets go of its run at every wait, and plays it from the beginning when something comes.
   createDurableChain({ model }, { name: 'restless', inactivityTimeout: 0 }),
-  createDurableChain({ model, limits: { firstChunkMs: 50, maxTransportRetries: 1, backoffBaseMs: 10 } }, { name: 'hasty' }),
+  createDurableChain(
+    { model, limits: { firstChunkMs: 50, maxTransportRetries: 1, backoffBaseMs: 10 } },
+    { name: 'hasty' },
+  ),
   createDurableChain({ model, limits: { consentMs: 300 } }, { name: 'curt' }),
 ];
 createServer(createEndpointHandler({ services })).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -45,6 +45,34 @@ describe('the alarm', () => {
     expect(sleeps).toEqual([200]);
   });
 
+  it('does not wait for a sleep that is over by the time, and would ring for nobody', () => {
+    const { alarm, sleeps, time } = createRig();
+    const takeBack = alarm.wait(0, 100);
+    alarm.pending();
+    takeBack();
+    time.reach(2000);
+    alarm.wait(1, 50);
+    alarm.pending();
+    expect(sleeps).toEqual([100, 50]);
+  });
+
+  it('fires those that time has passed by in the order in which they were due', () => {
+    const { alarm, time } = createRig();
+    alarm.wait(0, 300);
+    alarm.wait(1, 100);
+    alarm.wait(2, 200);
+    alarm.pending();
+    time.reach(5000);
+    expect(alarm.ring()).toEqual([1, 2, 0]);
+  });
+
+  it('goes by a time that never goes back', () => {
+    const { time } = createRig(1000);
+    time.reach(3000);
+    time.reach(2000);
+    expect(time.nowMs).toBe(3000);
+  });
+
   it('fires timers that are due together in the order in which they are, and not one that is taken back by another', () => {
     const { alarm } = createRig();
     alarm.wait(0, 300);
@@ -61,7 +89,11 @@ describe('the alarm', () => {
   });
 
   it('fires every timer once, never early, and in order, whatever is set and taken back', () => {
-    const act = fc.record({ waitMs: fc.integer({ min: 0, max: 50 }), isTakenBack: fc.boolean(), passMs: fc.integer({ min: 0, max: 30 }) });
+    const act = fc.record({
+      waitMs: fc.integer({ min: 0, max: 50 }),
+      isTakenBack: fc.boolean(),
+      passMs: fc.integer({ min: 0, max: 30 }),
+    });
     fc.assert(
       fc.property(fc.array(act, { maxLength: 30 }), (acts) => {
         const { alarm, time, endsAt } = createRig(0);

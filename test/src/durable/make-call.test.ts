@@ -31,7 +31,9 @@ describe('a call that is made to its end', () => {
     const throwing = callOf(() => {
       throw new TypeError('a bug');
     });
-    expect(await makeCall(throwing, never)).toEqual([{ type: 'broken', error: { name: 'TypeError', message: 'a bug' } }]);
+    expect(await makeCall(throwing, never)).toEqual([
+      { type: 'broken', error: { name: 'TypeError', message: 'a bug' } },
+    ]);
   });
 
   it.each([

@@ -25,7 +25,8 @@ function startReading(script: CallScript, patience = { firstChunkMs: 1000, chunk
   return { clock, inner, controller, parts, over, pass };
 }
 
-const failureIn = (parts: readonly ModelPart[]) => parts.flatMap((part) => (part.type === 'failure' ? [part.failure] : []));
+const failureIn = (parts: readonly ModelPart[]) =>
+  parts.flatMap((part) => (part.type === 'failure' ? [part.failure] : []));
 
 describe('a timed model', () => {
   it('gives the parts of its model as they are', async () => {
@@ -78,6 +79,8 @@ describe('a timed model', () => {
     const timed = timedModel(inner, { firstChunkMs: 1, chunkMs: 1 }, new SimulatedClock());
     expect(timed).toMatchObject({ id: 'parts', contextWindowTokens: 128_000, nativeTools: true });
     expect(await timed.countTokens?.(['x'])).toEqual([7]);
-    expect(timedModel(partModel(said('x')), { firstChunkMs: 1, chunkMs: 1 }, new SimulatedClock()).countTokens).toBeUndefined();
+    expect(
+      timedModel(partModel(said('x')), { firstChunkMs: 1, chunkMs: 1 }, new SimulatedClock()).countTokens,
+    ).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ function createRig(startedAtMs = 1000) {
   const sleeps: number[] = [];
   const endsAt = new Map<Pending, number>();
   const sleep = (ms: number): Pending => {
-    const pending = { then: () => {} } as unknown as Pending;
+    const pending = {} as unknown as Pending;
     sleeps.push(ms);
     endsAt.set(pending, time.nowMs + ms);
     return pending;

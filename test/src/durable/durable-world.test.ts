@@ -8,7 +8,7 @@ import type { CallOutcome, Host, Pending } from '../../../src/durable/host.ts';
 /** A host that only writes down what it is asked for. */
 function createRig() {
   const steps: (() => Promise<CallOutcome>)[] = [];
-  const pendingOf = (what: string) => ({ what, then: () => {} }) as unknown as Pending & { readonly what: string };
+  const pendingOf = (what: string) => ({ what }) as unknown as Pending & { readonly what: string };
   const host: Host = {
     step(name, act) {
       steps.push(act);

@@ -101,7 +101,7 @@ describe('a run on a cluster', () => {
       async *stream(_, { signal }) {
         const call = calls;
         calls += 1;
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
         aborted.push(call);
       },
     };

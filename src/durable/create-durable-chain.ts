@@ -6,6 +6,7 @@ import {
   workflow,
 } from '@restatedev/restate-sdk';
 import type { Limits } from '../../machines/contracts/budget.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { type PostChainOptions, readOptions } from '../runtime/options.ts';
 import { partsOf } from '../runtime/parts.ts';
@@ -22,27 +23,31 @@ export interface DurableOptions extends WorkflowOptions {
   readonly name?: string;
 }
 
+/** The options of `createPostChain`, but for what a cluster has its own of: the run's id is its key, and its journal is kept there. */
+export type DurableChainOptions = Omit<PostChainOptions, 'journals' | 'newId'>;
+
 export type DurableChain = ReturnType<typeof createDurableChain>;
 
 /**
  * The chain of `createPostChain` as a workflow of Restate, for `serve` of its SDK. The key of the workflow is the id of the run. `run`
  * gives the answer; `send`, `status` and `journal` may be called at any time. Throws `invalid_option` for options that make no sense.
  */
-export function createDurableChain(options: PostChainOptions = {}, durable: DurableOptions = {}) {
+export function createDurableChain(options: DurableChainOptions = {}, durable: DurableOptions = {}) {
   const { limits } = readOptions(options);
+  refuseForeign(options);
   const { name = 'postchain', ...serving } = durable;
   const parts = partsOf(options);
 
   const run = async (ctx: WorkflowContext, asked: DurableRunOptions): Promise<FinalAnswer> => {
-    const start = await ctx.run('run-start', () => {
+    const begun = await ctx.run('run-start', () => {
       try {
         return startOf(ctx.key, asked, options, parts);
       } catch (error) {
         throw terminal(error);
       }
     });
-    return play(start, {
-      parts: partsFor(start, parts),
+    return play(begun.start, {
+      parts: partsFor(begun, parts),
       host: restateHost(ctx),
       keep: journalKeeper(ctx),
       signal: ctx.request().attemptCompletedSignal,
@@ -63,6 +68,15 @@ export function createDurableChain(options: PostChainOptions = {}, durable: Dura
     },
     options: { enableLazyState: true, ...timeouts(limits), ...serving },
   });
+}
+
+/** Silently left out, they would seem to work. */
+function refuseForeign({ journals, newId }: PostChainOptions): void {
+  if (journals === undefined && newId === undefined) return;
+  throw new PostChainError(
+    'invalid_option',
+    `${journals === undefined ? 'newId' : 'journals'}: a chain on Restate has none; its runs are known by their workflow's key, and keep their journals there.`,
+  );
 }
 
 /**

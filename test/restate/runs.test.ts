@@ -172,6 +172,16 @@ describe('a run on Restate', () => {
       expect(failure).toMatchObject({ code: 'no_reply', message: 'No reply began within 50 ms.' });
   });
 
+  it('breaks off a call when the time of its phase is over', async () => {
+    meeting.hold('intention');
+    const run = runAt(restate, 'brief', 'brief');
+    await run.workflowSubmit({ request: 'Is it so? #brief' });
+    const answer = await run.workflowAttach();
+    expect(answer.status).toBe('degraded');
+    await waitUntil(() => meeting.calls('brief').some(({ what, task }) => what === 'aborted' && task === 'intention'));
+    meeting.letGo('intention');
+  });
+
   it('comes to the same where it is let go of at every wait', async () => {
     const run = runAt(restate, 'restless', 'restless');
     await run.workflowSubmit({ request: 'Unsure: is it so? #restless', history, mode: 'manual' });

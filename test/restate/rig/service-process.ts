@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts';
 import { builtServices } from './places.ts';
 
 /** A line of what the models of all service processes wrote down. */
-export interface CallLine {
+interface CallLine {
   readonly pid: number;
   readonly what: 'begun' | 'ended' | 'aborted';
   readonly run: string;

@@ -52,5 +52,6 @@ const services = [
     { name: 'hasty' },
   ),
   createDurableChain({ model, limits: { consentMs: 300 } }, { name: 'curt' }),
+  createDurableChain({ model, limits: { phaseMs: 500, maxPhaseRetries: 0 } }, { name: 'brief' }),
 ];
 createServer(createEndpointHandler({ services })).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -32,7 +32,7 @@ interface Plan {
 export async function playOnCluster({ clock = new SimulatedClock(), ...plan }: Plan): Promise<ClusterRun> {
   const options = { ...plan.options, clock };
   const parts = partsOf(options);
-  const start = startOf('run-1', { request: 'Is it so?', ...plan.run }, options, parts);
+  const begun = startOf('run-1', { request: 'Is it so?', ...plan.run }, options, parts);
   const cluster = createFakeCluster(clock);
   const journals: JournalEntry[][] = [];
   const words = [...(plan.words ?? [])];
@@ -44,8 +44,8 @@ export async function playOnCluster({ clock = new SimulatedClock(), ...plan }: P
     const member = cluster.connect(lives);
     const over = new AbortController();
     // As it comes back from the cluster.
-    const kept = JSON.parse(JSON.stringify(start));
-    play(kept, {
+    const kept = JSON.parse(JSON.stringify(begun)) as typeof begun;
+    play(kept.start, {
       parts: partsFor(kept, parts),
       host: member.host,
       keep: (entries) => void journal.push(...entries),

@@ -1,6 +1,3 @@
-// Node 20 has no Promise.withResolvers, which the SDK needs as soon as it serves a request.
-import 'core-js/modules/es.promise.with-resolvers.js';
-
 export {
   createDurableChain,
   type DurableChain,

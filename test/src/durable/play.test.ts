@@ -23,7 +23,7 @@ async function playRandom(random: RandomRun, kills: readonly number[]) {
   const { words, startAt, mode } = random;
   const model = plannedModel(planOf(random));
   const options = { ...everyTask.options, model, limits: limitsOf(random) };
-  const run = { startAt, mode };
+  const run = { startAt, mode, sessionId: 'chat' };
   return { model, ...(await playOnCluster({ options, run, kills, words: words.map(({ word }) => said[word]) })) };
 }
 

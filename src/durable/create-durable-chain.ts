@@ -1,5 +1,9 @@
-// Node 20 has no Promise.withResolvers, which the SDK needs as soon as it serves a request. It stands with what serves, and not in
-// index.ts: a bundler that knows this package to have no side effects leaves that out.
+/**
+ * Node 20 has no Promise.withResolvers, which the SDK needs as soon as it serves a request. It stands with what serves, and not in
+ * index.ts: a bundler that knows this package to have no side effects leaves that out.
+ *
+ * @internal
+ */
 import 'core-js/modules/es.promise.with-resolvers.js';
 import {
   handlers,

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 const entry = {
   index: 'src/index.ts',
   machines: 'machines/index.ts',
+  otel: 'src/otel/index.ts',
   testing: 'src/testing/index.ts',
   durable: 'src/durable/index.ts',
   cli: 'src/cli/main.ts',
@@ -23,6 +24,7 @@ export default defineConfig({
     alias: {
       'postchain/durable': new URL('src/durable/index.ts', import.meta.url).pathname,
       'postchain/machines': new URL('machines/index.ts', import.meta.url).pathname,
+      'postchain/otel': new URL('src/otel/index.ts', import.meta.url).pathname,
       'postchain/testing': new URL('src/testing/index.ts', import.meta.url).pathname,
       postchain: new URL('src/index.ts', import.meta.url).pathname,
     },

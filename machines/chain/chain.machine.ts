@@ -59,6 +59,7 @@ export const chainMachine = chainSetup.createMachine({
           target: 'synthesizing',
           actions: [brokenOff('the run was finished'), { type: 'interrupt', params: { kind: 'finished_by_user' } }],
         },
+        'run.adjusted': { actions: { type: 'adjust', params: ({ event }) => event } },
         'run.directed': [
           {
             guard: { type: 'directionIsPhase', params: ({ event }) => event },

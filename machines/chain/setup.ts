@@ -14,6 +14,7 @@ import type { Phase } from '../contracts/phase.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import type { FinalAnswer } from '../contracts/synthesis.ts';
 import { guardsOf } from '../guards.ts';
+import { adjust } from '../policies/adjustment.ts';
 import { consentRequest, readChoice, resolveConsent } from '../policies/consent.ts';
 import { withComparison } from '../policies/convergence.ts';
 import { type CompletingRule, decideAsDirected, decideToComplete, decideToContinue } from '../policies/decisions.ts';
@@ -35,6 +36,7 @@ import { chainVerdicts } from './verdicts.ts';
 
 type OfPhase = { readonly phase: Phase };
 type Settled = OfPhase & { readonly outcome: AttemptOutcome };
+type Adjusted = Extract<ChainEvent, { type: 'run.adjusted' }>;
 type Consent = {
   readonly choice: string;
   readonly items?: Readonly<Record<string, string>> | undefined;
@@ -130,6 +132,7 @@ export const chainSetup = vocabulary.extend({
       enqueue.emit(({ context: state }) => chainFacts.phaseEnd(state, 'action'));
       enqueue.emit(({ context: state }) => chainFacts.operations(state, 'action'));
     }),
+    adjust: assign(({ context }, { limits, thresholds }: Adjusted) => adjust(context, { limits, thresholds })),
     interrupt: assign((_, interruption: Interruption) => ({ interruption })),
     takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
     breakSynthesis: assign((_, { error }: { error: unknown }) => ({ written: brokenOutcome(error) })),

@@ -182,7 +182,16 @@ const runtimeFactSchema = z.discriminatedUnion('type', [
   ...stimulusSchema.options,
   ...noteSchema.options,
   /** A chart asks the world; calls count from 0 in the order in which they were made. */
-  z.object({ type: z.literal('call-start'), call: z.int().min(0), port: z.string() }),
+  z.object({
+    type: z.literal('call-start'),
+    call: z.int().min(0),
+    port: z.string(),
+    /** Where a model is asked. */
+    attemptId: z.string().optional(),
+    task: z.string().optional(),
+    /** Where a capability runs. */
+    capability: z.string().optional(),
+  }),
   z.object({
     type: z.literal('transition'),
     machine: z.string(),

@@ -30,6 +30,16 @@ export const directly: Conductor = {
   },
 };
 
+/** What a call is about, where its input says so: the attempt and the task of a model's reply, the capability of a run. */
+export function subjectOf(input: unknown): { attemptId?: string; task?: string; capability?: string } {
+  const { attemptId, task, capability } = Object(input) as Readonly<Record<string, unknown>>;
+  return {
+    ...(typeof attemptId === 'string' && { attemptId }),
+    ...(typeof task === 'string' && { task }),
+    ...(typeof capability === 'string' && { capability }),
+  };
+}
+
 /** As much of an error as a journal keeps and a chart goes by. Ports are often the user's code: anything may be thrown. */
 export function callError(thrown: unknown): CallError {
   const { message } = unexpectedFailure(thrown);

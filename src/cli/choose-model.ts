@@ -5,6 +5,8 @@ const DEFAULT_MODEL = 'gpt-4.1-mini';
 
 export interface ChosenModel {
   readonly model: ChatModel;
+  /** What it is chosen by again. */
+  readonly name: string;
   /** Asks the server whether it takes the key; rejects with `invalid_key` where it says no, and only then. */
   readonly check: (withinMs: number) => Promise<void>;
 }
@@ -19,7 +21,7 @@ export async function chooseModel(named: string | undefined, env: NodeJS.Process
   const name = named ?? (env['POSTCHAIN_MODEL'] || (wantsServer ? DEFAULT_MODEL : 'offline'));
   if (name === 'offline') {
     const { offlineModel } = await import('../models/offline/offline-model.ts');
-    return { model: offlineModel(), check: async () => {} };
+    return { model: offlineModel(), name, check: async () => {} };
   }
   const { openaiModel } = await import('../models/openai/openai-model.ts');
   const model = openaiModel({ model: name });
@@ -31,5 +33,5 @@ export async function chooseModel(named: string | undefined, env: NodeJS.Process
         `OPENAI_API_KEY was refused (${refused.message}): set a key that this server accepts, or --model offline.`,
       );
   };
-  return { model, check };
+  return { model, name, check };
 }

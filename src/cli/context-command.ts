@@ -7,7 +7,7 @@ import { readJournal } from '../journal/read-journal.ts';
 import { count, oneLine } from '../presentation/printable.ts';
 import { contextChanges, type ListedOperation, listOperations } from './context-report.ts';
 import { operationsText, sizeOf, undoText } from './context-text.ts';
-import { colorsFor } from './screen.ts';
+import { colorsFor, columnsOf } from './screen.ts';
 
 export interface ContextFlags {
   readonly undo?: readonly string[];
@@ -32,7 +32,7 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
   }
   const page = {
     colors: colorsFor(stdout),
-    columns: stdout.isTTY ? Math.max(20, (stdout.columns || 80) - 1) : Number.POSITIVE_INFINITY,
+    columns: columnsOf(stdout),
   };
   if (undone.length > 0) return `${undoText(undone, changes, [before, after], page)}\n`;
   const title = oneLine(preview(start.request, 100));

@@ -1,11 +1,16 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
 import type { ConsentChoice } from '../../machines/contracts/consent.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import { journalFile } from '../journal/stores/file-journals.ts';
+import type { JournalStore } from '../journal/stores/journal-store.ts';
 import { count, oneLine } from '../presentation/printable.ts';
 import { createPostChain, type PostChain } from '../runtime/create-postchain.ts';
 import { readPhase, readSessionId, type Turn } from '../runtime/run-options.ts';
-import { chooseModel } from './choose-model.ts';
+import { type ChosenModel, chooseModel } from './choose-model.ts';
 import { type BuiltIn, openCapabilities } from './open-capabilities.ts';
 import { openDocuments } from './open-documents.ts';
+import { openJournals } from './open-journals.ts';
 import { openSessions } from './open-sessions.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
@@ -26,7 +31,9 @@ export interface RunFlags {
   readonly format?: AnswerFormat;
   readonly json?: boolean;
   readonly quiet?: boolean;
-  readonly journal?: string;
+  /** A file; false: none is kept. */
+  readonly journal?: string | false;
+  readonly journals?: string;
 }
 
 export interface PreparedRun {
@@ -34,6 +41,8 @@ export interface PreparedRun {
   readonly startAt: Phase;
   readonly history: readonly Turn[];
   readonly sessionId: string | undefined;
+  /** What the run is prepared by again, to go on with it later. */
+  readonly host: Readonly<Record<string, Json>>;
   /** Closes what the run was given. */
   readonly close: () => Promise<void>;
   /** What the run begins with, in lines for people. */
@@ -43,7 +52,7 @@ export interface PreparedRun {
 const MAX_CHECK_MS = 3_000;
 
 /** Everything that can be wrong with a run is found here, before anything starts. */
-export async function prepareRun(flags: RunFlags): Promise<PreparedRun> {
+export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)): Promise<PreparedRun> {
   const startAt = readPhase(flags.startAt ?? 'action');
   const sessionId = readSessionId(flags.session) ?? undefined;
   const [first, fallbacks, documents, history, sessions] = await Promise.all([
@@ -65,6 +74,7 @@ export async function prepareRun(flags: RunFlags): Promise<PreparedRun> {
       ...(documents && { documents: documents.source }),
       capabilities: tools.capabilities,
       ...(sessions && { sessions }),
+      ...(journals && { journals }),
       limits: {
         ...(flags.maxCycles !== undefined && { maxCycles: flags.maxCycles }),
         ...(flags.timeout !== undefined && { totalMs: flags.timeout * 1000 }),
@@ -80,7 +90,8 @@ export async function prepareRun(flags: RunFlags): Promise<PreparedRun> {
       ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
     ];
     const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
-    return { chain, startAt, history, sessionId, close, notes: [begun.join(' · '), ...skipped] };
+    const host = { flags: keptFlags(flags, models) };
+    return { chain, startAt, history, sessionId, host, close, notes: [begun.join(' · '), ...skipped] };
   } catch (error) {
     await close();
     throw error;
@@ -91,4 +102,25 @@ async function historyOf(path: string | undefined): Promise<readonly Turn[]> {
   if (path === undefined) return [];
   const { readHistory } = await import('./read-history.ts');
   return readHistory(path);
+}
+
+function journalsOf(flags: RunFlags): JournalStore | null {
+  if (flags.journal === false) return null;
+  return flags.journal === undefined ? openJournals(flags) : journalFile(flags.journal);
+}
+
+type Json = z.core.util.JSONType;
+
+/** Without what only the beginning of a run needs, and without the query of an address: it may hold a key. */
+function keptFlags(flags: RunFlags, models: readonly ChosenModel[]): Record<string, Json> {
+  const [first, ...fallbacks] = models.map(({ name }) => name);
+  const { docs, capability, mcp, sessionFile } = flags;
+  return {
+    model: first ?? 'offline',
+    ...(fallbacks.length > 0 && { fallbackModel: fallbacks }),
+    ...(docs && { docs: docs.map((path) => resolve(path)) }),
+    ...(capability && { capability: [...capability] }),
+    ...(mcp && { mcp: mcp.map((server) => (/^https?:/iu.test(server) ? server.replace(/[?#].*$/u, '') : server)) }),
+    ...(sessionFile && { sessionFile: resolve(sessionFile) }),
+  };
 }

@@ -45,7 +45,9 @@ export function createProgram(finish: (code: number) => void): Command {
         CONSENT_CHOICES,
       ),
     )
-    .option('--journal <file>', 'write the journal of the run as JSON lines')
+    .option('--journal <file>', 'write the journal of the run into this file, in place of those that are kept')
+    .option('--no-journal', 'keep no journal of the run')
+    .option('--journals <place>', JOURNALS)
     .addOption(new Option('--format <format>', 'how the answer is printed (default text)').choices(ANSWER_FORMATS))
     .addOption(
       new Option('--json', 'the same as --format json: one object, and nothing else').conflicts(['quiet', 'format']),
@@ -59,6 +61,61 @@ export function createProgram(finish: (code: number) => void): Command {
     .action(async (request, flags) => {
       const { runCommand } = await import('./run-command.ts');
       finish(await runCommand(request ?? noRequest(), flags));
+    });
+
+  program
+    .command('runs')
+    .description('list the runs whose journals are kept, the newest first')
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print JSON, and nothing else')
+    .action(async (flags) => {
+      const { runsCommand } = await import('./runs-command.ts');
+      process.stdout.write(await runsCommand(flags));
+    });
+
+  program
+    .command('show')
+    .description('tell the story of a run, each line with the number of its entry')
+    .argument('<run>', RUN)
+    .option('--all', 'a line for every entry of the journal, with what each guard said and saw')
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print the entries as JSON lines, and nothing else')
+    .action(async (run, flags) => {
+      const { showCommand } = await import('./show-command.ts');
+      await showCommand(run, flags);
+    });
+
+  program
+    .command('replay')
+    .description('play a recorded run on the charts, with no model, and tell whether every decision is the same')
+    .argument('<run>', RUN)
+    .option('--speed <times>', 'show it as it went, so many times as fast', positive)
+    .addOption(
+      new Option('--update', 'take what the charts make of it now in place of the recording, a file').conflicts(
+        'vitest',
+      ),
+    )
+    .option('--vitest <file>', 'write a test of it, and beside it the recording')
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print one JSON object, and nothing else')
+    .action(async (run, flags) => {
+      const { replayCommand } = await import('./replay-command.ts');
+      finish(await replayCommand(run, flags));
+    });
+
+  goingOn(program.command('resume').description('go on with a run whose process ended: nothing is asked twice')).action(
+    async (run, flags) => {
+      const { resumeCommand } = await import('./go-on-command.ts');
+      finish(await resumeCommand(run, flags));
+    },
+  );
+
+  goingOn(program.command('fork').description('begin a run that is another one up to an entry, with something changed'))
+    .requiredOption('--at <entry>', 'the number of the entry that is to come out otherwise', wholeNumber)
+    .option('--set <path=value>', 'what is changed: limits.…, thresholds.…, phase, reply.…; several in order', eachOf)
+    .action(async (run, flags) => {
+      const { forkCommand } = await import('./go-on-command.ts');
+      finish(await forkCommand(run, flags));
     });
 
   program
@@ -94,6 +151,27 @@ export function createProgram(finish: (code: number) => void): Command {
     });
 
   return program;
+}
+
+const JOURNALS = 'where journals are kept: a folder, or an SQLite file (default ~/.postchain/journals)';
+const RUN = 'a journal file, the id of a run or the beginning of it, or "last"';
+
+/** The options of a command that goes on with a run: what it was begun with stands in its journal, and can be given anew. */
+function goingOn(command: Command): Command {
+  return command
+    .argument('<run>', RUN)
+    .option('--docs <path...>', 'other folders and files to answer from')
+    .option('--mcp <server>', 'other servers of tools; several in order', eachOf)
+    .option('--model <name>', 'another model')
+    .option('--journals <place>', JOURNALS)
+    .addOption(
+      new Option('--consent <choice>', 'what becomes of long messages of yours, in place of asking').choices(
+        CONSENT_CHOICES,
+      ),
+    )
+    .addOption(new Option('--format <format>', 'how the answer is printed (default text)').choices(ANSWER_FORMATS))
+    .addOption(new Option('--json', 'the same as --format json').conflicts(['quiet', 'format']))
+    .option('--quiet', 'print the answer and no progress');
 }
 
 /** The commonest cause: `--docs` takes all paths that follow it, the request among them. */

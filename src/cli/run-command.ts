@@ -1,5 +1,6 @@
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { oneLine } from '../presentation/printable.ts';
+import type { Run } from '../runtime/run.ts';
 import { type Answerer, linesOf, personAt, withConsent } from './answerer.ts';
 import { createAsker } from './ask-user.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
@@ -9,21 +10,35 @@ import { colorsFor, createScreen } from './screen.ts';
 import type { Terminal } from './select.ts';
 import { listenToSignals } from './signals.ts';
 
-type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
+export type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
 
 /** `postchain run`: progress on standard error, the answer on standard output. Gives the exit code. */
 export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
+  return playRun(await prepareRun(flags), flags, streams, ({ chain, startAt, history, sessionId, host }) =>
+    chain.run({
+      request,
+      history,
+      startAt,
+      mode: flags.manual ? 'manual' : 'automatic',
+      host,
+      ...(sessionId !== undefined && { sessionId }),
+    }),
+  );
+}
+
+/** Plays a run that is begun here, from wherever it stands, to its answer. Gives the exit code. */
+export async function playRun(
+  prepared: PreparedRun,
+  flags: RunFlags,
+  streams: Streams,
+  begin: (prepared: PreparedRun) => Run | Promise<Run>,
+): Promise<number> {
   const format = flags.json ? 'json' : (flags.format ?? 'text');
-  const render = await rendererFor(format, streams.stdout);
-  const prepared = await prepareRun(flags);
+  const quiet = flags.quiet === true || format === 'json';
   // What was opened for the run is closed however it ends: a server's process left open would keep this one alive.
   try {
-    const answer = await watch(
-      request,
-      prepared,
-      { ...flags, quiet: flags.quiet === true || format === 'json' },
-      streams,
-    );
+    const render = await rendererFor(format, streams.stdout);
+    const answer = await watch(await begin(prepared), prepared, { ...flags, quiet }, streams);
     streams.stdout.write(render(answer));
     return exitCode(answer);
   } finally {
@@ -31,24 +46,20 @@ export async function runCommand(request: string, flags: RunFlags, streams: Stre
   }
 }
 
-/** Runs, and shows on the way what happens. */
+/** Shows what happens on the way. */
 async function watch(
-  request: string,
-  { chain, startAt, history, sessionId, notes }: PreparedRun,
+  run: Run,
+  { notes }: PreparedRun,
   { quiet = false, ...flags }: RunFlags,
   { stdin, stderr }: Streams,
 ): Promise<FinalAnswer> {
-  const file = await journalFile(flags.journal);
   const screen = createScreen(stderr);
-  const mode = flags.manual ? 'manual' : 'automatic';
-  const run = chain.run({ request, history, startAt, mode, ...(sessionId !== undefined && { sessionId }) });
   if (!quiet) for (const note of notes) screen.line(note);
   const { interrupt, stopListening } = listenToSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
   const asker = createAsker(run, answererFor(flags.consent, quiet, terminal), screen);
   const progress = createProgress(screen);
   for await (const event of run.events) {
-    if (event.type !== 'partial') file?.write(event);
     // A question that is over leaves the terminal before anything else is shown.
     asker.hear(event);
     if (!quiet) progress(event);
@@ -57,8 +68,7 @@ async function watch(
   stopListening();
   asker.close();
   screen.clear();
-  if (file?.failure) screen.line(`postchain: the journal is not whole: ${oneLine(file.failure)}`);
-  file?.close();
+  if (run.journalFailure) screen.line(`postchain: the journal is not whole: ${oneLine(run.journalFailure)}`);
   if (!quiet) screen.line('');
   return answer;
 }
@@ -69,12 +79,6 @@ function answererFor(consent: RunFlags['consent'], silent: boolean, terminal: Te
   const answerer = someone ? personAt(terminal) : linesOf(terminal);
   if (consent !== undefined) return withConsent(answerer, consent, 'option');
   return silent ? withConsent(answerer, 'keep', 'nobody') : answerer;
-}
-
-async function journalFile(path: string | undefined) {
-  if (path === undefined) return null;
-  const { openJournalFile } = await import('../journal/jsonl-file.ts');
-  return openJournalFile(path);
 }
 
 function exitCode({ status, metadata }: FinalAnswer): number {

@@ -13,6 +13,8 @@ export interface Entry {
   readonly ms?: number;
   readonly text: string;
   readonly tone?: 'plain' | 'bad' | 'aside';
+  /** Stands in front of it. */
+  readonly mark?: string;
 }
 
 /** A place to write lines, and, on a terminal, one line that is written over. On a terminal, an entry is cut to its width. */
@@ -30,12 +32,17 @@ export function colorsFor(out: NodeJS.WriteStream): Colors {
   return pc.createColors(FORCE_COLOR ? FORCE_COLOR !== '0' : out.isTTY === true && !NO_COLOR);
 }
 
+/** How wide lines may be: without bound where there is no terminal. */
+export function columnsOf(out: NodeJS.WriteStream): number {
+  return out.isTTY ? Math.max(20, (out.columns || 80) - 1) : Number.POSITIVE_INFINITY;
+}
+
 export function createScreen(out: NodeJS.WriteStream): Screen {
   const colors = colorsFor(out);
   const tones = { plain: String, bad: colors.red, aside: colors.dim };
   let showing = false;
 
-  const width = (): number => (out.isTTY ? Math.max(20, (out.columns || 80) - 1) : Number.POSITIVE_INFINITY);
+  const width = (): number => columnsOf(out);
   const clear = (): void => {
     if (showing) out.write(CLEAR_LINE);
     showing = false;
@@ -48,10 +55,12 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
   return {
     clear,
     line,
-    entry({ name = '', ms, text, tone = 'plain' }) {
+    entry({ name = '', ms, text, tone = 'plain', mark = '' }) {
       const time = (ms === undefined ? '' : `${Math.round(ms)} ms`).padStart(TIME_CHARS);
-      const room = width() - 2 - NAME_CHARS - TIME_CHARS - 2;
-      line(`  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}  ${tones[tone](cutEnd(text, room))}`);
+      const room = width() - mark.length - 2 - NAME_CHARS - TIME_CHARS - 2;
+      line(
+        `${colors.dim(mark)}  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}  ${tones[tone](cutEnd(text, room))}`,
+      );
     },
     status(name, text) {
       if (!out.isTTY) return;

@@ -12,7 +12,23 @@ export interface VerdictLog {
   readonly isEmpty: boolean;
 }
 
-export function createVerdictLog(): VerdictLog {
+/** A log for each machine of a system, by its id: one may ask its guards while another's step is not yet written. */
+export interface VerdictLogs {
+  of(machineId: string): VerdictLog;
+}
+
+export function createVerdictLogs(): VerdictLogs {
+  const logs = new Map<string, VerdictLog>();
+  return {
+    of(machineId) {
+      const log = logs.get(machineId) ?? createVerdictLog();
+      logs.set(machineId, log);
+      return log;
+    },
+  };
+}
+
+function createVerdictLog(): VerdictLog {
   const seen = new Map<string, Verdict>();
   return {
     note: (guard, verdict) => void seen.set(guard, verdict),

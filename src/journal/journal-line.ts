@@ -95,9 +95,11 @@ function jsonOf(text: string): unknown {
   }
 }
 
-export function damaged(place: string, seq: number, why: string): PostChainError {
-  return new PostChainError(
-    'invalid_journal',
-    `${place}: entry ${seq} cannot be read: ${why}; wanted the journal of a run, as "postchain run" writes it.`,
-  );
+function damaged(place: string, seq: number, why: string): PostChainError {
+  return unreadable(place, `entry ${seq} cannot be read: ${why}`);
+}
+
+export function unreadable(place: string, why: string, cause?: unknown): PostChainError {
+  const message = `${place}: ${why}; wanted the journal of a run, as "postchain run" writes it.`;
+  return new PostChainError('invalid_journal', message, { cause });
 }

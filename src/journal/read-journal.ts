@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { damaged, lineReader } from './journal-line.ts';
+import { lineReader, unreadable } from './journal-line.ts';
 
 /**
  * The entries of a journal file, in order. A last line that no line feed ends, as a kill leaves it, is left out. Throws
@@ -14,7 +14,7 @@ export async function* readJournal(path: string): AsyncGenerator<JournalEntry> {
     for await (const line of linesOfFile(path)) yield reader.entry(line);
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
-    throw damaged(path, reader.count, cause instanceof Error ? cause.message : String(cause));
+    throw unreadable(path, cause instanceof Error ? cause.message : String(cause), cause);
   }
-  if (reader.count === 0) throw damaged(path, 0, 'there is none');
+  if (reader.count === 0) throw unreadable(path, 'no run begins in it');
 }

@@ -1,6 +1,6 @@
 import type { AnyTransitionDefinition, InspectedMicrostepEvent } from 'xstate';
 import type { RuntimeFact } from '../../machines/contracts/journal-entry.ts';
-import { guardName, type VerdictLog } from './guard-verdicts.ts';
+import { guardName, type VerdictLog, type VerdictLogs } from './guard-verdicts.ts';
 
 type TransitionFact = Extract<RuntimeFact, { type: 'transition' }>;
 type Candidate = TransitionFact['candidates'][number];
@@ -9,11 +9,12 @@ type Candidate = TransitionFact['candidates'][number];
  * What a microstep did, one fact a transition: the candidates in their order, what each guard said, and what it saw. There are none
  * where there was nothing to choose: one candidate without a guard.
  */
-export function transitionFacts(step: InspectedMicrostepEvent, log: VerdictLog): readonly TransitionFact[] {
+export function transitionFacts(step: InspectedMicrostepEvent, logs: VerdictLogs): readonly TransitionFact[] {
   const facts: TransitionFact[] = [];
   for (const taken of step._transitions) {
     if (!moves(taken)) continue;
     const { machine, source, target, candidates } = outlineOf(taken);
+    const log = logs.of(machine);
     facts.push({
       type: 'transition',
       machine,
@@ -23,7 +24,7 @@ export function transitionFacts(step: InspectedMicrostepEvent, log: VerdictLog):
       candidates: withInputs(candidates, log),
     });
   }
-  log.clear();
+  for (const { source } of step._transitions) logs.of(source.machine.id).clear();
   return facts;
 }
 

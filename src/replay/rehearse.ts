@@ -9,18 +9,23 @@ import {
 import type { JournalWriter } from '../journal/stores/journal-store.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { type OpenRun, openRun } from '../runtime/open-run.ts';
+import type { World } from '../runtime/stage.ts';
 import type { Divergence } from './divergence.ts';
-import { sameEntry } from './same-entry.ts';
+import { type SameEntry, sameEntry } from './same-entry.ts';
 
 export interface Rehearsal {
   readonly opened: OpenRun;
   readonly divergence: Divergence | null;
 }
 
-/** What comes behind the recording, where the run goes on. */
-export interface Afterwards {
-  readonly atMs: () => number;
-  readonly writer: JournalWriter;
+export interface RehearsalOptions {
+  /** What the clock says behind the recording, where the run goes on. */
+  readonly afterwards?: { readonly atMs: () => number };
+  readonly writer?: JournalWriter;
+  /** Who hears what the charts ask. */
+  readonly world?: World;
+  /** Whether an entry came out as it should; as it is written unless said otherwise. */
+  readonly isSame?: SameEntry;
 }
 
 /**
@@ -31,15 +36,15 @@ export function rehearse(
   start: RunStart,
   recorded: readonly JournalEntry[],
   parts: ChainParts,
-  afterwards?: Afterwards,
+  { afterwards, writer, world, isSame = sameEntry(start) }: RehearsalOptions = {},
 ): Rehearsal {
   const last = recorded.at(-1)?.atMs ?? 0;
-  const isSame = sameEntry(start);
   const opened = openRun(start, {
     parts,
     atMs: (seq) => recorded[seq]?.atMs ?? afterwards?.atMs() ?? last,
-    ...(afterwards && { writer: writerBehind(afterwards.writer, recorded.length) }),
+    ...(writer && { writer }),
   });
+  if (world !== undefined) opened.stage.enter(world);
   const { stage, journal } = opened;
   stage.start();
   for (const entry of recorded) {
@@ -57,17 +62,4 @@ export function rehearse(
 function feed({ stage, journal }: OpenRun, entry: JournalEntry): void {
   if (STIMULI.has(entry.type)) stage.deliver(entry as Stimulus);
   else if (NOTES.has(entry.type)) journal.append(entry as Note);
-}
-
-/** What is recorded is written already. */
-function writerBehind(writer: JournalWriter, recorded: number): JournalWriter {
-  return {
-    get failure() {
-      return writer.failure;
-    },
-    write: (entry) => {
-      if (entry.seq >= recorded) writer.write(entry);
-    },
-    close: () => writer.close(),
-  };
 }

@@ -1,15 +1,14 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
-import type { OpenedJournal } from '../journal/stores/journal-store.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalWriter, OpenedJournal } from '../journal/stores/journal-store.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { liveWorld } from '../runtime/live-world.ts';
 import type { Run } from '../runtime/run.ts';
-import { chartVersion } from '../runtime/run-start.ts';
 import type { Stage } from '../runtime/stage.ts';
 import { divergenceText } from './divergence.ts';
 import { rehearse } from './rehearse.ts';
 import { runClock } from './run-clock.ts';
-import { startOf } from './run-of.ts';
+import { requireSameChart, startOf } from './run-of.ts';
 
 /**
  * Goes on with a run whose process ended: its journal is played on the charts, and from there it lives again. What was answered is not
@@ -23,7 +22,15 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
     const start = startOf(entries);
     requireSameChart(start);
     const clock = runClock(parts.clock, start.startedAtMs, entries.at(-1)?.atMs ?? 0);
-    const { opened, divergence } = rehearse(start, entries, { ...parts, clock }, { atMs: clock.sinceStartMs, writer });
+    const { opened, divergence } = rehearse(
+      start,
+      entries,
+      { ...parts, clock },
+      {
+        afterwards: { atMs: clock.sinceStartMs },
+        writer: writerBehind(writer, entries.length),
+      },
+    );
     if (divergence !== null)
       throw new PostChainError(
         'invalid_journal',
@@ -54,12 +61,15 @@ function loseReplies({ calls, deliver }: Stage, begun: ReadonlySet<number>): voi
       deliver({ type: 'call-event', call, port, event: { type: 'reply.lost' } });
 }
 
-/** What another chart made of the same events says nothing of where this one would stand. */
-function requireSameChart({ runId, chart }: RunStart): void {
-  const { id, digest } = chartVersion();
-  if (chart.id === id && chart.digest === digest) return;
-  throw new PostChainError(
-    'invalid_journal',
-    `${runId}: it is a run of the chart ${chart.id} ${chart.digest}; wanted one of ${id} ${digest}, as this PostChain has it.`,
-  );
+/** What is recorded is written already. */
+function writerBehind(writer: JournalWriter, recorded: number): JournalWriter {
+  return {
+    get failure() {
+      return writer.failure;
+    },
+    write: (entry) => {
+      if (entry.seq >= recorded) writer.write(entry);
+    },
+    close: () => writer.close(),
+  };
 }

@@ -1,10 +1,12 @@
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
 
+export type SameEntry = (recorded: JournalEntry, replayed: JournalEntry) => boolean;
+
 /**
  * Whether an entry came out as it was recorded: byte for byte, as it is written. Of a journal that was redacted only the way through the
  * charts can be told: what its texts were is gone, and with them the numbers that were made of them.
  */
-export function sameEntry({ redacted }: RunStart): (recorded: JournalEntry, replayed: JournalEntry) => boolean {
+export function sameEntry({ redacted }: RunStart): SameEntry {
   const seen = redacted ? wayOf : (entry: JournalEntry): unknown => entry;
   return (recorded, replayed) => JSON.stringify(seen(recorded)) === JSON.stringify(seen(replayed));
 }

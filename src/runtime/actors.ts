@@ -1,5 +1,6 @@
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import { actionVerdicts } from '../../machines/action/verdicts.ts';
+import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { attemptVerdicts } from '../../machines/attempt/verdicts.ts';
 import type { RetrievePassagesInput } from '../../machines/chain/ports.ts';
 import type {
@@ -56,11 +57,11 @@ export function joinActors(parts: ActorParts) {
     clock: parts.clock,
     conductor,
     watcher: callWatcher(parts.watcher),
-    guards: listenToGuards(attemptVerdicts, verdicts),
+    guards: listenToGuards(attemptVerdicts, verdicts.of(attemptMachine.id)),
   });
   const action = actionMachine.provide({
     actors: { attempt, ...createActionActors(parts) },
-    guards: listenToGuards(actionVerdicts, verdicts),
+    guards: listenToGuards(actionVerdicts, verdicts.of(actionMachine.id)),
   });
   const measure = createContextMeasurer(parts.models[0], parts.embeddings);
   const compare = createAnswerComparer(parts.embeddings);

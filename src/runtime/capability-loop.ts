@@ -15,7 +15,7 @@ import { actionInput } from '../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../machines/policies/progress.ts';
 import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { directly } from '../calls/call.ts';
-import { createVerdictLog } from '../journal/guard-verdicts.ts';
+import { createVerdictLogs } from '../journal/guard-verdicts.ts';
 import { createJournal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
 import { onAbort } from '../on-abort.ts';
@@ -98,7 +98,7 @@ function startLoop(input: ActionInput, parts: ReturnType<typeof partsOf>, signal
   const journal = createJournal(() => clock.now() - beganAtMs);
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
-  const verdicts = createVerdictLog();
+  const verdicts = createVerdictLogs();
   const { action } = joinActors({
     ...parts,
     conductor: directly,

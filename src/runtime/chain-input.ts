@@ -29,7 +29,7 @@ export function inputOf(
     );
   return {
     ...readOptions(options),
-    runId: (options.newId ?? randomId)(),
+    runId: newRunId(options),
     request,
     origin: startAt,
     mode,
@@ -58,5 +58,8 @@ function pricesOf(
 
 /** The latest time that a date can hold. */
 const MAX_TIME_MS = 8.64e15;
+
+/** The id of a run that begins. */
+export const newRunId = ({ newId = randomId }: Pick<PostChainOptions, 'newId'>): string => newId();
 
 const randomId = (): string => globalThis.crypto.randomUUID();

@@ -1,6 +1,9 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalStore } from '../journal/stores/journal-store.ts';
+import { type ForkOptions, forkRun } from '../replay/fork.ts';
 import { resumeRun } from '../replay/resume.ts';
-import { inputOf } from './chain-input.ts';
+import { inputOf, newRunId } from './chain-input.ts';
 import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
 import type { Run } from './run.ts';
@@ -16,6 +19,11 @@ export interface PostChain {
    * `invalid_journal` for a run that is not there, is under way, is damaged, or was made by another chart.
    */
   resume(runId: string, options?: Pick<RunOptions, 'signal'>): Promise<Run>;
+  /**
+   * Begins a run that is another one up to an entry, one of the chain's `journals` or a journal that is given, and goes on from there with something changed. Recorded answers are
+   * used as long as the same is asked. Rejects with `invalid_option` or `invalid_journal`.
+   */
+  fork(run: string | readonly JournalEntry[], options: ForkOptions): Promise<Run>;
 }
 
 /**
@@ -28,19 +36,31 @@ export interface PostChain {
 export function createPostChain(options: PostChainOptions = {}): PostChain {
   readOptions(options);
   const parts = partsOf(options);
-  const { journals } = options;
+  const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {
       const start = runStart(inputOf(run, options, parts), parts, run.host);
-      return startRun(start, parts, { signal: run.signal, writer: journals?.create(start.runId) });
+      return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId) });
     },
-    async resume(runId, { signal } = {}) {
-      if (journals === undefined)
-        throw new PostChainError(
-          'invalid_option',
-          'resume: the chain keeps no journals; wanted the option journals, say fileJournals("runs").',
-        );
-      return resumeRun(await journals.open(runId), parts, signal);
-    },
+    resume: async (runId, { signal } = {}) => resumeRun(await kept().open(runId), parts, signal),
+    fork: async (run, how) =>
+      forkRun(
+        { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: newRunId(options) },
+        { parts, journals: options.journals },
+        how,
+      ),
   };
+}
+
+function noJournals(): never {
+  throw new PostChainError(
+    'invalid_option',
+    'The chain keeps no journals; wanted the option journals, say fileJournals("runs").',
+  );
+}
+
+async function entriesOf(journal: AsyncIterable<JournalEntry>): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of journal) entries.push(entry);
+  return entries;
 }

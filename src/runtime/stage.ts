@@ -4,8 +4,8 @@ import { chainVerdicts } from '../../machines/chain/verdicts.ts';
 import { LAST_EVENTS } from '../../machines/contracts/call-event.ts';
 import type { ChainInput } from '../../machines/contracts/chain-input.ts';
 import type { RuntimeFact, Stimulus } from '../../machines/contracts/journal-entry.ts';
-import type { Call, Conductor } from '../calls/call.ts';
-import { createVerdictLog, listenToGuards } from '../journal/guard-verdicts.ts';
+import { type Call, type Conductor, subjectOf } from '../calls/call.ts';
+import { createVerdictLogs, listenToGuards } from '../journal/guard-verdicts.ts';
 import type { Journal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
 import { type ChainParts, joinActors } from './actors.ts';
@@ -65,7 +65,7 @@ export function createStage({ input, parts, journal, partial }: StageParts): Sta
     begin(made) {
       const call = nextCall;
       nextCall += 1;
-      journal.append({ type: 'call-start', call, port: made.port });
+      journal.append({ type: 'call-start', call, port: made.port, ...subjectOf(made.input) });
       calls.set(call, made);
       world.perform(call, made);
       return () => void calls.delete(call);
@@ -86,13 +86,13 @@ export function createStage({ input, parts, journal, partial }: StageParts): Sta
     },
   };
 
-  const verdicts = createVerdictLog();
+  const verdicts = createVerdictLogs();
   const record = (fact: RuntimeFact): void => (world.note ?? journal.append)(fact);
   const watcher: Watcher = { verdicts, record, partial };
   const actor = createActor(
     chainMachine.provide({
       actors: joinActors({ ...parts, watcher, conductor }),
-      guards: listenToGuards(chainVerdicts, verdicts),
+      guards: listenToGuards(chainVerdicts, verdicts.of(chainMachine.id)),
     }),
     { input, clock, inspect: observeSystem(journal.append, verdicts) },
   );

@@ -2,7 +2,7 @@ import type { RuntimeFact } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { Replies } from '../../machines/contracts/phases/reply.ts';
 import type { DeepPartial } from '../attempts/deep-partial.ts';
-import type { VerdictLog } from '../journal/guard-verdicts.ts';
+import type { VerdictLogs } from '../journal/guard-verdicts.ts';
 
 /**
  * The value of an attempt under way, typed by its task. It is void when its attempt fails: see the `attempt-end` that follows.
@@ -21,14 +21,14 @@ export type PartialUpdate = {
 /** What the actors tell whoever watches a run. */
 export interface Watcher {
   /** Where the guards note what they saw. */
-  readonly verdicts: VerdictLog;
+  readonly verdicts: VerdictLogs;
   readonly record: (fact: RuntimeFact) => void;
   readonly partial: (update: PartialUpdate) => void;
 }
 
 /** For actors that nobody watches: a bare machine. */
 export const nobody: Watcher = {
-  verdicts: { note: () => {}, take: () => null, clear: () => {}, isEmpty: true },
+  verdicts: { of: () => ({ note: () => {}, take: () => null, clear: () => {}, isEmpty: true }) },
   record: () => {},
   partial: () => {},
 };

@@ -10,3 +10,4 @@ export {
 } from '../models/scripted.ts';
 export { replies } from './replies.ts';
 export { settle } from './settle.ts';
+export { type ToVitestOptions, toVitest } from './to-vitest.ts';

@@ -14,7 +14,7 @@ export interface Finished {
 export function startCli(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = '') {
   const { PATH = '' } = process.env;
   const child: ChildProcess = spawn(process.execPath, ['dist/cli.js', ...args], {
-    env: { PATH, NO_COLOR: '1', ...env },
+    env: { PATH, NO_COLOR: '1', POSTCHAIN_JOURNALS: temporaryFolder(), ...env },
   });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)

@@ -111,9 +111,11 @@ export function randomChain(random: RandomRun, options: Parameters<typeof script
 export async function playRandomRun(
   random: RandomRun,
   options: Parameters<typeof scriptedChain>[1] = {},
+  onStart: (run: ScriptedRun['run']) => void = () => {},
 ): Promise<ScriptedRun> {
   const { chain, model, clock } = randomChain(random, options);
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
+  onStart(run);
   await playToEnd(run, clock, random.words);
   return { run, model, clock };
 }

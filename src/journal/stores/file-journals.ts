@@ -4,33 +4,55 @@ import { dropTornLine, edgesOf, linesOfFile } from '../line-file.ts';
 import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
 import { ownerOf, takeLock } from './owner-lock.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
-import type { LineSink } from './shelf.ts';
+import type { LineSink, Shelf } from './shelf.ts';
 import { storeOn } from './store-on.ts';
 
 /** Taken when it is needed: the rest of PostChain runs where there is none, in a browser say. */
 const fs = () => process.getBuiltinModule('node:fs');
+const paths = () => process.getBuiltinModule('node:path');
 
 const ENDING = '.jsonl';
 
 /**
  * Journals as files of JSON lines in a folder, one a run, for nobody but their owner to read. The folder is made when it is first
  * written to. Each entry is handed to the system before its run goes on: it survives the death of the process, and is as safe from a
- * power cut as the file system makes it.
+ * power cut as the file system makes it. Throws `invalid_option` for what is no path; a folder that cannot be used throws or rejects
+ * with `invalid_path`.
  */
 export function fileJournals(folder: string, options: JournalStoreOptions = {}): JournalStore {
-  if (typeof folder !== 'string' || folder.trim() === '')
-    throw new PostChainError('invalid_option', `fileJournals: got ${spell(folder)}; wanted the path of a folder.`);
-  // Taken now: the working folder may be another one later.
-  const { join, resolve } = process.getBuiltinModule('node:path');
-  const place = resolve(folder);
-  const pathOf = (runId: string): string => join(place, `${encodeURIComponent(runId)}${ENDING}`);
+  const place = requirePath('fileJournals', folder, 'folder');
+  const shelf = fileShelf((runId) => paths().join(place, `${encodeURIComponent(runId)}${ENDING}`), folder);
+  return storeOn(
+    {
+      ...shelf,
+      create(runId) {
+        orInvalidPath(folder, () => fs().mkdirSync(place, { recursive: true, mode: 0o700 }));
+        return shelf.create(runId);
+      },
+      spines: () => journalsIn(place).flatMap(shelf.spine),
+    },
+    options,
+  );
+}
+
+/** The journal of one run as a file: `create` takes the place of what stood in it, whatever the id of the run. */
+export function journalFile(path: string, options: JournalStoreOptions = {}): JournalStore {
+  const place = requirePath('journalFile', path, 'file');
+  const shelf = fileShelf(() => place, path);
+  return storeOn({ ...shelf, create: shelf.replace, spines: () => shelf.spine(place) }, options);
+}
+
+/** Files, wherever they stand. A file is locked by another one beside it while it is written. */
+function fileShelf(pathOf: (runId: string) => string, named: string) {
   const lockOf = (runId: string): string => `${pathOf(runId)}.lock`;
 
   function claim(runId: string): void {
+    // A device, or a pipe, has no lock beside it.
+    if (fs().existsSync(pathOf(runId)) && !fs().statSync(pathOf(runId)).isFile()) return;
     const owner = takeLock(lockOf(runId));
     if (owner !== null) throw runInUse(runId, `the process ${owner}`);
   }
-  function sinkTo(runId: string, flag: 'ax' | 'a'): LineSink {
+  function sinkTo(runId: string, flag: 'a' | 'w'): LineSink {
     const file = fs().openSync(pathOf(runId), flag, 0o600);
     return {
       append: (line) => fs().appendFileSync(file, `${line}\n`),
@@ -41,35 +63,34 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
     };
   }
 
-  return storeOn(
-    {
-      create: (runId) =>
-        orInvalidPath(place, () => {
-          fs().mkdirSync(place, { recursive: true, mode: 0o700 });
-          if (fs().existsSync(pathOf(runId))) throw runExists(runId);
-          claim(runId);
-          return sinkTo(runId, 'ax');
-        }),
-      lines(runId) {
-        if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
-        return linesOfFile(pathOf(runId));
-      },
-      reopen: (runId) =>
-        orInvalidPath(place, () => {
-          if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
-          claim(runId);
-          dropTornLine(pathOf(runId));
-          return sinkTo(runId, 'a');
-        }),
-      spines: () =>
-        journalsIn(place).map((runId) => ({
-          runId,
-          ...edgesOf(pathOf(runId)),
-          isWritten: ownerOf(lockOf(runId)) !== null,
-        })),
+  return {
+    create: (runId: string) =>
+      orInvalidPath(named, () => {
+        if (fs().existsSync(pathOf(runId))) throw runExists(runId);
+        claim(runId);
+        return sinkTo(runId, 'a');
+      }),
+    replace: (runId: string) =>
+      orInvalidPath(named, () => {
+        claim(runId);
+        return sinkTo(runId, 'w');
+      }),
+    lines(runId: string) {
+      if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
+      return linesOfFile(pathOf(runId));
     },
-    options,
-  );
+    reopen: (runId: string) =>
+      orInvalidPath(named, () => {
+        if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
+        claim(runId);
+        dropTornLine(pathOf(runId));
+        return sinkTo(runId, 'a');
+      }),
+    spine: (runId: string) => {
+      if (!fs().existsSync(pathOf(runId))) return [];
+      return [{ runId, ...edgesOf(pathOf(runId)), isWritten: ownerOf(lockOf(runId)) !== null }];
+    },
+  } satisfies Omit<Shelf, 'spines'> & Record<string, unknown>;
 }
 
 function journalsIn(folder: string): readonly string[] {
@@ -80,12 +101,22 @@ function journalsIn(folder: string): readonly string[] {
   return names.map((name) => decodeURIComponent(name.slice(0, -ENDING.length)));
 }
 
+/** Taken now: the working folder may be another one later. */
+function requirePath(what: string, path: unknown, kind: string): string {
+  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return paths().resolve(path);
+  throw new PostChainError('invalid_option', `${what}: got ${spell(path)}; wanted the path of a ${kind}.`);
+}
+
 function orInvalidPath<Value>(place: string, act: () => Value): Value {
   try {
     return act();
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new PostChainError('invalid_path', `The journals in "${place}" cannot be written (${reason}).`, { cause });
+    throw new PostChainError(
+      'invalid_path',
+      `The journal "${place}" cannot be written (${reason}): give a place in a folder that exists.`,
+      { cause },
+    );
   }
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { openJournalFile } from '../../../src/journal/jsonl-file.ts';
 import { readJournal } from '../../../src/journal/read-journal.ts';
+import { journalFile } from '../../../src/journal/stores/file-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { fileWith, linesOf } from '../../support/journal-file.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -28,9 +28,9 @@ describe('a journal read from its file', () => {
   it('[U12] gives the entries that were written, one by one', async () => {
     const journal = await journalOf();
     const path = join(temporaryFolder(), 'run.jsonl');
-    const file = openJournalFile(path);
-    for (const entry of journal) file.write(entry);
-    file.close();
+    const writer = journalFile(path).create('run-1');
+    for (const entry of journal) writer.write(entry);
+    writer.close();
     expect(await read(path)).toEqual(journal);
   });
 
@@ -66,8 +66,8 @@ describe('a journal read from its file', () => {
   const entry = (seq: number, type = 'capability-start') =>
     ({ seq, atMs: 0, type, capability: 'search', index: 1 }) as unknown as JournalEntry;
   it.each([
-    ['nothing', '', 'entry 0 cannot be read: there is none'],
-    ['what no line feed ends', 'garbage', 'entry 0 cannot be read: there is none'],
+    ['nothing', '', 'no run begins in it'],
+    ['what no line feed ends', 'garbage', 'no run begins in it'],
     ['no JSON, with empty lines after it', 'garbage\n\n\n', 'entry 0 cannot be read: it is no JSON'],
     ['several lines of no JSON', '# Title\n\ntext\n', 'entry 0 cannot be read: it is no JSON'],
     ['a line in the middle that is no JSON', `${linesOf([start])}{"seq"\n`, 'entry 1 cannot be read: it is no JSON'],

@@ -136,3 +136,18 @@ describe('the bare machine', () => {
     expect(error).toMatchObject({ code: 'port_missing', message: expect.stringContaining(`"${missing}"`) });
   });
 });
+
+describe('what the guards of a decision saw', () => {
+  it('[Y8] is written where the next phase begins with a machine of its own, too', async () => {
+    const { run } = startScripted(
+      { yield: { ...replies.yield, confidence: 0.3, proposedPhase: 'action', needsTools: true } },
+      { limits: { maxCycles: 2 } },
+    );
+    await run.answer;
+    const onward = entriesOf(run, 'transition').find(({ target }) => target.includes('action'));
+    const asked =
+      onward?.candidates.filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated') ?? [];
+    expect(asked.length).toBeGreaterThan(5);
+    for (const { inputs } of asked) expect(inputs).not.toBeNull();
+  });
+});

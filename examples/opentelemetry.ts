@@ -1,0 +1,20 @@
+import { trace } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { createPostChain } from 'postchain';
+import { traceRun } from 'postchain/otel';
+import { replies, scriptedModel } from 'postchain/testing';
+
+// Yours is set up once for the whole program, with an exporter that sends.
+const exporter = new InMemorySpanExporter();
+trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+
+const busy = { failure: { code: 'rate_limited', retryAfterMs: 10 } };
+const model = scriptedModel({ intention: [busy, { ...replies.intention }] }, { otherwise: replies });
+const run = createPostChain({ model }).run({ request: 'Is it so?' });
+const traced = traceRun(run.events);
+console.log((await run.answer).answerText);
+await traced;
+
+for (const { name, attributes } of exporter.getFinishedSpans()) {
+  console.log(name, attributes['error.type'] ?? ''); // chat scripted rate_limited
+}

@@ -1,0 +1,49 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
+import { type FoundRun, findRun } from './open-journals.ts';
+import { prepareRun, type RunFlags } from './prepare-run.ts';
+import { playRun, type Streams } from './run-command.ts';
+
+export interface ForkFlags extends RunFlags {
+  readonly at: number;
+  readonly set?: readonly string[];
+}
+
+/** `postchain resume`: goes on with a run whose process ended. What it was prepared by is taken from its journal, and can be given anew. */
+export async function resumeCommand(name: string, flags: RunFlags, streams: Streams = process): Promise<number> {
+  const found = await findRun(name, flags);
+  const prepared = await prepareRun({ ...(await flagsOf(found)), ...flags }, found.store);
+  return playRun(prepared, flags, streams, ({ chain }) => chain.resume(found.runId));
+}
+
+/** `postchain fork`: another run that is this one up to an entry. */
+export async function forkCommand(name: string, flags: ForkFlags, streams: Streams = process): Promise<number> {
+  const { at, set = [], ...others } = flags;
+  const changes = Object.fromEntries(set.map(readChange));
+  const found = await findRun(name, flags);
+  const entries: JournalEntry[] = [];
+  for await (const entry of found.store.read(found.runId)) entries.push(entry);
+  const prepared = await prepareRun({ ...(await flagsOf(found)), ...others });
+  return playRun(prepared, flags, streams, ({ chain }) => chain.fork(entries, { at, set: changes }));
+}
+
+async function flagsOf({ store, runId }: FoundRun): Promise<RunFlags> {
+  for await (const entry of store.read(runId)) return ((entry as RunStart).host?.['flags'] ?? {}) as RunFlags;
+  return {};
+}
+
+/** `path=value`: the value is JSON, or else a text. */
+function readChange(text: string): readonly [string, unknown] {
+  const at = text.indexOf('=');
+  if (at < 1)
+    throw new PostChainError(
+      'invalid_option',
+      `--set: got "${text}"; wanted path=value, say thresholds.confidence=0.5.`,
+    );
+  const value = text.slice(at + 1);
+  try {
+    return [text.slice(0, at), JSON.parse(value)];
+  } catch {
+    return [text.slice(0, at), value];
+  }
+}

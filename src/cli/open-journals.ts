@@ -1,0 +1,53 @@
+import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { fileJournals, journalFile } from '../journal/stores/file-journals.ts';
+import type { JournalStore, RunSummary } from '../journal/stores/journal-store.ts';
+import { sqliteJournals } from '../journal/stores/sqlite-journals.ts';
+
+export interface JournalFlags {
+  /** A folder, or an SQLite file. */
+  readonly journals?: string;
+}
+
+const SQLITE = /\.(?:db|sqlite3?)$/iu;
+
+/** Where journals are kept when nobody says where: `POSTCHAIN_JOURNALS`, or a folder of the user's. */
+const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || join(homedir(), '.postchain', 'journals');
+
+export function openJournals({ journals = defaultPlace() }: JournalFlags): JournalStore {
+  return SQLITE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
+}
+
+export interface FoundRun {
+  readonly store: JournalStore;
+  readonly runId: string;
+}
+
+/**
+ * A run by what people call it: a journal file, an id or the beginning of one, or `last`. Throws `invalid_journal` where there is none, or
+ * more than one.
+ */
+export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
+  if (existsSync(name) && statSync(name).isFile()) return { store: journalFile(name), runId: name };
+  const store = openJournals(flags);
+  const runs = await store.list();
+  const found = name === 'last' ? runs.slice(0, 1) : matching(runs, name);
+  const [run] = found;
+  if (run !== undefined && found.length === 1) return { store, runId: run.runId };
+  throw new PostChainError(
+    'invalid_journal',
+    run === undefined
+      ? `There is no run ${JSON.stringify(name)}: wanted a journal file, an id of "postchain runs", or "last".`
+      : `${JSON.stringify(name)} is the beginning of ${found.length} ids: ${found
+          .map(({ runId }) => runId)
+          .slice(0, 5)
+          .join(', ')}.`,
+  );
+}
+
+function matching(runs: readonly RunSummary[], name: string): readonly RunSummary[] {
+  const whole = runs.filter(({ runId }) => runId === name);
+  return whole.length > 0 ? whole : runs.filter(({ runId }) => runId.startsWith(name));
+}

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { journalFile } from '../journal/stores/file-journals.ts';
+import { count, grouped } from '../presentation/printable.ts';
+import { type Divergence, divergenceText } from '../replay/divergence.ts';
+import { replay } from '../replay/replay.ts';
+import { rerecord } from '../replay/rerecord.ts';
+import { findRun, type JournalFlags } from './open-journals.ts';
+import { createProgress } from './progress.ts';
+import { createScreen } from './screen.ts';
+
+export interface ReplayFlags extends JournalFlags {
+  readonly speed?: number;
+  readonly json?: boolean;
+  readonly update?: boolean;
+  /** A file to write a test into. */
+  readonly vitest?: string;
+}
+
+/** `postchain replay`: plays a recording on the charts, with no model, and says whether all came out the same. Gives the exit code. */
+export async function replayCommand(name: string, flags: ReplayFlags, { stdout, stderr } = process): Promise<number> {
+  const { store, runId } = await findRun(name, flags);
+  const recorded: JournalEntry[] = [];
+  for await (const entry of store.read(runId)) recorded.push(entry);
+  if (flags.vitest !== undefined) return writeTest(flags.vitest, recorded, stdout);
+  const { divergence, journal } = replay(recorded);
+  if (divergence !== null && flags.update) return update(name, recorded, divergence, stdout);
+  const same = divergence?.seq ?? journal.length;
+  if (flags.speed !== undefined) await tell(journal.slice(0, same), flags.speed, stderr);
+  const found = { entries: recorded.length, decisions: decisionsIn(recorded), same: divergence === null, divergence };
+  if (flags.json) stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+  else if (divergence === null)
+    stdout.write(`The same: ${grouped(found.entries)} entries, ${count(found.decisions, 'decision')}.\n`);
+  else stdout.write(`Not the same: ${divergenceText(divergence)}.\n`);
+  return divergence === null ? 0 : 1;
+}
+
+/** Takes what the charts make of it now in place of the recording. */
+async function update(
+  name: string,
+  recorded: readonly JournalEntry[],
+  divergence: Divergence,
+  stdout: NodeJS.WriteStream,
+): Promise<number> {
+  if (!existsSync(name))
+    throw new PostChainError(
+      'invalid_option',
+      `--update: got the run ${name}; wanted a journal file: what was kept of a run stays.`,
+    );
+  const journal = await rerecord(recorded);
+  writeJournal(name, journal);
+  stdout.write(`Updated: ${divergenceText(divergence)}; ${grouped(journal.length)} entries.\n`);
+  return 0;
+}
+
+function writeJournal(path: string, journal: readonly JournalEntry[]): void {
+  const writer = journalFile(path).create('');
+  for (const entry of journal) writer.write(entry);
+  writer.close();
+  if (writer.failure !== null)
+    throw new PostChainError('invalid_path', `${path}: it cannot be written (${writer.failure}).`);
+}
+
+/** A test, and beside it the recording that it plays. */
+async function writeTest(path: string, recorded: readonly JournalEntry[], stdout: NodeJS.WriteStream): Promise<number> {
+  const { toVitest } = await import('../testing/to-vitest.ts');
+  const { writeFile } = await import('node:fs/promises');
+  const { basename, dirname, join } = await import('node:path');
+  const file = `${basename(path).replace(/(?:\.test)?\.[cm]?[jt]s$/u, '')}.jsonl`;
+  const text = toVitest(recorded, { journalPath: `./${file}` });
+  writeJournal(join(dirname(path), file), recorded);
+  await writeFile(path, text);
+  stdout.write(`${path} plays ${join(dirname(path), file)}.\n`);
+  return 0;
+}
+
+const decisionsIn = (entries: readonly JournalEntry[]): number =>
+  entries.filter(({ type }) => type === 'decision').length;
+
+/** Shows it as it went, so many times as fast. */
+async function tell(entries: readonly JournalEntry[], speed: number, out: NodeJS.WriteStream): Promise<void> {
+  const { setTimeout: sleep } = await import('node:timers/promises');
+  const progress = createProgress(createScreen(out));
+  let atMs = 0;
+  for (const entry of entries) {
+    const waitMs = (entry.atMs - atMs) / speed;
+    atMs = entry.atMs;
+    if (waitMs >= 1) await sleep(waitMs);
+    progress(entry);
+  }
+}

@@ -1,0 +1,2 @@
+export type { TraceRunOptions } from './options.ts';
+export { traceRun } from './trace-run.ts';

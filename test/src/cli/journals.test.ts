@@ -1,0 +1,165 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { TASKS } from '../../../machines/contracts/phase.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { startCli, temporaryFolder } from '../../support/cli.ts';
+
+const ANSWER = replies.synthesis.answerText;
+
+/** A model that answers everything, but at first nothing to one task, and notes what it was asked. */
+async function aModel(hangsAt: string | null = null) {
+  const asked: string[] = [];
+  let hangs = hangsAt;
+  const server = await chatServer(({ method, body, response }) => {
+    // The key is looked at before a run.
+    if (method === 'GET') return void response.end('{}');
+    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    asked.push(task);
+    if (task === hangs) {
+      hangs = null;
+      return;
+    }
+    streaming(response).end(completion(JSON.stringify(replies[task])));
+  });
+  return { asked, env: { OPENAI_BASE_URL: server.baseURL, OPENAI_API_KEY: 'sk-a-key-that-is-secret' } };
+}
+
+/** The commands of one user, whose journals are kept in one place. */
+function aUser(env: Readonly<Record<string, string>>, place = join(temporaryFolder(), 'journals')) {
+  const start = (...args: readonly string[]) => startCli(args, { POSTCHAIN_JOURNALS: place, ...env });
+  return { place, start, call: (...args: readonly string[]) => start(...args).finished };
+}
+
+describe('runs that are kept', () => {
+  it.each(['journals', 'journals.db'])('are listed, told and replayed, from %s', async (name) => {
+    const model = await aModel();
+    const user = aUser(model.env, join(temporaryFolder(), name));
+    expect((await user.call('runs')).stdout).toMatch(/^There are no runs yet/u);
+    await user.call('run', 'Is it so?', '--model', 'good');
+    const { stdout } = await user.call('runs', '--json');
+    const [run] = JSON.parse(stdout);
+    expect(run).toMatchObject({ request: 'Is it so?', status: 'completed' });
+    expect((await user.call('runs')).stdout).toContain(
+      `${run.runId}  ${run.startedAt.slice(0, 19)}  completed    Is it so?`,
+    );
+    const story = await user.call('show', run.runId.slice(0, 8));
+    expect(story.stdout).toMatch(/^Is it so\?\n.* · openai:good\n +\d+ Cycle 1\n/u);
+    expect(story.stdout).toMatch(/\n +\d+ {2}decision .*confidenceReached/u);
+    expect(story.stdout).toContain(ANSWER);
+    const all = await user.call('show', 'last', '--all');
+    expect(all.stdout).toMatch(
+      /transition .*cycleLimitReached no \(completedCycles 1, maxCycles 5\); .*confidenceReached yes/u,
+    );
+    const before = model.asked.length;
+    expect(await user.call('replay', 'last')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^The same: \d+ entries, 1 decision\.\n$/u),
+    });
+    expect(model.asked).toHaveLength(before);
+  });
+
+  it('hold no key', async () => {
+    const model = await aModel();
+    const user = aUser(model.env);
+    await user.call('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
+    const [name = ''] = readdirSync(user.place);
+    const text = readFileSync(join(user.place, name), 'utf8');
+    expect(text).toContain('Is it so?');
+    expect(text).not.toContain('sk-a-key');
+  });
+
+  it('are none with --no-journal, and go into a file with --journal', async () => {
+    const model = await aModel();
+    const user = aUser(model.env);
+    await user.call('run', 'Is it so?', '--model', 'good', '--no-journal');
+    expect(existsSync(user.place)).toBe(false);
+    const file = join(temporaryFolder(), 'run.jsonl');
+    await user.call('run', 'Is it so?', '--model', 'good', '--journal', file);
+    expect(existsSync(user.place)).toBe(false);
+    expect((await user.call('replay', file)).stdout).toMatch(/^The same/u);
+  });
+
+  it.each([
+    [['show', 'nothing'], /There is no run "nothing": wanted a journal file, an id of "postchain runs", or "last"\./u],
+    [['replay', 'last'], /There is no run "last"/u],
+    [['fork', 'last', '--at', '0'], /'0' is invalid/u],
+    [['fork', 'last'], /required option '--at <entry>'/u],
+    [['resume'], /missing required argument 'run'/u],
+  ])('%j is refused in one line', async (args, message) => {
+    const { code, stderr } = await aUser({}).call(...args);
+    expect(stderr).toMatch(message);
+    expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
+  });
+
+  it('that were changed by hand are refused, and the entry is named', async () => {
+    const place = temporaryFolder();
+    const user = aUser({}, place);
+    await user.call('run', 'Is it so?');
+    const [name = ''] = readdirSync(place);
+    const text = readFileSync(join(place, name), 'utf8').replace('"type":"phase-end"', '"type":"phase-start"');
+    writeFileSync(join(place, name), text);
+    const { code, stderr } = await user.call('replay', 'last');
+    expect(stderr).toMatch(/entry \d+ cannot be read: its checksum does not fit/u);
+    expect(code).toBe(2);
+  });
+});
+
+describe('postchain resume and fork', () => {
+  it('[promise 6] goes on with a run that was killed, and asks nothing twice', async () => {
+    const model = await aModel('yield');
+    const user = aUser(model.env);
+    const killed = user.start('run', 'Is it so?', '--model', 'good');
+    await expect.poll(() => model.asked.at(-1), { timeout: 10_000 }).toBe('yield');
+    expect((await user.call('runs')).stdout).toContain('running');
+    expect(await user.call('resume', 'last')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/under way in the process \d+/u),
+    });
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    expect((await user.call('runs')).stdout).toMatch(/interrupted.*\n1 interrupted run: postchain resume RUN/u);
+    const resumed = await user.call('resume', 'last');
+    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining(ANSWER) });
+    expect(model.asked.filter((task) => task === 'yield')).toHaveLength(2);
+    expect(model.asked.filter((task) => task !== 'yield')).toEqual([
+      'action',
+      'experience',
+      'intention',
+      'observation',
+      'understanding',
+      'synthesis',
+    ]);
+    expect((await user.call('replay', 'last')).stdout).toMatch(/^The same/u);
+    const again = await user.call('resume', 'last', '--quiet');
+    expect(again).toMatchObject({ code: 0, stdout: resumed.stdout });
+    expect(model.asked).toHaveLength(8);
+  });
+
+  it('forks a run with a threshold changed, and leaves it as it was', async () => {
+    const model = await aModel();
+    const user = aUser(model.env);
+    const file = join(temporaryFolder(), 'run.jsonl');
+    await user.call('run', 'Is it so?', '--model', 'good', '--journal', file, '--max-cycles', '2');
+    const before = readFileSync(file, 'utf8');
+    const at = JSON.parse(before.split('\n').find((line) => line.includes('"type":"decision"')) ?? '').seq;
+    const fork = await user.call('fork', file, '--at', String(at), '--set', 'thresholds.confidence=0.99');
+    expect(fork.stderr).not.toContain('confidenceReached');
+    expect(fork.stderr).toMatch(/decision .*(?:answerConverged|cycleLimitReached)/u);
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    const story = await user.call('show', 'last');
+    expect(story.stdout).toContain(`at ${at}: thresholds.confidence=0.99`);
+  });
+
+  it('opens the documents again that the run was given', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'papers'));
+    writeFileSync(join(folder, 'papers', 'a.md'), '# Bridges\n\nThe harbour bridge was opened in 1932.\n');
+    const user = aUser({});
+    await user.call('run', 'When was the harbour bridge opened?', '--docs', join(folder, 'papers'));
+    const fork = await user.call('fork', 'last', '--at', '5');
+    expect(fork.stderr).toContain('1 document');
+    expect(fork.stdout).toContain('1932');
+  });
+});

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { toVitest } from '../../../src/testing/to-vitest.ts';
+import { linesOf } from '../../support/journal-file.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const call = promisify(execFile);
+
+async function recordingOf(request: string): Promise<readonly JournalEntry[]> {
+  const { run } = startScripted({}, {}, { request });
+  await run.answer;
+  return JSON.parse(JSON.stringify(run.journal));
+}
+
+/** A folder within the project, so that Vitest finds `postchain`. */
+function aFolder(): string {
+  const folder = new URL(`../../generated-${process.pid}`, import.meta.url).pathname;
+  mkdirSync(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function runTest(folder: string) {
+  try {
+    const { stdout } = await call('npx', ['vitest', 'run', folder], { env: { ...process.env, NO_COLOR: '1' } });
+    return { passed: true, output: stdout };
+  } catch (error) {
+    const { stdout, stderr } = error as { readonly stdout: string; readonly stderr: string };
+    return { passed: false, output: stdout + stderr };
+  }
+}
+
+describe('a test that is made of a run', () => {
+  it('passes on the recording, whatever the request says, and fails on one that goes another way', async () => {
+    const folder = aFolder();
+    const recorded = await recordingOf('Is it so? \'); process.exit(7); (\' \\\n*/ ${1} \u2028 "quoted"');
+    writeFileSync(join(folder, 'run.test.ts'), toVitest(recorded, { journalPath: './run.jsonl' }));
+    writeFileSync(join(folder, 'run.jsonl'), linesOf(recorded));
+    expect(await runTest(folder)).toMatchObject({ passed: true, output: expect.stringContaining('1 passed') });
+    const other = recorded.map((entry) => (entry.type === 'phase-end' ? { ...entry, summary: 'otherwise' } : entry));
+    writeFileSync(join(folder, 'run.jsonl'), linesOf(other));
+    const { passed, output } = await runTest(folder);
+    expect(passed).toBe(false);
+    expect(output).toContain('otherwise');
+  }, 60_000);
+
+  it('reads as one that was written', async () => {
+    const text = toVitest(await recordingOf('Is it so?'), { journalPath: './run.jsonl' });
+    expect(text).toContain("it('goes its way: Is it so?', async () => {");
+    expect(text).toContain("toEqual(['confidenceReached']);");
+    expect(text).toContain("expect(answer?.status ?? null).toBe('completed');");
+  });
+
+  it('is not made of a recording that does not come out the same', async () => {
+    const recorded = (await recordingOf('Is it so?')).map((entry) =>
+      entry.type === 'phase-end' ? { ...entry, summary: 'otherwise' } : entry,
+    );
+    expect(() => toVitest(recorded, { journalPath: './run.jsonl' })).toThrow(
+      expect.objectContaining({ code: 'invalid_journal', message: expect.stringContaining('record it anew first') }),
+    );
+  });
+});

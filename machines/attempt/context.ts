@@ -83,13 +83,14 @@ export function attemptRecord(context: AttemptContext): AttemptRecord {
   };
 }
 
-function durationMs({ failure, policy, progress, elapsedMs }: AttemptContext): number {
+/** Where the reader of a reply kept the time itself, the reply says what it took. */
+function durationMs({ failure, policy, progress, reply, elapsedMs }: AttemptContext): number {
   const toldMs = progress === null ? 0 : progress.atMs - progress.openedAtMs;
   switch (failure?.code) {
     case 'no_reply':
-      return policy.firstChunkMs;
+      return reply === null ? policy.firstChunkMs : toldMs;
     case 'stalled':
-      return toldMs + stallMs(policy);
+      return reply === null ? toldMs + stallMs(policy) : toldMs;
     case 'total_deadline':
       return policy.totalMs - elapsedMs;
     default:

@@ -3,7 +3,7 @@ import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import { chainVerdicts } from '../../machines/chain/verdicts.ts';
 import { LAST_EVENTS } from '../../machines/contracts/call-event.ts';
 import type { ChainInput } from '../../machines/contracts/chain-input.ts';
-import type { Stimulus } from '../../machines/contracts/journal-entry.ts';
+import type { RuntimeFact, Stimulus } from '../../machines/contracts/journal-entry.ts';
 import { type Call, type Conductor, subjectOf } from '../calls/call.ts';
 import { createVerdictLogs, listenToGuards } from '../journal/guard-verdicts.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -19,6 +19,8 @@ export interface World {
   perform(call: number, made: Call): void;
   /** Gives what ends the wait early. */
   wait(timer: number, waitMs: number): () => void;
+  /** Takes what a call tells beside its answer; left out, it is written at once. */
+  note?(fact: RuntimeFact): void;
 }
 
 /** Nobody makes calls and no time passes: the charts get what they are fed with. */
@@ -88,7 +90,8 @@ export function createStage({ input, states, parts, journal, partial }: StagePar
   };
 
   const verdicts = createVerdictLogs();
-  const watcher: Watcher = { verdicts, record: journal.append, partial };
+  const record = (fact: RuntimeFact): void => (world.note ?? journal.append)(fact);
+  const watcher: Watcher = { verdicts, record, partial };
   const actor = createActor(
     chainMachine.provide({
       actors: joinActors({ ...parts, watcher, conductor }),

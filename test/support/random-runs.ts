@@ -81,9 +81,8 @@ export const aRandomRun = fc.record({
 });
 export type RandomRun = typeof aRandomRun extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A chain whose model does that, to start a run of and to go on with one. */
-export function randomChain(random: RandomRun, options: Parameters<typeof scriptedChain>[1] = {}) {
-  const { faults: nextFault, answers, wishes, maxCycles, maxModelCalls } = random;
+/** What its model does. */
+export function planOf({ faults: nextFault, answers, wishes }: RandomRun): Plan {
   const faultOf = nextFault[Symbol.iterator]();
   const wishOf = wishes[Symbol.iterator]();
   const answerOf = answers[Symbol.iterator]();
@@ -96,8 +95,16 @@ export function randomChain(random: RandomRun, options: Parameters<typeof script
         unsureAnswer(call % 3, answerOf.next().value ?? {}),
         wishOf.next().value ?? false,
       );
-  const limits = { maxCycles, maxModelCalls, totalMs: 600_000, phaseMs: 90_000 };
-  return scriptedChain(plan as Plan, { ...everyTask.options, ...options, limits });
+  return plan as Plan;
+}
+
+export function limitsOf({ maxCycles, maxModelCalls }: RandomRun) {
+  return { maxCycles, maxModelCalls, totalMs: 600_000, phaseMs: 90_000 };
+}
+
+/** A chain whose model does that, to start a run of and to go on with one. */
+export function randomChain(random: RandomRun, options: Parameters<typeof scriptedChain>[1] = {}) {
+  return scriptedChain(planOf(random), { ...everyTask.options, ...options, limits: limitsOf(random) });
 }
 
 /** Plays a run of it to its end on its simulated clock. */

@@ -54,6 +54,15 @@ const LONG: Message = {
 /** Earlier messages, of which the first is worth a summary: relevant enough to stay, and too long to stay as it is. */
 export const worthASummary: readonly Message[] = [LONG, { ...LONG, id: 'newest', content: 'So it was.' }];
 
+/** What the plan leaves out gets a valid reply. */
+export function plannedModel(plan: Plan): ScriptedModel {
+  return scriptedModel((request, call) => {
+    const planned = plan[request.task as Task] ?? replies[request.task as Task];
+    const entry = typeof planned === 'function' ? (planned as (call: number) => ScriptEntry)(call) : planned;
+    return typeof entry === 'function' ? entry(request) : entry;
+  });
+}
+
 /** Starts a run on a scripted model and a simulated clock; what the plan leaves out gets a valid reply. */
 export function startScripted(
   plan: Plan = {},
@@ -67,11 +76,7 @@ export function startScripted(
 /** A chain on a scripted model and a simulated clock. */
 export function scriptedChain(plan: Plan = {}, options: Omit<PostChainOptions, 'model' | 'clock'> = {}) {
   const clock = new WatchedClock();
-  const model = scriptedModel((request, call) => {
-    const planned = plan[request.task as Task] ?? replies[request.task as Task];
-    const entry = typeof planned === 'function' ? (planned as (call: number) => ScriptEntry)(call) : planned;
-    return typeof entry === 'function' ? entry(request) : entry;
-  });
+  const model = plannedModel(plan);
   return { chain: createPostChain({ newId: () => 'run-1', ...options, model, clock }), model, clock };
 }
 

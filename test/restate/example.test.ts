@@ -1,0 +1,17 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { runAt } from './rig/client.ts';
+import { startRestate } from './rig/restate-server.ts';
+import { startService } from './rig/service-process.ts';
+
+it('the example serves a chain over the documents of the repository, with no model', async () => {
+  const restate = await startRestate();
+  onTestFinished(restate.stop);
+  const service = await startService('example');
+  onTestFinished(service.kill);
+  await restate.register(service.uri);
+  const run = runAt(restate, 'example', 'postchain');
+  await run.workflowSubmit({ request: 'What does Yield decide?' });
+  const { answerText, sources } = await run.workflowAttach();
+  expect(answerText).not.toBe('');
+  expect(sources.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { replay } from '../../src/replay/replay.ts';
+import { waitUntil } from './rig/child.ts';
+import { journalOf, runAt } from './rig/client.ts';
+import { type RestateServer, startRestate } from './rig/restate-server.ts';
+import { type RoundRobin, startRoundRobin } from './rig/round-robin.ts';
+import { createMeeting, type Meeting, type ServiceProcess, startService } from './rig/service-process.ts';
+
+let restate: RestateServer;
+let meeting: Meeting;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  [restate, meeting] = await Promise.all([startRestate(), createMeeting()]);
+  service = await startService('rig', meeting);
+  await restate.register(service.uri);
+});
+
+afterAll(async () => {
+  await service?.kill();
+  await restate?.stop();
+  await meeting?.end();
+});
+
+const TASKS = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield', 'synthesis'] as const;
+const history = [{ role: 'user' as const, content: `Please look into this. ${'It is a long story. '.repeat(80)}` }];
+
+/** How often each task was begun. */
+const begun = (run: string): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { what, task } of meeting.calls(run)) if (what === 'begun') counts[task] = (counts[task] ?? 0) + 1;
+  return counts;
+};
+const once = Object.fromEntries(TASKS.map((task) => [task, 1]));
+
+/** The whole run is there, and is one that the charts could have made. */
+async function expectWhole(key: string): Promise<void> {
+  const run = runAt(restate, key);
+  expect(await run.workflowAttach()).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
+  const journal = await journalOf(run);
+  expect(journal.at(-1)?.type).toBe('run-end');
+  expect(replay(journal).divergence).toBeNull();
+}
+
+describe('a run whose processes are killed', () => {
+  it.each(TASKS)(
+    'ends when the service dies in the middle of %s, and makes that call alone once more',
+    async (task) => {
+      const key = `service-${task}`;
+      meeting.hold(task);
+      await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
+      await waitUntil(() => begun(key)[task] === 1);
+      await service.kill();
+      meeting.letGo(task);
+      await service.restart();
+      await expectWhole(key);
+      expect(begun(key)).toEqual({ ...once, [task]: 2 });
+    },
+  );
+
+  it.each(['action', 'yield'] as const)('ends when the server dies in the middle of %s', async (task) => {
+    const key = `server-${task}`;
+    meeting.hold(task);
+    await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
+    await waitUntil(() => begun(key)[task] === 1);
+    await restate.kill();
+    // Nobody will hear of it any more: the call is broken off.
+    await waitUntil(() => meeting.calls(key).some(({ what }) => what === 'aborted'));
+    meeting.letGo(task);
+    await restate.restart();
+    await expectWhole(key);
+    expect(begun(key)).toEqual({ ...once, [task]: 2 });
+  });
+
+  it('waits on for consent when the service and the server are both gone meanwhile', async () => {
+    const run = runAt(restate, 'both');
+    await run.workflowSubmit({ request: 'Is it so? #both', history });
+    await waitUntil(async () => (await run.status())?.asks?.type === 'consent-asked');
+    await Promise.all([service.kill(), restate.kill()]);
+    await Promise.all([service.restart(), restate.restart()]);
+    await run.send({ event: { type: 'consent.given', choice: 'remove' } });
+    await expectWhole('both');
+    expect(begun('both')).toEqual({ ...once, summary: 1 });
+  });
+
+  it('gets through however often its service is killed, wherever it just is', async () => {
+    const run = runAt(restate, 'often');
+    await run.workflowSubmit({ request: 'Unsure: is it so? #often' });
+    const kills = 8;
+    for (let kill = 1; kill <= kills; kill += 1) {
+      // Some entries further on than the last time, and then at once.
+      await waitUntil(async () => ((await run.status())?.entries ?? 0) > kill * 17);
+      await service.kill();
+      await service.restart();
+    }
+    await run.workflowAttach();
+    const journal = await journalOf(run);
+    expect(replay(journal).divergence).toBeNull();
+    const attempts = journal.filter(({ type }) => type === 'attempt-start').length;
+    const calls = Object.values(begun('often')).reduce((sum, one) => sum + one, 0);
+    expect(attempts).toBeGreaterThan(kills);
+    expect(calls).toBeGreaterThanOrEqual(attempts);
+    expect(calls).toBeLessThanOrEqual(attempts + kills);
+  });
+
+  it('counts the time that nobody was there', async () => {
+    const run = runAt(restate, 'gone', 'curt');
+    await run.workflowSubmit({ request: 'Is it so? #gone', history });
+    await waitUntil(async () => (await run.status())?.asks?.type === 'consent-asked');
+    await service.kill();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await service.restart();
+    await run.workflowAttach();
+    const resolved = (await journalOf(run)).find(({ type }) => type === 'consent-resolved');
+    expect(resolved).toMatchObject({ by: 'time-out' });
+  });
+});
+
+describe('two processes of a service', () => {
+  let other: ServiceProcess;
+  let balancer: RoundRobin;
+
+  beforeAll(async () => {
+    other = await startService('rig', meeting);
+    balancer = await startRoundRobin([service.uri, other.uri]);
+    await restate.register(balancer.uri);
+  });
+
+  afterAll(async () => {
+    await other?.kill();
+    await balancer?.stop();
+  });
+
+  it('share the runs, and those of the one that is killed end on the other', async () => {
+    const keys = Array.from({ length: 12 }, (_, at) => `shared-${at}`);
+    meeting.hold('observation');
+    await Promise.all(keys.map((key) => runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` })));
+    await waitUntil(() => keys.every((key) => begun(key)['observation'] === 1));
+    const victims = keys.filter((key) => meeting.calls(key).at(-1)?.pid === other.pid());
+    expect(victims.length).toBeGreaterThan(0);
+    expect(victims.length).toBeLessThan(keys.length);
+    const victim = other.pid();
+    await other.kill();
+    meeting.letGo('observation');
+    for (const key of keys) await expectWhole(key);
+    for (const key of keys) expect(begun(key)).toEqual({ ...once, observation: victims.includes(key) ? 2 : 1 });
+    for (const key of victims)
+      expect(meeting.calls(key).filter(({ what, pid }) => what === 'ended' && pid !== victim)).not.toEqual([]);
+  });
+});

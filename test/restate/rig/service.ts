@@ -1,0 +1,57 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { createServer } from 'node:http2';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createEndpointHandler } from '@restatedev/restate-sdk';
+import type { ChatModel, ModelRequest } from 'postchain';
+import { createDurableChain } from 'postchain/durable';
+import { replies } from 'postchain/testing';
+
+const folder = process.env['MEETING'] ?? '';
+
+/** The run that a request belongs to: its user says so, after a "#". */
+const runOf = ({ input }: ModelRequest): string => /#([\w-]+)/.exec(JSON.stringify(input))?.[1] ?? '';
+
+/** A reply of Yield that ends nothing: unsure, and never the answer before. */
+const unsure = (chars: number) => ({
+  ...replies.yield,
+  answer: `Perhaps a${chars} b${chars} c${chars} d${chars}.`,
+  confidence: 0.1,
+  informationSufficiency: 1,
+});
+
+const replyTo = ({ task, input }: ModelRequest): unknown => {
+  const text = JSON.stringify(input);
+  return task === 'yield' && text.includes('Unsure') ? unsure(text.length) : replies[task as keyof typeof replies];
+};
+
+/** Writes down what it is asked, and waits where the test wants it to. "Unsure" in a request leaves it unsure of its answer. */
+const model: ChatModel = {
+  id: 'counting',
+  contextWindowTokens: 128_000,
+  async *stream(request, { signal }) {
+    const { task } = request;
+    const run = runOf(request);
+    const write = (what: string): void =>
+      appendFileSync(join(folder, 'calls.log'), `${JSON.stringify({ pid: process.pid, what, run, task })}\n`);
+    write('begun');
+    while (existsSync(join(folder, `hold-${task}`)) && !signal.aborted) await wait(10);
+    if (signal.aborted) return write('aborted');
+    yield { type: 'text-delta', text: JSON.stringify(replyTo(request)) };
+    write('ended');
+    yield { type: 'finish', reason: 'stop', usage: null };
+  },
+};
+
+const services = [
+  createDurableChain({ model }, { name: 'chain' }),
+  // It lets go of its run at every wait, and plays it from the beginning when something comes.
+  createDurableChain({ model }, { name: 'restless', inactivityTimeout: 0 }),
+  createDurableChain(
+    { model, limits: { firstChunkMs: 50, maxTransportRetries: 1, backoffBaseMs: 10 } },
+    { name: 'hasty' },
+  ),
+  createDurableChain({ model, limits: { consentMs: 300 } }, { name: 'curt' }),
+  createDurableChain({ model, limits: { phaseMs: 500, maxPhaseRetries: 0 } }, { name: 'brief' }),
+];
+createServer(createEndpointHandler({ services })).listen(Number(process.env['PORT']), '127.0.0.1');

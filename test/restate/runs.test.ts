@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { replay } from '../../src/replay/replay.ts';
+import { waitUntil } from './rig/child.ts';
+import { journalOf, runAt } from './rig/client.ts';
+import { type RestateServer, startRestate } from './rig/restate-server.ts';
+import { createMeeting, type Meeting, type ServiceProcess, startService } from './rig/service-process.ts';
+
+let restate: RestateServer;
+let meeting: Meeting;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  [restate, meeting] = await Promise.all([startRestate(), createMeeting()]);
+  service = await startService('rig', meeting);
+  await restate.register(service.uri);
+});
+
+afterAll(async () => {
+  await service?.kill();
+  await restate?.stop();
+  await meeting?.end();
+});
+
+/** A message that no run shortens without being told to. */
+const history = [{ role: 'user' as const, content: `Please look into this. ${'It is a long story. '.repeat(80)}` }];
+
+const asks = async (run: ReturnType<typeof runAt>) => (await run.status())?.asks?.type ?? null;
+const begun = (run: string): string[] =>
+  meeting.calls(run).flatMap(({ what, task }) => (what === 'begun' ? [task] : []));
+
+describe('a run on Restate', () => {
+  it('answers, tells where it stands, and its journal replays on the charts entry by entry', async () => {
+    const run = runAt(restate, 'whole');
+    expect(await run.status()).toBeNull();
+    await run.workflowSubmit({ request: 'Is it so? #whole' });
+    const answer = await run.workflowAttach();
+    expect(answer).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
+
+    const journal = await journalOf(run);
+    expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_, index) => index));
+    const replayed = replay(journal);
+    expect(replayed.divergence).toBeNull();
+    expect(replayed.answer).toEqual(answer);
+    expect(await run.status()).toEqual({
+      runId: 'whole',
+      status: 'completed',
+      phase: 'yield',
+      cycle: 1,
+      asks: null,
+      entries: journal.length,
+    });
+    expect(await run.journal({ from: journal.length - 2 })).toEqual({
+      entries: journal.slice(-2),
+      next: journal.length,
+      isEnd: true,
+    });
+  });
+
+  it('is one run for one key, however often it is asked for', async () => {
+    const run = runAt(restate, 'twice');
+    await run.workflowSubmit({ request: 'Is it so? #twice' });
+    const again = await run.workflowSubmit({ request: 'And this? #twice' });
+    expect(again.status).toBe('PreviouslyAccepted');
+    await run.workflowAttach();
+    expect(new Set(begun('twice')).size).toBe(begun('twice').length);
+  });
+
+  it.each([
+    ['', 'invalid_request'],
+    [7 as never, 'invalid_request'],
+  ])('refuses the request %j at once', async (request, code) => {
+    const run = runAt(restate, `refused ${request}`);
+    await run.workflowSubmit({ request });
+    await expect(run.workflowAttach()).rejects.toThrow(code);
+  });
+
+  it('waits for a consent that is sent, and sent twice with one id counts once', async () => {
+    const run = runAt(restate, 'consent');
+    await run.workflowSubmit({ request: 'Is it so? #consent', history });
+    await waitUntil(async () => (await asks(run)) === 'consent-asked');
+    const event = { type: 'consent.given', choice: 'remove' } as const;
+    expect(await run.send({ event, id: 'click 1' })).toEqual({ number: 0, repeated: false });
+    expect(await run.send({ event, id: 'click 1' })).toEqual({ number: 0, repeated: true });
+    await run.workflowAttach();
+    const journal = await journalOf(run);
+    expect(journal.filter(({ type }) => type === 'delivery')).toHaveLength(1);
+    expect(journal.find(({ type }) => type === 'consent-resolved')).toMatchObject({ removed: 1, by: 'user' });
+  });
+
+  it('takes no consent for "keep everything" where its time is over, by a timer that needs no process', async () => {
+    const run = runAt(restate, 'curt', 'curt');
+    await run.workflowSubmit({ request: 'Is it so? #curt', history });
+    await run.workflowAttach();
+    const resolved = (await journalOf(run)).find(({ type }) => type === 'consent-resolved');
+    expect(resolved).toMatchObject({ kept: 1, by: 'time-out' });
+  });
+
+  it('goes where it is directed in manual mode, word by word', async () => {
+    const run = runAt(restate, 'manual');
+    await run.workflowSubmit({ request: 'Unsure: is it so? #manual', mode: 'manual' });
+    await waitUntil(async () => (await asks(run)) === 'direction-asked');
+    await run.send({ event: { type: 'run.directed', phase: 'nowhere' } });
+    await run.send({ event: { type: 'run.directed', phase: 'observation' } });
+    await waitUntil(async () => (await run.status())?.cycle === 2 && (await asks(run)) === 'direction-asked');
+    await run.send({ event: { type: 'run.finished' } });
+    const answer = await run.workflowAttach();
+    expect(answer.answerText).not.toBe('');
+    const journal = await journalOf(run);
+    expect(journal.flatMap((entry) => (entry.type === 'direction-refused' ? [entry.got] : []))).toEqual(['nowhere']);
+    const phases = journal.flatMap((entry) => (entry.type === 'phase-start' && entry.cycle === 2 ? [entry.phase] : []));
+    expect(phases[0]).toBe('observation');
+    expect(replay(journal).divergence).toBeNull();
+  });
+
+  it('keeps events of many senders in one order, none lost', async () => {
+    const run = runAt(restate, 'crowd');
+    const words = Array.from({ length: 8 }, (_, at) => ({ type: 'run.directed', phase: `no phase ${at}` }) as const);
+    const sent = await Promise.all(words.map((event) => run.send({ event })));
+    expect(sent.map(({ number }) => number).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    await run.workflowSubmit({ request: 'Unsure: is it so? #crowd', mode: 'manual' });
+    await waitUntil(async () => (await asks(run)) === 'direction-asked');
+    await run.send({ event: { type: 'run.finished' } });
+    await run.workflowAttach();
+    const heard = (await journalOf(run)).flatMap((entry) =>
+      entry.type === 'delivery' && entry.event.type === 'run.directed' ? [entry.event.phase] : [],
+    );
+    const inOrder = sent
+      .map(({ number }, at) => [number, words[at]?.phase] as const)
+      .sort(([one], [other]) => one - other);
+    expect(heard).toEqual(inOrder.map(([, phase]) => phase));
+  });
+
+  it('answers degraded at once when it is cancelled, and lets go of the call under way', async () => {
+    meeting.hold('intention');
+    const run = runAt(restate, 'cancel');
+    await run.workflowSubmit({ request: 'Is it so? #cancel' });
+    await waitUntil(() => begun('cancel').includes('intention'));
+    await run.send({ event: { type: 'run.cancelled', reason: 'enough' } });
+    expect(await run.workflowAttach()).toMatchObject({ status: 'cancelled' });
+    await waitUntil(() => meeting.calls('cancel').some(({ what, task }) => what === 'aborted' && task === 'intention'));
+    meeting.letGo('intention');
+  });
+
+  it('is interrupted, and answers, when Restate is told to cancel its invocation', async () => {
+    meeting.hold('intention');
+    const run = runAt(restate, 'interrupted');
+    const { invocationId } = await run.workflowSubmit({ request: 'Is it so? #interrupted' });
+    await waitUntil(() => begun('interrupted').includes('intention'));
+    await fetch(`${restate.admin}/invocations/${invocationId}/cancel`, { method: 'PATCH' });
+    expect(await run.workflowAttach()).toMatchObject({ status: 'degraded' });
+    meeting.letGo('intention');
+    const deliveries = (await journalOf(run)).filter(({ type }) => type === 'delivery');
+    expect(deliveries).toMatchObject([{ event: { type: 'run.interrupted' } }]);
+  });
+
+  it.each([{ type: 'nonsense' }, {}, null, 'run.cancelled'])('takes %j for no event', async (event) => {
+    await expect(runAt(restate, 'whole').send({ event: event as never })).rejects.toThrow('invalid_option');
+  });
+
+  it('keeps the time-outs of a reply inside its step, and tries again as ever', async () => {
+    meeting.hold('experience');
+    const run = runAt(restate, 'hasty', 'hasty');
+    await run.workflowSubmit({ request: 'Is it so? #hasty' });
+    const answer = await run.workflowAttach();
+    meeting.letGo('experience');
+    expect(answer.answerText).not.toBe('');
+    const ends = (await journalOf(run)).flatMap((entry) =>
+      entry.type === 'attempt-end' && entry.task === 'experience' ? [entry.failure] : [],
+    );
+    expect(ends.length).toBeGreaterThan(1);
+    for (const failure of ends)
+      expect(failure).toMatchObject({ code: 'no_reply', message: 'No reply began within 50 ms.' });
+  });
+
+  it('breaks off a call when the time of its phase is over', async () => {
+    meeting.hold('intention');
+    const run = runAt(restate, 'brief', 'brief');
+    await run.workflowSubmit({ request: 'Is it so? #brief' });
+    const answer = await run.workflowAttach();
+    expect(answer.status).toBe('degraded');
+    await waitUntil(() => meeting.calls('brief').some(({ what, task }) => what === 'aborted' && task === 'intention'));
+    meeting.letGo('intention');
+  });
+
+  it('comes to the same where it is let go of at every wait', async () => {
+    const run = runAt(restate, 'restless', 'restless');
+    await run.workflowSubmit({ request: 'Unsure: is it so? #restless', history, mode: 'manual' });
+    await waitUntil(async () => (await asks(run)) === 'consent-asked');
+    await run.send({ event: { type: 'consent.given', choice: 'keep' } });
+    await waitUntil(async () => (await asks(run)) === 'direction-asked');
+    await run.send({ event: { type: 'run.finished' } });
+    await run.workflowAttach();
+    const tasks = meeting.calls('restless').filter(({ what }) => what === 'ended');
+    const journal = await journalOf(run);
+    expect(tasks).toHaveLength(journal.filter(({ type }) => type === 'attempt-start').length);
+    expect(replay(journal).divergence).toBeNull();
+  });
+});

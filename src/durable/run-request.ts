@@ -32,7 +32,7 @@ export function startOf(
   const { firstChunkMs, chunkMs } = limits;
   const raised = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };
   return {
-    start: runStart({ ...input, limits: raised }, parts, asked.host),
+    start: runStart({ ...input, limits: raised }, parts, { host: asked.host ?? null }),
     patience: { firstChunkMs, chunkMs },
   };
 }

@@ -1,5 +1,5 @@
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { type JournalEntry, STIMULI } from '../../machines/contracts/journal-entry.ts';
 import { printable } from '../presentation/printable.ts';
 import type { RunEvent } from '../runtime/event-stream.ts';
 import type { Run } from '../runtime/run.ts';
@@ -47,9 +47,11 @@ export function createAsker({ send }: Pick<Run, 'send'>, answerer: Answerer, scr
   return {
     hear(event: RunEvent): void {
       if (event.type === 'partial') return;
-      // A run that waits writes nothing: with any entry, it goes on.
-      waiting.abort();
-      waiting = new AbortController();
+      // Where anything comes to a run that waits, it goes on.
+      if (STIMULI.has(event.type)) {
+        waiting.abort();
+        waiting = new AbortController();
+      }
       hearEntry(event);
     },
     close(): void {

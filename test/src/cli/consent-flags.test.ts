@@ -86,7 +86,11 @@ describe('a run over earlier turns, at a terminal', () => {
     const { input: stdin, out: stderr } = fake.terminal;
     const history = fileWith(JSON.stringify(LONG_HISTORY));
     const streams = { stdin, stderr, stdout: answer.terminal.out } as Parameters<typeof runCommand>[2];
-    const code = runCommand(REQUEST, { model: 'offline', docs: ['docs'], history, ...flags }, streams);
+    const code = runCommand(
+      REQUEST,
+      { model: 'offline', docs: ['docs'], history, journals: temporaryFolder(), ...flags },
+      streams,
+    );
     const seen = (text: string): Promise<void> =>
       expect.poll(() => fake.shown().join('\n'), { timeout: 10_000 }).toContain(text);
     return { fake, answer, code, seen };

@@ -51,7 +51,7 @@ describe('a fork', () => {
         expect(replay(JSON.parse(JSON.stringify(fork.journal))).divergence).toBeNull();
         expect(clock.waiting.size).toBe(0);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   }, 120_000);
 

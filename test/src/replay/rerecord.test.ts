@@ -23,7 +23,7 @@ describe('a recording that is made anew', () => {
         expect(again.findLast((entry) => entry.type === 'answer')?.answer).toMatchObject({ answerText, status });
         expect(replay(written(again)).divergence).toBeNull();
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   }, 120_000);
 

@@ -48,7 +48,7 @@ describe('a run that was killed', () => {
         expect(clock.waiting.size).toBe(0);
         expect(await journals.list()).toMatchObject([{ runId: 'run-1', status: answer.status }]);
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   }, 120_000);
 });

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { readArguments } from './arguments.mjs';
 import { measureGrowth } from './growth/benchmark.mjs';
+import { measureJournal } from './journal/benchmark.mjs';
 import { measureStartup } from './startup/benchmark.mjs';
 import { measureStep } from './step/benchmark.mjs';
 import { measureStream } from './stream/benchmark.mjs';
@@ -19,6 +20,7 @@ import { versions } from './versions.mjs';
 const benchmarks = /** @type {Record<string, (options: { data: string }) => Promise<Report>>} */ ({
   step: measureStep,
   growth: measureGrowth,
+  journal: measureJournal,
   stream: measureStream,
   structured: measureStructured,
   start: measureStartup,

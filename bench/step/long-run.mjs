@@ -12,11 +12,17 @@ const PLENTY = 1_000_000_000;
  *
  * @param {number} cycles
  * @param {(cycle: number) => void} [onCycle]
+ * @param {import('../../dist/index.js').JournalStore} [journals]
  */
-export function startLongRun(cycles, onCycle) {
+export function startLongRun(cycles, onCycle, journals) {
   const limits = { maxCycles: cycles, maxModelCalls: PLENTY, maxTokens: PLENTY, totalMs: PLENTY, maxSummaries: 0 };
   const thresholds = { crowdedMessages: PLENTY };
-  return createPostChain({ model: zeroLatencyModel(onCycle), limits, thresholds }).run({ request: REQUEST });
+  return createPostChain({
+    model: zeroLatencyModel(onCycle),
+    limits,
+    thresholds,
+    ...(journals && { journals }),
+  }).run({ request: REQUEST });
 }
 
 /**

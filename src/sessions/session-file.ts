@@ -17,5 +17,11 @@ const SCHEMA = `
 
 /** Opens a file of sessions, marked with "PCse" in ASCII; others may use it at the same time. Throws where the file is something else. */
 export function openSessionFile(path: string): SessionFile {
-  return openSqliteFile(path, { applicationId: 0x50437365, version: 1, schema: SCHEMA, busyMs: 50 });
+  return openSqliteFile(path, {
+    applicationId: 0x50437365,
+    version: 1,
+    schema: SCHEMA,
+    busyMs: 50,
+    synchronous: 'FULL',
+  });
 }

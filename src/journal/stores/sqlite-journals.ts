@@ -41,7 +41,13 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
 
   function inFile<Value>(act: (file: SqliteFile) => Value): Value {
     try {
-      opened ??= openSqliteFile(place, { applicationId: 0x50436a6f, version: 1, schema: SCHEMA, busyMs: 2_000 });
+      opened ??= openSqliteFile(place, {
+        applicationId: 0x50436a6f,
+        version: 1,
+        schema: SCHEMA,
+        busyMs: 2_000,
+        synchronous: 'NORMAL',
+      });
       return act(opened);
     } catch (cause) {
       if (cause instanceof PostChainError) throw cause;

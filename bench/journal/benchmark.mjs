@@ -1,0 +1,38 @@
+import { race } from '../race.mjs';
+import { against, row } from '../row.mjs';
+
+const module = new URL('recording.mjs', import.meta.url);
+const ENTRIES = 100_000;
+const CYCLES = 1_000;
+const windows = { early: [50, 150], late: [CYCLES - 150, CYCLES - 50] };
+
+/** What it costs to keep a journal, and to read and replay a long one. */
+export async function measureJournal() {
+  const writing = ['memory', 'file', 'SQLite'].map((store) => ({
+    name: store,
+    module,
+    options: { what: 'write', store, cycles: CYCLES, windows },
+  }));
+  const reading = { name: 'read', module, options: { what: 'read', entries: ENTRIES } };
+  const samples = /** @type {Record<string, Record<string, number>[]>} */ (
+    await race([...writing, reading], { rounds: 3, warmUps: 1 })
+  );
+  /** @param {string} name @param {string} key @param {number} [factor] */
+  const of = (name, key, factor = 1) => (samples[name] ?? []).map((sample) => (sample[key] ?? Number.NaN) * factor);
+  const rows = writing.flatMap(({ name }) => {
+    const early = row(`an entry written, ${name}, cycles 50 to 150`, of(name, 'early'));
+    return [early, against(row(`the same in cycles 850 to 950`, of(name, 'late')), early, { limit: 1.3 })];
+  });
+  const parse = row(`${ENTRIES} lines parsed as JSON, an entry`, of('read', 'parse', 1000 / ENTRIES));
+  return {
+    title: `journals of runs of ${CYCLES} cycles, and one of ${ENTRIES} entries`,
+    rows: [
+      ...rows,
+      parse,
+      against(row('read, with checksums and schemas', of('read', 'read', 1000 / ENTRIES)), parse),
+      against(row('the context folded', of('read', 'fold', 1000 / ENTRIES)), parse),
+      against(row('replayed, all entries compared', of('read', 'replay', 1000 / ENTRIES)), parse),
+    ],
+    facts: { 'bytes an entry in the file': Math.round(samples['read']?.[0]?.['bytes'] ?? 0) },
+  };
+}

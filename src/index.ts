@@ -63,6 +63,7 @@ export { readPassage } from './capabilities/read-passage.ts';
 export { searchDocuments } from './capabilities/search-documents.ts';
 export { contextHistory } from './journal/context-history.ts';
 export { readJournal } from './journal/read-journal.ts';
+export { stateAt } from './journal/state-at.ts';
 export { fileJournals } from './journal/stores/file-journals.ts';
 export type {
   JournalStore,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { contextOf, undo } from '../../machines/policies/context-document.ts';
@@ -7,16 +8,17 @@ import { readJournal } from '../journal/read-journal.ts';
 import { count, oneLine } from '../presentation/printable.ts';
 import { contextChanges, type ListedOperation, listOperations } from './context-report.ts';
 import { operationsText, sizeOf, undoText } from './context-text.ts';
+import { findRun, type JournalFlags } from './open-journals.ts';
 import { colorsFor, columnsOf } from './screen.ts';
 
-export interface ContextFlags {
+export interface ContextFlags extends JournalFlags {
   readonly undo?: readonly string[];
   readonly json?: boolean;
 }
 
 /** `postchain context`: what was done to the context of a run, and what it would be without some of it [U12]. Nothing is written. */
 export async function contextCommand(path: string, flags: ContextFlags, stdout = process.stdout): Promise<string> {
-  const entries = await relevantEntries(path);
+  const entries = await relevantEntries(path, flags);
   const start = entries.find((entry) => entry.type === 'run-start');
   if (start === undefined) throw new PostChainError('invalid_journal', `${path}: no run begins in it.`);
   const operations = listOperations(entries);
@@ -43,10 +45,17 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
 const KEPT: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'session-recalled', 'operations']);
 
 /** The rest of a journal, a line for every piece of text, is not kept. */
-async function relevantEntries(path: string): Promise<readonly JournalEntry[]> {
+async function relevantEntries(path: string, flags: JournalFlags): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
-  for await (const entry of readJournal(path)) if (KEPT.has(entry.type)) entries.push(entry);
+  for await (const entry of await journalOf(path, flags)) if (KEPT.has(entry.type)) entries.push(entry);
   return entries;
+}
+
+/** A journal file, or one of those that are kept. */
+async function journalOf(name: string, flags: JournalFlags): Promise<AsyncIterable<JournalEntry>> {
+  if (existsSync(name) || name.endsWith('.jsonl')) return readJournal(name);
+  const { store, runId } = await findRun(name, flags);
+  return store.read(runId);
 }
 
 function chosenOperations(

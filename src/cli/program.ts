@@ -121,8 +121,9 @@ export function createProgram(finish: (code: number) => void): Command {
   program
     .command('context')
     .description('show what was done to the context of a run, and what undoing some of it would give')
-    .argument('[journal]', 'the journal of a run; it stands before --undo')
+    .argument('[run]', `${RUN}; it stands before --undo`)
     .option('--undo <id...>', 'operations to leave out, by their ids')
+    .option('--journals <place>', JOURNALS)
     .option('--json', 'print one JSON object, and nothing else')
     .action(async (journal, flags) => {
       const { contextCommand } = await import('./context-command.ts');

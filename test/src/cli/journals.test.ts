@@ -52,6 +52,7 @@ describe('runs that are kept', () => {
     expect(all.stdout).toMatch(
       /transition .*cycleLimitReached no \(completedCycles 1, maxCycles 5\); .*confidenceReached yes/u,
     );
+    expect((await user.call('context', 'last')).stdout).toMatch(/^Is it so\?\n.* by \d+ operations/u);
     const before = model.asked.length;
     expect(await user.call('replay', 'last')).toMatchObject({
       code: 0,

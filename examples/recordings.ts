@@ -1,0 +1,24 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPassageIndex, createPostChain, fileJournals, type JournalEntry, loadDocuments, replay } from 'postchain';
+
+const { documents } = await loadDocuments(['docs']);
+const journals = fileJournals(await mkdtemp(join(tmpdir(), 'postchain-')));
+const chain = createPostChain({ documents: createPassageIndex(documents), journals });
+
+const run = chain.run({ request: 'What does the Yield phase decide?' });
+await run.answer;
+
+// On the real charts, with no model, in a few milliseconds.
+const recorded: JournalEntry[] = [];
+for await (const entry of journals.read(run.runId)) recorded.push(entry);
+console.log(replay(recorded).divergence); // null: every entry came out the same
+
+// The same run, had the threshold been another one where it decided.
+const decision = recorded.find(({ type }) => type === 'decision');
+const fork = await chain.fork(run.runId, { at: decision?.seq ?? 1, set: { 'thresholds.confidence': 0.1 } });
+console.log((await fork.answer).metadata.decision?.rule); // confidenceReached
+
+// In another process, after a crash: chain.resume(runId).
+for (const { runId, status } of await journals.list()) console.log(runId, status);

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { adjust } from '../../../machines/policies/adjustment.ts';
+import { initialState } from '../../../machines/policies/progress.ts';
+import { aChainInput } from './states.ts';
+
+describe('other numbers in the middle of a run', () => {
+  const state = initialState(aChainInput());
+
+  it('take the place of those that are named, and of no other', () => {
+    const next = adjust(state, { limits: { maxCycles: 9 }, thresholds: { confidence: 0.2 } });
+    expect(next).toEqual({
+      limits: { ...state.limits, maxCycles: 9 },
+      thresholds: { ...state.thresholds, confidence: 0.2 },
+    });
+  });
+
+  it.each([
+    { limits: { maxCycles: 0 } },
+    { limits: { maxCycles: 1.5 } },
+    { limits: { cycles: 2 } },
+    { thresholds: { confidence: 2 } },
+    { thresholds: { prune: 0.9, summarise: 0.1 } },
+    { thresholds: { confidence: Number.NaN } },
+  ])('that make no sense leave them as they are: %j', (adjustment) => {
+    const next = { ...state, ...adjust(state, adjustment) };
+    expect([next.limits, next.thresholds]).toEqual([state.limits, state.thresholds]);
+  });
+});

@@ -1,5 +1,5 @@
 import type { ActionState } from '../contracts/action-state.ts';
-import type { ChainFact } from '../contracts/journal-entry.ts';
+import type { ChainFact } from '../contracts/chain-fact.ts';
 import { breakOff } from '../policies/capability-loop/broken-off.ts';
 import { failedResult } from '../policies/capability-loop/history.ts';
 import { continuationLimitReached } from '../policies/capability-loop/steps.ts';

@@ -1,6 +1,6 @@
 import { assign, emit, setup } from 'xstate';
 import type { AttemptInput, AttemptOutcome, Reply, Validation } from '../contracts/attempt.ts';
-import type { ChainFact } from '../contracts/journal-entry.ts';
+import type { ChainFact } from '../contracts/chain-fact.ts';
 import type { CallProgress, ReplyEvent } from '../contracts/reply-event.ts';
 import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';

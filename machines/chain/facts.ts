@@ -1,6 +1,6 @@
+import type { ChainFact } from '../contracts/chain-fact.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver } from '../contracts/consent.ts';
-import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import { NO_DECISION } from '../policies/decisions.ts';

@@ -2,13 +2,13 @@ import { type AnyMachineSnapshot, assign, emit, enqueueActions, setup } from 'xs
 import { brokenOffFacts } from '../action/facts.ts';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainEvent } from '../contracts/chain-event.ts';
+import type { ChainFact } from '../contracts/chain-fact.ts';
 import type { ChainInput } from '../contracts/chain-input.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver } from '../contracts/consent.ts';
 import type { ContextMeasures } from '../contracts/context-measures.ts';
 import type { DecisionRule } from '../contracts/decision.ts';
 import type { Interruption } from '../contracts/interruption.ts';
-import type { ChainFact } from '../contracts/journal-entry.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { RecalledSession } from '../contracts/session.ts';

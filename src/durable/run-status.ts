@@ -1,4 +1,5 @@
-import type { ChainFact, JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { ChainFact } from '../../machines/contracts/chain-fact.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 

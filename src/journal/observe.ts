@@ -1,5 +1,6 @@
 import { type Actor, type ActorRefLike, type AnyActorLogic, type InspectionEvent, StateMachine } from 'xstate';
-import type { ChainFact, Fact } from '../../machines/contracts/journal-entry.ts';
+import type { ChainFact } from '../../machines/contracts/chain-fact.ts';
+import type { Fact } from '../../machines/contracts/journal-entry.ts';
 import type { VerdictLogs } from './guard-verdicts.ts';
 import { transitionFacts } from './transitions.ts';
 

@@ -1,7 +1,7 @@
 import { createActor, SimulatedClock } from 'xstate';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
+import type { ChainFact } from '../../machines/contracts/chain-fact.ts';
 import type { ChainInput } from '../../machines/contracts/chain-input.ts';
-import type { ChainFact } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { type ScriptEntry, scriptedModel } from '../../src/models/scripted.ts';
 import { chainInput } from '../../src/runtime/chain-input.ts';

@@ -8,7 +8,7 @@ import type {
   CapabilityResult,
   Continuation,
 } from '../../../machines/contracts/capability.ts';
-import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
+import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import type { ActionReply, ActionResult } from '../../../machines/contracts/phases/action.ts';
 import type { Clock } from '../../../src/attempts/clock.ts';

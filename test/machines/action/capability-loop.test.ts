@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { limitsSchema } from '../../../machines/contracts/budget.ts';
 import { capabilityResultSchema } from '../../../machines/contracts/capability.ts';
-import { chainFactSchema } from '../../../machines/contracts/journal-entry.ts';
+import { chainFactSchema } from '../../../machines/contracts/chain-fact.ts';
 import { actionRig, call, done, next, ran, saying } from './action-rig.ts';
 
 describe('one request', () => {

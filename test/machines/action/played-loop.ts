@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AnyActorRef, createActor } from 'xstate';
 import type { ActionState } from '../../../machines/contracts/action-state.ts';
-import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
+import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
 import { createCapabilityLoop } from '../../../src/runtime/capability-loop.ts';
 import { createActors } from '../../../src/runtime/create-actors.ts';
 import { actionInput } from './action-rig.ts';

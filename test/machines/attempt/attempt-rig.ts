@@ -5,8 +5,8 @@ import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attem
 import type { Reply, Validation } from '../../../machines/contracts/attempt.ts';
 import { type AttemptPolicy, DEFAULT_POLICY } from '../../../machines/contracts/attempt-policy.ts';
 import type { TokenUsage } from '../../../machines/contracts/budget.ts';
+import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { ChainFact } from '../../../machines/contracts/journal-entry.ts';
 import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 

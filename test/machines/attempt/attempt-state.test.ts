@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { attemptExecutionSchema } from '../../../machines/contracts/attempt.ts';
-import { chainFactSchema } from '../../../machines/contracts/journal-entry.ts';
+import { chainFactSchema } from '../../../machines/contracts/chain-fact.ts';
 import { attemptRig, badReply, brokenReply, flush, reply, SCHEMA_FAILURE, USAGE } from './attempt-rig.ts';
 
 /** A wrong reply, a broken call, a late one, a stalled one, then a good one. */

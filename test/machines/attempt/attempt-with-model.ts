@@ -1,6 +1,7 @@
 import { createActor, SimulatedClock } from 'xstate';
 import type { AttemptPolicy } from '../../../machines/contracts/attempt-policy.ts';
-import type { ChainFact, RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
+import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
+import type { RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { joinAttempt } from '../../../src/attempts/join-attempt.ts';

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  chainFactSchema,
-  type Fact,
-  JOURNAL_VERSION,
-  journalEntrySchema,
-} from '../../../machines/contracts/journal-entry.ts';
+import { chainFactSchema } from '../../../machines/contracts/chain-fact.ts';
+import { type Fact, JOURNAL_VERSION, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { aChainInput } from '../policies/states.ts';
 import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, aMessage, operations, results } from './samples.ts';

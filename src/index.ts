@@ -61,6 +61,7 @@ export type { McpConnection } from './capabilities/mcp/mcp-connection.ts';
 export type { McpHttpOptions, McpOptions, McpStdioOptions } from './capabilities/mcp/options.ts';
 export { readPassage } from './capabilities/read-passage.ts';
 export { searchDocuments } from './capabilities/search-documents.ts';
+export { createPostChain, type PostChain } from './create-postchain.ts';
 export { contextHistory } from './journal/context-history.ts';
 export { readJournal } from './journal/read-journal.ts';
 export { stateAt } from './journal/state-at.ts';
@@ -101,7 +102,6 @@ export {
 } from './runtime/capability-loop.ts';
 export { chainInput } from './runtime/chain-input.ts';
 export { createActors } from './runtime/create-actors.ts';
-export { createPostChain, type PostChain } from './runtime/create-postchain.ts';
 export { type Decider, type DeciderSays, type DecidingFunction, modelDecider, noopDecider } from './runtime/decider.ts';
 export type { RunEvent } from './runtime/event-stream.ts';
 export type { PostChainOptions } from './runtime/options.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { createPostChain } from '../../src/create-postchain.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import { createPostChain } from '../../src/runtime/create-postchain.ts';
 import type { Decider, DecidingFunction } from '../../src/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/runtime/options.ts';
 import { replies } from '../../src/testing/replies.ts';

@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createStructuredOutput } from '../../src/attempts/structured-output.ts';
+import { createPostChain } from '../../src/create-postchain.ts';
 import { onAbort } from '../../src/on-abort.ts';
-import { createPostChain } from '../../src/runtime/create-postchain.ts';
 import { settle } from '../../src/testing/settle.ts';
 import { partModel, silence } from '../support/part-model.ts';
 

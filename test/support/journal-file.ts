@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { createPostChain } from '../../src/create-postchain.ts';
 import { lineWriter } from '../../src/journal/journal-line.ts';
-import { createPostChain } from '../../src/runtime/create-postchain.ts';
 import type { Turn } from '../../src/runtime/run-options.ts';
 import { temporaryFolder } from './cli.ts';
 

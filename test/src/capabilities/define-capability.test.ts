@@ -9,7 +9,7 @@ import { calculator } from '../../../src/capabilities/calculator/calculator.ts';
 import { type Capability, defineCapability, describe as described } from '../../../src/capabilities/capability.ts';
 import { currentTime } from '../../../src/capabilities/current-time.ts';
 import { createRegistry } from '../../../src/capabilities/registry.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 
 const base = { name: 'weather', description: 'Tells the weather.', execute: () => 'rain' };
 const city = z.object({ city: z.string() });

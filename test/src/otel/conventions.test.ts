@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { context, SpanKind, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { always, scriptedModel } from '../../../src/models/scripted.ts';
 import { traceRun } from '../../../src/otel/trace-run.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { eventsOf, memoryTelemetry, millis, spanNamed } from '../../support/telemetry.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineCapability } from '../../../src/capabilities/capability.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { traceRun } from '../../../src/otel/trace-run.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { everyTask } from '../../support/every-task.ts';
 import { unsureAnswer } from '../../support/replies.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TASKS } from '../../../machines/contracts/phase.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import type { Prompt } from '../../../src/prompts/prompt.ts';
 import { promptDigest, promptVersions } from '../../../src/prompts/prompt-versions.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
 import { sampleInputs } from '../../../src/prompts/sample-inputs.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { entriesOf, startScripted } from '../../support/run-chain.ts';
 
 const { intention } = prompts;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineCapability } from '../../../src/capabilities/capability.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { replies, scriptedModel } from '../../../src/testing/index.ts';
 import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';
 import { hanging, storeThat } from '../../support/sessions.ts';

@@ -3,7 +3,7 @@ import { journalEntrySchema } from '../../../machines/contracts/journal-entry.ts
 import type { ChatModel, ModelPart } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import type { PostChainOptions } from '../../../src/runtime/options.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';

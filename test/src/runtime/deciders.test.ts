@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { createCapabilityLoop } from '../../../src/runtime/capability-loop.ts';
 import { chainInput } from '../../../src/runtime/chain-input.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { CONTINUATION, modelDecider, noopDecider } from '../../../src/runtime/decider.ts';
 import { factsOf, play, toldBy, WAYS } from './loop-rig.ts';
 

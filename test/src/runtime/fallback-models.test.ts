@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { PHASES, TASKS, type Task } from '../../../machines/contracts/phase.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../src/models/scripted.ts';
 import { chainInput } from '../../../src/runtime/chain-input.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { PostChainOptions } from '../../../src/runtime/options.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { type ChatBody, chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { messageSchema } from '../../../machines/contracts/message.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { found, HOSTILE_TEXTS, said, saidByUsers, user } from '../../machines/policies/hostile.ts';
 import { entriesOf } from '../../support/run-chain.ts';

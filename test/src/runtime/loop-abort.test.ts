@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { always, scriptedModel } from '../../../src/models/scripted.ts';
 import { createCapabilityLoop } from '../../../src/runtime/capability-loop.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { Decider } from '../../../src/runtime/decider.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { PatientClock, turn } from '../../machines/action/patient-clock.ts';

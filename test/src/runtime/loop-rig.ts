@@ -3,9 +3,9 @@ import type { CapabilityResult, MemoryEntry } from '../../../machines/contracts/
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { type Capability, type CapabilityContext, defineCapability } from '../../../src/capabilities/capability.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { always, type ScriptEntry, type ScriptedModel, scriptedModel } from '../../../src/models/scripted.ts';
 import { createCapabilityLoop, type LoopOutcome } from '../../../src/runtime/capability-loop.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import type { DecidingFunction } from '../../../src/runtime/decider.ts';
 import type { PostChainOptions } from '../../../src/runtime/options.ts';
 import { replies } from '../../../src/testing/replies.ts';

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { ReplyForm } from '../../../machines/contracts/model.ts';
 import { TASKS, type Task } from '../../../machines/contracts/phase.ts';
 import { type Capability, defineCapability } from '../../../src/capabilities/capability.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../src/models/scripted.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import {
   type ChatBody,

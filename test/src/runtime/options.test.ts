@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 
 const run = (options: object) => () => createPostChain().run(options as never);
 

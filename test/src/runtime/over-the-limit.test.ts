@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { unsureAnswer } from '../../support/replies.ts';
 import { entriesOf, settle } from '../../support/run-chain.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { replies, scriptedModel } from '../../../src/testing/index.ts';
 
 const turn = (at: number) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { entriesOf, startScripted } from '../../support/run-chain.ts';
 
 describe('a chain whose replies are tool calls', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { contextOf } from '../../../machines/policies/context-document.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { contextHistory } from '../../../src/journal/context-history.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { entriesOf, startScripted } from '../../support/run-chain.ts';
 import { inSession, NOTE } from '../../support/run-session.ts';
 import { aTurn, storeThat } from '../../support/sessions.ts';

@@ -6,11 +6,11 @@ import { journalEntrySchema } from '../../../machines/contracts/journal-entry.ts
 import type { PhaseInput } from '../../../machines/contracts/phases/input.ts';
 import { contextOf } from '../../../machines/policies/context-document.ts';
 import { defineCapability } from '../../../src/capabilities/capability.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { contextHistory } from '../../../src/journal/context-history.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { chainInput } from '../../../src/runtime/chain-input.ts';
 import { createActors } from '../../../src/runtime/create-actors.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { memorySessions } from '../../../src/sessions/memory-sessions.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { createCapabilityLoop } from '../../../src/runtime/capability-loop.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { type Decider, modelDecider } from '../../../src/runtime/decider.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { PatientClock, turn } from '../../machines/action/patient-clock.ts';

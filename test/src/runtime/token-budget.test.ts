@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createPostChain } from '../../../src/create-postchain.ts';
 import { prompts } from '../../../src/prompts/registry.ts';
-import { createPostChain } from '../../../src/runtime/create-postchain.ts';
 import { scriptedModel } from '../../../src/testing/index.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { settle, startScripted } from '../../support/run-chain.ts';

@@ -1,15 +1,15 @@
-import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import type { JournalStore } from '../journal/stores/journal-store.ts';
-import { type ForkOptions, forkRun } from '../replay/fork.ts';
-import { resumeRun } from '../replay/resume.ts';
-import { inputOf, newRunId } from './chain-input.ts';
-import { type PostChainOptions, readOptions } from './options.ts';
-import { partsOf } from './parts.ts';
-import type { Run } from './run.ts';
-import type { RunOptions } from './run-options.ts';
-import { runStart } from './run-start.ts';
-import { startRun } from './start-run.ts';
+import { PostChainError } from '../machines/contracts/error.ts';
+import type { JournalEntry } from '../machines/contracts/journal-entry.ts';
+import type { JournalStore } from './journal/stores/journal-store.ts';
+import { type ForkOptions, forkRun } from './replay/fork.ts';
+import { resumeRun } from './replay/resume.ts';
+import { inputOf, newRunId } from './runtime/chain-input.ts';
+import { type PostChainOptions, readOptions } from './runtime/options.ts';
+import { partsOf } from './runtime/parts.ts';
+import type { Run } from './runtime/run.ts';
+import type { RunOptions } from './runtime/run-options.ts';
+import { runStart } from './runtime/run-start.ts';
+import { startRun } from './runtime/start-run.ts';
 
 export interface PostChain {
   /** Starts a run. Throws `invalid_request` or `invalid_option` before anything starts, and nothing afterwards. */

@@ -85,6 +85,8 @@ export const actionMachine = actionSetup.createMachine({
       invoke: {
         src: 'executeCapability',
         input: ({ context }) => ({
+          runId: context.input.runId,
+          step: `${context.id}.${context.begun}`,
           capability: context.call?.capability ?? '',
           arguments: context.checked,
           sessionId: context.sessionId,

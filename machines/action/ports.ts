@@ -11,6 +11,9 @@ import { port } from '../ports.ts';
 export type ValidateArguments = PromiseActorLogic<ArgumentsCheck, CapabilityCall>;
 
 export interface ExecuteCapabilityInput {
+  readonly runId: string;
+  /** Which run of a capability it is within the run: the same when it is done again after a crash. */
+  readonly step: string;
   readonly capability: string;
   readonly arguments: Record<string, unknown>;
   readonly sessionId: string | null;

@@ -10,6 +10,11 @@ export interface CapabilityContext {
   now(): number;
   /** The session that the request belongs to; null where it belongs to none. */
   readonly sessionId: string | null;
+  /**
+   * Names this one run of the capability, and no other. A run that was cut off by a crash is done again with the same key: give it to what
+   * must not happen twice, a payment say.
+   */
+  readonly idempotencyKey: string;
 }
 
 /** Something that the chain can do [R10]. What it throws is a failed result, not a failed run [R7]. */

@@ -41,14 +41,14 @@ async function untilAborted(registry: CapabilityRegistry, run: CapabilityRun): P
 }
 
 async function outcomeOf(registry: CapabilityRegistry, run: CapabilityRun): Promise<Outcome> {
-  const { capability: name, arguments: args, maxResultChars, signal, sessionId } = run;
+  const { capability: name, arguments: args, maxResultChars, signal, sessionId, idempotencyKey } = run;
   const capability = registry.get(name);
   const reading = await registry.readerOf(name)?.read(args);
   if (capability === undefined || reading === undefined)
     return failed('unknown_capability', `there is no capability ${quoted(name)}`);
   if (!reading.ok) return failed('arguments_misfit', reading.problem);
   try {
-    const given = await capability.execute(reading.value, { signal, now: () => run.now(), sessionId });
+    const given = await capability.execute(reading.value, { signal, now: () => run.now(), sessionId, idempotencyKey });
     const output = textOf(given);
     if (output.length <= maxResultChars) return { success: true, output, code: null, error: null };
     return failed(

@@ -26,7 +26,13 @@ export function createActionActors({ capabilities, decider, clock, conductor }: 
     ),
     executeCapability: question<CapabilityResult, ExecuteCapabilityInput>(
       'executeCapability',
-      ({ input, signal }) => runCapability(capabilities, { ...input, signal, now: () => clock.now() }),
+      ({ input, signal }) =>
+        runCapability(capabilities, {
+          ...input,
+          idempotencyKey: `${input.runId}.${input.step}`,
+          signal,
+          now: () => clock.now(),
+        }),
       conductor,
     ),
     decideContinuation: question<unknown, DecideContinuationInput>(

@@ -48,7 +48,7 @@ export const done = (finalOutput: string | null = null): Continuation => ({ done
 /** What a capability of this name gives. */
 export function ran(input: ExecuteCapabilityInput, changes: Partial<CapabilityResult> = {}): CapabilityResult {
   const output = `${input.capability} ran`;
-  const { maxResultChars: _, ...called } = input;
+  const { maxResultChars: _max, runId: _run, step: _step, ...called } = input;
   return {
     ...called,
     success: true,

@@ -12,6 +12,7 @@ const ask = (timeZone?: string | null, atMs = AT) =>
     arguments: timeZone === undefined ? {} : { timeZone },
     maxResultChars: 1_000,
     sessionId: null,
+    idempotencyKey: 'run-1.s1.action.1',
     now: () => atMs,
     signal: new AbortController().signal,
   });

@@ -7,7 +7,12 @@ import { passagesOf } from '../../../src/retrieval/passages.ts';
 import { readMarkdown } from '../../../src/retrieval/read-markdown.ts';
 import { readText } from '../../../src/retrieval/read-text.ts';
 
-const context = { signal: new AbortController().signal, now: () => 0, sessionId: null };
+const context = {
+  signal: new AbortController().signal,
+  now: () => 0,
+  sessionId: null,
+  idempotencyKey: 'run-1.s1.action.1',
+};
 const guide: Document = { path: 'docs/guide.md', blocks: readMarkdown('# Guide\n\nFirst.\nSecond.\n\nThird.\n') };
 const long: Document = {
   path: 'long.txt',

@@ -90,7 +90,12 @@ describe('the capability that searches documents', () => {
     text,
     source: { path: 'a.md', startLine, endLine: startLine + 1 },
   });
-  const context = { signal: new AbortController().signal, now: () => 0, sessionId: null };
+  const context = {
+    signal: new AbortController().signal,
+    now: () => 0,
+    sessionId: null,
+    idempotencyKey: 'run-1.s1.action.1',
+  };
 
   test('[R10] gives file, lines and text of what matches, with its limits and the signal handed on', async () => {
     const asked: unknown[] = [];

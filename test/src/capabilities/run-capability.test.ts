@@ -17,6 +17,7 @@ const run = (
     arguments: {},
     maxResultChars: 1_000,
     sessionId: null,
+    idempotencyKey: 'run-1.s1.action.1',
     now: () => 0,
     signal: new AbortController().signal,
     ...given,

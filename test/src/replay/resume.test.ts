@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
+import { defineCapability } from '../../../src/capabilities/capability.ts';
 import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { replay } from '../../../src/replay/replay.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { aRandomRun, playRandomRun, playToEnd, randomChain } from '../../support/random-runs.ts';
+import { scriptedChain } from '../../support/run-chain.ts';
 
 /** A store with what was written of a run when its process was killed. */
 function storeWith(entries: readonly JournalEntry[]): JournalStore {
@@ -51,4 +55,32 @@ describe('a run that was killed', () => {
       { numRuns: 400 },
     );
   }, 120_000);
+});
+
+describe('a capability that was cut off', () => {
+  it('is run again with the same key, and each run of it has a key of its own', async () => {
+    const keys: string[] = [];
+    const step = { capability: 'pay', arguments: '{}' };
+    const pay = (hangs: boolean) =>
+      defineCapability({
+        name: 'pay',
+        description: 'Pays.',
+        arguments: z.object({}),
+        execute: (_, { idempotencyKey }) => {
+          keys.push(idempotencyKey);
+          return hangs && keys.length === 2 ? new Promise(() => {}) : 'paid';
+        },
+      });
+    const plan = { action: { ...replies.action, call: step } };
+    const journals = memoryJournals();
+    const decider = ({ results }: { results: readonly unknown[] }) =>
+      results.length < 3 ? ({ done: false, next: step } as const) : ({ done: true, finalOutput: null } as const);
+    const killed = scriptedChain(plan, { journals, decider, capabilities: [pay(true)] });
+    const run = killed.chain.run({ request: 'Is it so?' });
+    await expect.poll(() => keys).toHaveLength(2);
+    const left = storeWith(run.journal);
+    const { chain } = scriptedChain(plan, { journals: left, decider, capabilities: [pay(false)] });
+    await (await chain.resume('run-1')).answer;
+    expect(keys).toEqual(['run-1.s1.action.1', 'run-1.s1.action.2', 'run-1.s1.action.2', 'run-1.s1.action.3']);
+  });
 });

@@ -10,6 +10,7 @@ const calculate = (expression: string) =>
     arguments: { expression },
     maxResultChars: 1_000,
     sessionId: null,
+    idempotencyKey: 'run-1.s1.action.1',
     now: () => 0,
     signal: new AbortController().signal,
   });

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { calculator } from '../../../../src/capabilities/calculator/calculator.ts';
 
-const context = { signal: new AbortController().signal, now: () => 0, sessionId: null };
+const context = {
+  signal: new AbortController().signal,
+  now: () => 0,
+  sessionId: null,
+  idempotencyKey: 'run-1.s1.action.1',
+};
 const { execute } = calculator();
 const calculate = async (expression: string): Promise<string> => String(await execute({ expression }, context));
 

@@ -20,6 +20,8 @@ export function openJournals({ journals = defaultPlace() }: JournalFlags): Journ
   return SQLITE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
 }
 
+export const NO_RUNS = 'There are no runs yet: postchain run "a question" makes one.';
+
 export interface FoundRun {
   readonly store: JournalStore;
   readonly runId: string;
@@ -36,6 +38,7 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
   const found = name === 'last' ? runs.slice(0, 1) : matching(runs, name);
   const [run] = found;
   if (run !== undefined && found.length === 1) return { store, runId: run.runId };
+  if (name === 'last') throw new PostChainError('invalid_journal', NO_RUNS);
   throw new PostChainError(
     'invalid_journal',
     run === undefined

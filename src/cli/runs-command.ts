@@ -1,5 +1,5 @@
 import { count, cutEnd, oneLine } from '../presentation/printable.ts';
-import { type JournalFlags, openJournals } from './open-journals.ts';
+import { type JournalFlags, NO_RUNS, openJournals } from './open-journals.ts';
 import { colorsFor, columnsOf } from './screen.ts';
 
 export interface RunsFlags extends JournalFlags {
@@ -10,7 +10,7 @@ export interface RunsFlags extends JournalFlags {
 export async function runsCommand(flags: RunsFlags, stdout = process.stdout): Promise<string> {
   const runs = await openJournals(flags).list();
   if (flags.json) return `${JSON.stringify(runs, null, 2)}\n`;
-  if (runs.length === 0) return 'There are no runs yet: postchain run "a question" makes one.\n';
+  if (runs.length === 0) return `${NO_RUNS}\n`;
   const { cyan, dim, yellow } = colorsFor(stdout);
   const idChars = Math.max(...runs.map(({ runId }) => oneLine(runId).length));
   const lines = runs.map(({ runId, startedAt, status, request }) => {

@@ -93,12 +93,26 @@ function fileShelf(pathOf: (runId: string) => string, named: string) {
   } satisfies Omit<Shelf, 'spines'> & Record<string, unknown>;
 }
 
+/** The runs in a folder. What is no file, or has a name that no run is given, is somebody else's. */
 function journalsIn(folder: string): readonly string[] {
   if (!fs().existsSync(folder)) return [];
-  const names = fs()
-    .readdirSync(folder)
-    .filter((name) => name.endsWith(ENDING));
-  return names.map((name) => decodeURIComponent(name.slice(0, -ENDING.length)));
+  if (!fs().statSync(folder).isDirectory())
+    throw new PostChainError(
+      'invalid_path',
+      `The journals "${folder}" are no folder: give a folder, or an SQLite file (.db).`,
+    );
+  return fs()
+    .readdirSync(folder, { withFileTypes: true })
+    .filter((item) => item.name.endsWith(ENDING) && !item.isDirectory())
+    .flatMap(({ name }) => decoded(name.slice(0, -ENDING.length)));
+}
+
+function decoded(name: string): string[] {
+  try {
+    return [decodeURIComponent(name)];
+  } catch {
+    return [];
+  }
 }
 
 /** Taken now: the working folder may be another one later. */

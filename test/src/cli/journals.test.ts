@@ -84,7 +84,7 @@ describe('runs that are kept', () => {
 
   it.each([
     [['show', 'nothing'], /There is no run "nothing": wanted a journal file, an id of "postchain runs", or "last"\./u],
-    [['replay', 'last'], /There is no run "last"/u],
+    [['replay', 'last'], /There are no runs yet: postchain run "a question" makes one\./u],
     [['fork', 'last', '--at', '0'], /'0' is invalid/u],
     [['fork', 'last'], /required option '--at <entry>'/u],
     [['resume'], /missing required argument 'run'/u],

@@ -47,9 +47,16 @@ function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
 
 function summaryOf({ runId, first, last, isWritten }: Spine): RunSummary {
   const start = entryOf(first);
-  if (start?.type !== 'run-start') return { runId, request: '', startedAt: '', status: 'damaged' };
-  const { request, startedAt } = start;
-  return { runId, request, startedAt, status: statusOf(entryOf(last), isWritten) };
+  if (start?.type !== 'run-start') return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
+  const { request, forkedFrom } = start;
+  const startedAt = forkedFrom?.forkedAt ?? start.startedAt;
+  return {
+    runId,
+    request,
+    startedAt,
+    forkedFrom: forkedFrom && { runId: forkedFrom.runId, seq: forkedFrom.seq },
+    status: statusOf(entryOf(last), isWritten),
+  };
 }
 
 const newestFirst = (one: RunSummary, other: RunSummary): number =>

@@ -88,7 +88,13 @@ describe('a fork', () => {
 
   it.each([
     [{ 'thresholds.confidense': 1 }, /^thresholds\.confidense: there is no such number; wanted one of confidence/u],
-    [{ 'limits.maxCycles': 'two' }, /^limits\.maxCycles: got "two"; wanted a number\./u],
+    [{ 'limits.maxCycles': 'two' }, /^limits\.maxCycles: got "two"; .*expected number/u],
+    [{ 'limits.maxCycles': 0 }, /^limits\.maxCycles: got 0; too small/u],
+    [{ 'thresholds.confidence': 7 }, /^thresholds\.confidence: got 7; too big/u],
+    [
+      { 'reply.confidense': 0.1 },
+      /^reply\.confidense: the reply that comes next has no such member; wanted one of .*confidence/u,
+    ],
     [{ phase: 'sleep' }, /^phase: got "sleep"; wanted one of action/u],
     [{ results: 1 }, /^results: there is no such thing to change; wanted limits/u],
     [{ reply: 1 }, /^reply: there is no such thing to change/u],

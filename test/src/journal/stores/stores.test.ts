@@ -84,11 +84,11 @@ describe.each(Object.entries(stores))('journals in %s', (_, open) => {
     write(store, 'killed', begunAt(journal.slice(0, -1), '2026-01-01T12:00:00.000Z'));
     write(store, 'alive', begunAt(journal.slice(0, 3), '2026-01-01T11:00:00.000Z'), false);
     const { status } = journal.at(-1) as Extract<JournalEntry, { type: 'run-end' }>;
-    const request = 'Is it so?';
+    const common = { request: 'Is it so?', forkedFrom: null };
     expect(await store.list()).toEqual([
-      { runId: 'killed', request, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
-      { runId: 'alive', request, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },
-      { runId: 'ended', request, startedAt: '2026-01-01T10:00:00.000Z', status },
+      { runId: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
+      { runId: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },
+      { runId: 'ended', ...common, startedAt: '2026-01-01T10:00:00.000Z', status },
     ]);
   });
 

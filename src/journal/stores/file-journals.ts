@@ -2,7 +2,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { spell } from '../../refusal.ts';
 import { dropTornLine, edgesOf, linesOfFile } from '../line-file.ts';
 import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
-import { ownerOf, takeLock } from './owner-lock.ts';
+import { ownerOf, releaseLock, takeLock } from './owner-lock.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
 import type { LineSink, Shelf } from './shelf.ts';
 import { storeOn } from './store-on.ts';
@@ -53,14 +53,22 @@ function fileShelf(pathOf: (runId: string) => string, named: string) {
     if (owner !== null) throw runInUse(runId, `the process ${owner}`);
   }
   function sinkTo(runId: string, flag: 'a' | 'w'): LineSink {
-    const file = fs().openSync(pathOf(runId), flag, 0o600);
+    const file = opened(runId, flag);
     return {
       append: (line) => fs().appendFileSync(file, `${line}\n`),
       close() {
         fs().closeSync(file);
-        fs().rmSync(lockOf(runId), { force: true });
+        releaseLock(lockOf(runId));
       },
     };
+  }
+  function opened(runId: string, flag: 'a' | 'w'): number {
+    try {
+      return fs().openSync(pathOf(runId), flag, 0o600);
+    } catch (error) {
+      releaseLock(lockOf(runId));
+      throw error;
+    }
   }
 
   return {

@@ -202,7 +202,8 @@ describe('postchain resume and fork', () => {
     const sessionFile = join(folder, 'sessions.db');
     const file = join(folder, 'run.jsonl');
     await user.call('run', 'Is it so?', '--session', 's', '--session-file', sessionFile, '--journal', file);
-    writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 20).join('\n') + '\n');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(file, `${lines.slice(0, 20).join('\n')}\n`);
     for (const path of readdirSync(folder)) if (path.startsWith('sessions.db')) rmSync(join(folder, path));
     expect((await user.call('fork', file, '--at', '5', '--trust')).code).toBe(0);
     expect(existsSync(sessionFile)).toBe(false);

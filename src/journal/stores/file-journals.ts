@@ -96,17 +96,39 @@ function fileShelf(pathOf: (runId: string) => string, named: string) {
       }),
     spine: (runId: string) => {
       if (!fs().existsSync(pathOf(runId))) return [];
-      return [{ runId, ...edgesOf(pathOf(runId)), isWritten: ownerOf(lockOf(runId)) !== null }];
+      return [{ runId, ...edges(pathOf(runId)), isWritten: ownerOf(lockOf(runId)) !== null }];
     },
   } satisfies Omit<Shelf, 'spines'> & Record<string, unknown>;
 }
 
+/** What cannot be read is shown as damaged. */
+function edges(path: string): ReturnType<typeof edgesOf> {
+  try {
+    return edgesOf(path);
+  } catch {
+    return { first: '', last: '' };
+  }
+}
+
+/** By its name: a file that was not written here has none. */
 function journalsIn(folder: string): readonly string[] {
   if (!fs().existsSync(folder)) return [];
-  const names = fs()
-    .readdirSync(folder)
-    .filter((name) => name.endsWith(ENDING));
-  return names.map((name) => decodeURIComponent(name.slice(0, -ENDING.length)));
+  return fs()
+    .readdirSync(folder, { withFileTypes: true })
+    .flatMap((file) =>
+      (file.isFile() || file.isSymbolicLink()) && file.name.endsWith(ENDING)
+        ? runNamed(file.name.slice(0, -ENDING.length))
+        : [],
+    );
+}
+
+function runNamed(name: string): readonly string[] {
+  try {
+    const runId = decodeURIComponent(name);
+    return encodeURIComponent(runId) === name ? [runId] : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Taken now: the working folder may be another one later. */

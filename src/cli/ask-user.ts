@@ -8,8 +8,12 @@ import type { Screen } from './screen.ts';
 
 type Ask = (signal: AbortSignal) => Promise<ChainEvent | null>;
 
+const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set(['consent-asked', 'direction-asked', 'direction-refused']);
+
+const isStimulus = ({ type }: JournalEntry): boolean => STIMULI.has(type);
+
 /** Puts the chart's questions to who answers them: where to go on (manual mode), and consent. A question ends with the run's wait. */
-export function createAsker({ send }: Pick<Run, 'send'>, answerer: Answerer, screen: Screen) {
+export function createAsker({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
   let waiting = new AbortController();
   let consentMs = 0;
   let proposal = 'finish';
@@ -23,7 +27,11 @@ export function createAsker({ send }: Pick<Run, 'send'>, answerer: Answerer, scr
   const askDirection = (): Promise<void> =>
     put((signal) => answerer.direction(proposal, signal), { type: 'run.finished' });
 
+  /** Of a run that goes on: what was asked before was answered in another process. */
+  const isOver = ({ seq }: JournalEntry): boolean => (journal.findLast(isStimulus)?.seq ?? 0) > seq;
+
   function hearEntry(entry: JournalEntry): void {
+    if (QUESTIONS.has(entry.type) && isOver(entry)) return;
     switch (entry.type) {
       case 'run-start':
         consentMs = entry.limits.consentMs;
@@ -48,7 +56,7 @@ export function createAsker({ send }: Pick<Run, 'send'>, answerer: Answerer, scr
     hear(event: RunEvent): void {
       if (event.type === 'partial') return;
       // Where anything comes to a run that waits, it goes on.
-      if (STIMULI.has(event.type)) {
+      if (isStimulus(event)) {
         waiting.abort();
         waiting = new AbortController();
       }

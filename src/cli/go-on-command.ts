@@ -1,18 +1,19 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
-import { type FoundRun, findRun } from './open-journals.ts';
-import { prepareRun, type RunFlags } from './prepare-run.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { findRun } from './open-journals.ts';
+import { prepareRun } from './prepare-run.ts';
+import { type GivenFlags, recordedFlags } from './recorded-flags.ts';
 import { playRun, type Streams } from './run-command.ts';
 
-export interface ForkFlags extends RunFlags {
+export interface ForkFlags extends GivenFlags {
   readonly at: number;
   readonly set?: readonly string[];
 }
 
 /** `postchain resume`: goes on with a run whose process ended. What it was prepared by is taken from its journal, and can be given anew. */
-export async function resumeCommand(name: string, flags: RunFlags, streams: Streams = process): Promise<number> {
+export async function resumeCommand(name: string, flags: GivenFlags, streams: Streams = process): Promise<number> {
   const found = await findRun(name, flags);
-  const prepared = await prepareRun({ ...(await flagsOf(found)), ...flags }, found.store);
+  const prepared = await prepareRun({ ...(await recordedFlags(found, flags)), ...flags }, found.store);
   return playRun(prepared, flags, streams, ({ chain }) => chain.resume(found.runId));
 }
 
@@ -23,13 +24,10 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
   const found = await findRun(name, flags);
   const entries: JournalEntry[] = [];
   for await (const entry of found.store.read(found.runId)) entries.push(entry);
-  const prepared = await prepareRun({ ...(await flagsOf(found)), ...others });
+  // The session is its run's: what might have been said is not remembered in it.
+  const { session: _, sessionFile: __, ...recorded } = await recordedFlags(found, flags);
+  const prepared = await prepareRun({ ...recorded, ...others });
   return playRun(prepared, flags, streams, ({ chain }) => chain.fork(entries, { at, set: changes }));
-}
-
-async function flagsOf({ store, runId }: FoundRun): Promise<RunFlags> {
-  for await (const entry of store.read(runId)) return ((entry as RunStart).host?.['flags'] ?? {}) as RunFlags;
-  return {};
 }
 
 /** `path=value`: the value is JSON, or else a text. */

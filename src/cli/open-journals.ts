@@ -25,6 +25,8 @@ export const NO_RUNS = 'There are no runs yet: postchain run "a question" makes 
 export interface FoundRun {
   readonly store: JournalStore;
   readonly runId: string;
+  /** Whether it was named by a file: then anybody may have written it. */
+  readonly isFile: boolean;
 }
 
 /**
@@ -32,12 +34,12 @@ export interface FoundRun {
  * more than one.
  */
 export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
-  if (existsSync(name) && statSync(name).isFile()) return { store: journalFile(name), runId: name };
+  if (existsSync(name) && statSync(name).isFile()) return { store: journalFile(name), runId: name, isFile: true };
   const store = openJournals(flags);
   const runs = await store.list();
   const found = name === 'last' ? runs.slice(0, 1) : matching(runs, name);
   const [run] = found;
-  if (run !== undefined && found.length === 1) return { store, runId: run.runId };
+  if (run !== undefined && found.length === 1) return { store, runId: run.runId, isFile: false };
   if (name === 'last') throw new PostChainError('invalid_journal', NO_RUNS);
   throw new PostChainError(
     'invalid_journal',

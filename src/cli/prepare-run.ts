@@ -111,7 +111,7 @@ function journalsOf(flags: RunFlags): JournalStore | null {
 
 type Json = z.core.util.JSONType;
 
-/** Without what only the beginning of a run needs, and without the query of an address: it may hold a key. */
+/** Without what only the beginning of a run needs, and without the user and the query of an address: they may hold a key. */
 function keptFlags(flags: RunFlags, models: readonly ChosenModel[]): Record<string, Json> {
   const [first, ...fallbacks] = models.map(({ name }) => name);
   const { docs, capability, mcp, sessionFile } = flags;
@@ -120,7 +120,10 @@ function keptFlags(flags: RunFlags, models: readonly ChosenModel[]): Record<stri
     ...(fallbacks.length > 0 && { fallbackModel: fallbacks }),
     ...(docs && { docs: docs.map((path) => resolve(path)) }),
     ...(capability && { capability: [...capability] }),
-    ...(mcp && { mcp: mcp.map((server) => (/^https?:/iu.test(server) ? server.replace(/[?#].*$/u, '') : server)) }),
+    ...(mcp && { mcp: mcp.map((server) => (/^https?:/iu.test(server) ? withoutKeys(server) : server)) }),
     ...(sessionFile && { sessionFile: resolve(sessionFile) }),
   };
 }
+
+const withoutKeys = (address: string): string =>
+  address.replace(/[?#].*$/su, '').replace(/^(https?:\/*)[^/]*@/iu, '$1');

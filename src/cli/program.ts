@@ -164,6 +164,7 @@ function goingOn(command: Command): Command {
     .option('--docs <path...>', 'other folders and files to answer from')
     .option('--mcp <server>', 'other servers of tools; several in order', eachOf)
     .option('--model <name>', 'another model')
+    .option('--trust', 'open the documents, servers and sessions that a journal file names: for one that you wrote')
     .option('--journals <place>', JOURNALS)
     .addOption(
       new Option('--consent <choice>', 'what becomes of long messages of yours, in place of asking').choices(

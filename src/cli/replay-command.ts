@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { journalFile } from '../journal/stores/file-journals.ts';
-import { count, grouped } from '../presentation/printable.ts';
+import { count, grouped, oneLine, printableJson } from '../presentation/printable.ts';
 import { type Divergence, divergenceText } from '../replay/divergence.ts';
 import { replay } from '../replay/replay.ts';
 import { rerecord } from '../replay/rerecord.ts';
@@ -34,10 +34,10 @@ export async function replayCommand(name: string, flags: ReplayFlags, { stdout, 
   const same = divergence?.seq ?? journal.length;
   if (flags.speed !== undefined) await tell(journal.slice(0, same), flags.speed, stderr);
   const found = { entries: recorded.length, decisions: decisionsIn(recorded), same: divergence === null, divergence };
-  if (flags.json) stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+  if (flags.json) stdout.write(`${printableJson(JSON.stringify(found, null, 2))}\n`);
   else if (divergence === null)
     stdout.write(`The same: ${grouped(found.entries)} entries, ${count(found.decisions, 'decision')}.\n`);
-  else stdout.write(`Not the same: ${divergenceText(divergence)}.\n`);
+  else stdout.write(`Not the same: ${oneLine(divergenceText(divergence))}.\n`);
   return divergence === null ? 0 : 1;
 }
 
@@ -50,7 +50,7 @@ async function update(
 ): Promise<number> {
   const journal = await rerecord(recorded);
   writeJournal(name, journal);
-  stdout.write(`Updated: ${divergenceText(divergence)}; ${grouped(journal.length)} entries.\n`);
+  stdout.write(`Updated: ${oneLine(divergenceText(divergence))}; ${grouped(journal.length)} entries.\n`);
   return 0;
 }
 

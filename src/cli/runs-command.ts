@@ -1,4 +1,4 @@
-import { count, cutEnd, oneLine } from '../presentation/printable.ts';
+import { count, cutEnd, oneLine, printableJson } from '../presentation/printable.ts';
 import { type JournalFlags, NO_RUNS, openJournals } from './open-journals.ts';
 import { colorsFor, columnsOf } from './screen.ts';
 
@@ -9,7 +9,7 @@ export interface RunsFlags extends JournalFlags {
 /** `postchain runs`: the runs whose journals are kept, the newest first. */
 export async function runsCommand(flags: RunsFlags, stdout = process.stdout): Promise<string> {
   const runs = await openJournals(flags).list();
-  if (flags.json) return `${JSON.stringify(runs, null, 2)}\n`;
+  if (flags.json) return `${printableJson(JSON.stringify(runs, null, 2))}\n`;
   if (runs.length === 0) return `${NO_RUNS}\n`;
   const { cyan, dim, yellow } = colorsFor(stdout);
   const idChars = Math.max(...runs.map(({ runId }) => oneLine(runId).length));

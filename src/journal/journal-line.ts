@@ -12,6 +12,8 @@ export interface LineReader {
   entry(line: string): JournalEntry;
   /** Entries so far. */
   readonly count: number;
+  /** There are no more lines. Throws `invalid_journal` where there was none. */
+  end(): void;
   /** A writer that goes on after them. */
   writer(redact?: Redact): LineWriter;
 }
@@ -60,6 +62,9 @@ export function lineReader(place: string): LineReader {
       count += 1;
       return entry;
     },
+    end() {
+      if (count === 0) throw unreadable(place, 'no run begins in it');
+    },
     writer: (redact) => lineWriter(redact, sum),
   };
 }
@@ -68,12 +73,21 @@ function readEntry(place: string, count: number, value: unknown): JournalEntry {
   const { version, seq } = Object(value) as { readonly version?: unknown; readonly seq?: unknown };
   if (count === 0 && version !== undefined && version !== JOURNAL_VERSION)
     throw damaged(place, 0, `it is of version ${String(version)}, and this PostChain reads version ${JOURNAL_VERSION}`);
-  const read = journalEntrySchema.safeParse(value);
+  const read = parsed(place, count, value);
   if (!read.success) throw damaged(place, count, `it is no entry of a journal (${whatIsWrong(read.error.issues)})`);
   if (seq !== count) throw damaged(place, count, `entry ${String(seq)} stands in its place`);
   if ((count === 0) !== (read.data.type === 'run-start'))
     throw damaged(place, count, count === 0 ? 'no run begins with it' : 'another run begins in the middle of one');
   return value as JournalEntry;
+}
+
+/** What is nested too deep for the stack is no entry either. */
+function parsed(place: string, count: number, value: unknown) {
+  try {
+    return journalEntrySchema.safeParse(value);
+  } catch {
+    throw damaged(place, count, 'it is nested too deep');
+  }
 }
 
 function whatIsWrong([issue]: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): string {
@@ -87,7 +101,8 @@ function checksum(text: string, before: number): number {
 
 const hex = (sum: number): string => sum.toString(16).padStart(8, '0');
 
-function jsonOf(text: string): unknown {
+/** Undefined for what is no JSON. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -16,5 +16,5 @@ export async function* readJournal(path: string): AsyncGenerator<JournalEntry> {
     if (cause instanceof PostChainError) throw cause;
     throw unreadable(path, cause instanceof Error ? cause.message : String(cause), cause);
   }
-  if (reader.count === 0) throw unreadable(path, 'no run begins in it');
+  reader.end();
 }

@@ -3,7 +3,7 @@ import { makeFolder } from '../../make-folder.ts';
 import { spell } from '../../refusal.ts';
 import { dropTornLine, edgesOf, linesOfFile } from '../line-file.ts';
 import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
-import { ownerOf, takeLock } from './owner-lock.ts';
+import { ownerOf, releaseLock, takeLock } from './owner-lock.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
 import type { LineSink, Shelf } from './shelf.ts';
 import { storeOn } from './store-on.ts';
@@ -55,14 +55,22 @@ function fileShelf(pathOf: (runId: string) => string, named: string) {
     if (owner !== null) throw runInUse(runId, `the process ${owner}`);
   }
   function sinkTo(runId: string, flag: 'a' | 'w'): LineSink {
-    const file = fs().openSync(pathOf(runId), flag, 0o600);
+    const file = opened(runId, flag);
     return {
       append: (line) => fs().appendFileSync(file, `${line}\n`),
       close() {
         fs().closeSync(file);
-        fs().rmSync(lockOf(runId), { force: true });
+        releaseLock(lockOf(runId));
       },
     };
+  }
+  function opened(runId: string, flag: 'a' | 'w'): number {
+    try {
+      return fs().openSync(pathOf(runId), flag, 0o600);
+    } catch (error) {
+      releaseLock(lockOf(runId));
+      throw error;
+    }
   }
 
   return {
@@ -90,12 +98,21 @@ function fileShelf(pathOf: (runId: string) => string, named: string) {
       }),
     spine: (runId: string) => {
       if (!fs().existsSync(pathOf(runId))) return [];
-      return [{ runId, ...edgesOf(pathOf(runId)), isWritten: ownerOf(lockOf(runId)) !== null }];
+      return [{ runId, ...edges(pathOf(runId)), isWritten: ownerOf(lockOf(runId)) !== null }];
     },
   } satisfies Omit<Shelf, 'spines'> & Record<string, unknown>;
 }
 
-/** The runs in a folder. What is no file, or has a name that no run is given, is somebody else's. */
+/** What cannot be read is shown as damaged. */
+function edges(path: string): ReturnType<typeof edgesOf> {
+  try {
+    return edgesOf(path);
+  } catch {
+    return { first: '', last: '' };
+  }
+}
+
+/** By its name: a file that was not written here has none. */
 function journalsIn(folder: string): readonly string[] {
   if (!fs().existsSync(folder)) return [];
   if (!fs().statSync(folder).isDirectory())
@@ -105,13 +122,17 @@ function journalsIn(folder: string): readonly string[] {
     );
   return fs()
     .readdirSync(folder, { withFileTypes: true })
-    .filter((item) => item.name.endsWith(ENDING) && !item.isDirectory())
-    .flatMap(({ name }) => decoded(name.slice(0, -ENDING.length)));
+    .flatMap((file) =>
+      (file.isFile() || file.isSymbolicLink()) && file.name.endsWith(ENDING)
+        ? runNamed(file.name.slice(0, -ENDING.length))
+        : [],
+    );
 }
 
-function decoded(name: string): string[] {
+function runNamed(name: string): readonly string[] {
   try {
-    return [decodeURIComponent(name)];
+    const runId = decodeURIComponent(name);
+    return encodeURIComponent(runId) === name ? [runId] : [];
   } catch {
     return [];
   }

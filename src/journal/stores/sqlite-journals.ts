@@ -2,7 +2,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { spell } from '../../refusal.ts';
 import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../../sqlite/sqlite-file.ts';
 import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
-import { isAlive } from './owner-lock.ts';
+import { alive, thisProcess } from './owner.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
 import type { LineSink, Spine } from './shelf.ts';
 import { storeOn } from './store-on.ts';
@@ -14,14 +14,14 @@ export interface SqliteJournals extends JournalStore {
 
 /** Run ids and lines are JSON text: SQLite would cut a plain one at a zero character. `owner` is the process that writes it. */
 const SCHEMA = `
-  CREATE TABLE run (id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, owner INTEGER) STRICT;
+  CREATE TABLE run (id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, owner TEXT) STRICT;
   CREATE TABLE line (run INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (run, seq))
     STRICT, WITHOUT ROWID;
 `;
 
 interface Row {
   readonly id: number;
-  readonly owner: number | null;
+  readonly owner: string | null;
 }
 
 /**
@@ -62,7 +62,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         inFile((file) =>
           inTransaction(file, () => {
             if (rowOf(file, runId) !== undefined) throw runExists(runId);
-            const added = file.prepare('INSERT INTO run (run, owner) VALUES (?, ?)').run(nameOf(runId), process.pid);
+            const added = file.prepare('INSERT INTO run (run, owner) VALUES (?, ?)').run(nameOf(runId), thisProcess());
             return sinkTo(file, Number(added.lastInsertRowid), 0);
           }),
         ),
@@ -71,8 +71,9 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         inFile((file) =>
           inTransaction(file, () => {
             const { id, owner } = requireRow(file, runId);
-            if (owner !== null && isAlive(owner)) throw runInUse(runId, `the process ${owner}`);
-            file.prepare('UPDATE run SET owner = ? WHERE id = ?').run(process.pid, id);
+            const writer = alive(owner ?? '');
+            if (writer !== null) throw runInUse(runId, `the process ${writer}`);
+            file.prepare('UPDATE run SET owner = ? WHERE id = ?').run(thisProcess(), id);
             return sinkTo(file, id, countOf(file, id));
           }),
         ),
@@ -141,11 +142,11 @@ function spinesIn(file: SqliteFile): readonly Spine[] {
         (SELECT line FROM line WHERE line.run = run.id ORDER BY seq DESC LIMIT 1) AS last
        FROM run`,
     )
-    .all() as { name: string; owner: number | null; first: string | null; last: string | null }[];
+    .all() as { name: string; owner: string | null; first: string | null; last: string | null }[];
   return rows.map(({ name, owner, first, last }) => ({
     runId: JSON.parse(name) as string,
     first: first ?? '',
     last: last ?? '',
-    isWritten: owner !== null && isAlive(owner),
+    isWritten: alive(owner ?? '') !== null,
   }));
 }

@@ -1,5 +1,7 @@
+import { z } from 'zod';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { type LineWriter, lineReader, lineWriter } from '../journal-line.ts';
+import { jsonOf, type LineWriter, lineReader, lineWriter, unreadable } from '../journal-line.ts';
 import type { JournalStore, JournalStoreOptions, JournalWriter, RunStatus, RunSummary } from './journal-store.ts';
 import type { LineSink, Shelf, Spine } from './shelf.ts';
 
@@ -9,14 +11,16 @@ export function storeOn(shelf: Shelf, { redact }: JournalStoreOptions): JournalS
     create: (runId) => writerTo(shelf.create(runId), lineWriter(redact)),
     async *read(runId) {
       const reader = lineReader(`run ${runId}`);
-      for await (const line of shelf.lines(runId)) yield reader.entry(line);
+      for await (const line of linesIn(shelf, runId)) yield reader.entry(line);
+      reader.end();
     },
     async open(runId) {
       const sink = shelf.reopen(runId);
       try {
         const reader = lineReader(`run ${runId}`);
         const entries: JournalEntry[] = [];
-        for await (const line of shelf.lines(runId)) entries.push(reader.entry(line));
+        for await (const line of linesIn(shelf, runId)) entries.push(reader.entry(line));
+        reader.end();
         return { entries, writer: writerTo(sink, reader.writer(redact)) };
       } catch (error) {
         sink.close();
@@ -27,52 +31,72 @@ export function storeOn(shelf: Shelf, { redact }: JournalStoreOptions): JournalS
   };
 }
 
+/** What the place cannot give is a damaged journal: a file that is none, say, or a page of a database that was changed. */
+async function* linesIn(shelf: Shelf, runId: string): AsyncGenerator<string> {
+  try {
+    yield* shelf.lines(runId);
+  } catch (cause) {
+    if (cause instanceof PostChainError) throw cause;
+    throw unreadable(`run ${runId}`, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}
+
 function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
   let failure: string | null = null;
+  let closed = false;
+  const attempt = (act: () => void): void => {
+    try {
+      act();
+    } catch (error) {
+      failure ??= error instanceof Error ? error.message : String(error);
+    }
+  };
   return {
     get failure() {
       return failure;
     },
     write(entry) {
-      if (failure !== null) return;
-      try {
-        sink.append(lines.line(entry));
-      } catch (error) {
-        failure = error instanceof Error ? error.message : String(error);
-      }
+      if (failure === null && !closed) attempt(() => sink.append(lines.line(entry)));
     },
-    close: sink.close,
+    close() {
+      if (!closed) attempt(sink.close);
+      closed = true;
+    },
   };
 }
 
 function summaryOf({ runId, first, last, isWritten }: Spine): RunSummary {
-  const start = entryOf(first);
-  if (start?.type !== 'run-start') return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
-  const { request, forkedFrom } = start;
-  const startedAt = forkedFrom?.forkedAt ?? start.startedAt;
+  const start = beginningSchema.safeParse(jsonOf(first));
+  if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
+  const { request, forkedFrom } = start.data;
+  const startedAt = forkedFrom?.forkedAt ?? start.data.startedAt;
   return {
     runId,
     request,
     startedAt,
     forkedFrom: forkedFrom && { runId: forkedFrom.runId, seq: forkedFrom.seq },
-    status: statusOf(entryOf(last), isWritten),
+    status: statusOf(last, isWritten),
   };
 }
 
 const newestFirst = (one: RunSummary, other: RunSummary): number =>
   one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0;
 
-function statusOf(end: JournalEntry | null, isWritten: boolean): RunStatus {
-  if (end === null) return 'damaged';
-  if (end.type === 'run-end') return end.status;
-  return isWritten ? 'running' : 'interrupted';
-}
-
 /** Lists show much at once: whether a journal is whole is looked at when it is read. */
-function entryOf(line: string): JournalEntry | null {
-  try {
-    return JSON.parse(line) as JournalEntry;
-  } catch {
-    return null;
-  }
+const beginningSchema = z.object({
+  type: z.literal('run-start'),
+  request: z.string(),
+  startedAt: z.iso.datetime(),
+  forkedFrom: z.object({ runId: z.string(), seq: z.int(), forkedAt: z.iso.datetime() }).nullable(),
+});
+const lastSchema = z.union([
+  z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']) }),
+  z.object({ type: z.string().refine((type) => type !== 'run-end') }),
+]);
+
+function statusOf(last: string, isWritten: boolean): RunStatus {
+  const end = lastSchema.safeParse(jsonOf(last));
+  if (!end.success) return 'damaged';
+  if ('status' in end.data) return end.data.status;
+  return isWritten ? 'running' : 'interrupted';
 }

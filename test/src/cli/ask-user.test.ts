@@ -1,10 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
-import { linesOf, personAt, withConsent } from '../../../src/cli/answerer.ts';
+import { type Answerer, linesOf, personAt, withConsent } from '../../../src/cli/answerer.ts';
 import { createAsker } from '../../../src/cli/ask-user.ts';
 import type { RunOptions } from '../../../src/runtime/run-options.ts';
 import { replies } from '../../../src/testing/replies.ts';
+import { unsureAnswer } from '../../support/replies.ts';
 import { entriesOf, type Plan, settle, startScripted } from '../../support/run-chain.ts';
 import { type FakeTerminal, fakeTerminal } from '../../support/terminal.ts';
 
@@ -286,5 +287,34 @@ describe('directions', () => {
     expect(entriesOf(run, 'direction-refused')).toMatchObject([{ got: 'lunch' }]);
     expect(entriesOf(run, 'decision')[0]?.decision.rule).toBe('directedByUser');
     expect(fake.written()).toContain('Go on with (action, experience');
+  });
+});
+
+describe('questions of a run that goes on', () => {
+  it('that were answered before are not put again', async () => {
+    const plan = { yield: (call: number) => unsureAnswer(call, { confidence: 0.1 }) };
+    const { run } = startScripted(plan, { limits: { maxCycles: 5 } }, { mode: 'manual' });
+    const asks = () => entriesOf(run, 'direction-asked').length;
+    await expect.poll(asks).toBe(1);
+    run.send({ type: 'run.directed', phase: 'nowhere' });
+    run.send({ type: 'run.directed', phase: 'experience' });
+    await expect.poll(asks).toBe(2);
+    const asked: string[] = [];
+    const answerer: Answerer = {
+      consent: async () => null,
+      direction: async (proposal) => {
+        asked.push(proposal);
+        return { type: 'run.finished' };
+      },
+      close: () => {},
+    };
+    const asker = createAsker(run, answerer, fakeTerminal().terminal.screen);
+    for await (const event of run.events) asker.hear(event);
+    expect(asked).toHaveLength(1);
+    expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual([
+      'run.directed',
+      'run.directed',
+      'run.finished',
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
@@ -8,6 +8,8 @@ import { memoryJournals } from '../../../../src/journal/stores/memory-journals.t
 import { sqliteJournals } from '../../../../src/journal/stores/sqlite-journals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { startScripted } from '../../../support/run-chain.ts';
+
+const BEGUN = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z","forkedFrom":null}\n';
 
 const stores: Record<string, (options?: JournalStoreOptions) => JournalStore> = {
   memory: memoryJournals,
@@ -75,6 +77,28 @@ describe.each(Object.entries(stores))('journals in %s', (_, open) => {
     write(store, 'a', [...journal.slice(0, 4), ...journal.slice(5)]);
     await expect(read(store, 'a')).rejects.toThrow('run a: entry 4 cannot be read: entry 5 stands in its place');
     for (const _again of [1, 2]) await expect(store.open('a')).rejects.toThrow('entry 4 cannot be read');
+  });
+
+  it('that nothing stands in are refused', async () => {
+    const store = open();
+    store.create('a').close();
+    await expect(read(store, 'a')).rejects.toThrow('run a: no run begins in it');
+    await expect(store.open('a')).rejects.toMatchObject({ code: 'invalid_journal' });
+    expect(await store.list()).toMatchObject([{ runId: 'a', request: '', startedAt: '', status: 'damaged' }]);
+  });
+
+  it('are closed once, and take nothing more', async () => {
+    const [store, journal] = [open(), await aJournal()];
+    const writer = store.create('a');
+    for (const entry of journal.slice(0, 9)) writer.write(entry);
+    writer.close();
+    const { writer: other } = await store.open('a');
+    writer.close();
+    writer.write(journal[9] as JournalEntry);
+    other.write(journal[9] as JournalEntry);
+    expect([writer.failure, other.failure]).toEqual([null, null]);
+    other.close();
+    expect(await read(store, 'a')).toEqual(journal.slice(0, 10));
   });
 
   it('are listed, the newest first, with how they stand', async () => {
@@ -170,9 +194,38 @@ describe('journals in files', () => {
     writeFileSync(join(folder, 'a.jsonl.lock'), '4194305');
     expect((await store.list())[0]?.status).toBe('interrupted');
     const { writer } = await store.open('a');
-    expect(readFileSync(join(folder, 'a.jsonl.lock'), 'utf8')).toBe(String(process.pid));
+    expect(readFileSync(join(folder, 'a.jsonl.lock'), 'utf8')).toMatch(new RegExp(`^${process.pid}\\b`, 'u'));
     writer.close();
     expect(existsSync(join(folder, 'a.jsonl.lock'))).toBe(false);
+  });
+
+  it.each([
+    ['{"type":"run-start"}\n', 'damaged'],
+    ['{"type":"run-start","request":3,"startedAt":"\\u001b]0;x\\u0007"}\n', 'damaged'],
+    ['{"type":"run-start","request":"r","startedAt":"\\u001b]0;x"}\n', 'damaged'],
+    [`${BEGUN}{"type":"run-end","status":"\\u001b[2J"}\n`, 'damaged'],
+    [`${BEGUN}{"type":"run-end"}\n`, 'damaged'],
+    [`${BEGUN}null\n`, 'damaged'],
+    [BEGUN, 'interrupted'],
+    ['', 'damaged'],
+  ])('that begin or end with %j are listed as they stand', async (text, status) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'a.jsonl'), text);
+    expect(await fileJournals(folder).list()).toMatchObject([{ runId: 'a', status }]);
+  });
+
+  it('are listed whatever else stands in the folder', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'a.jsonl'), BEGUN);
+    mkdirSync(join(folder, 'folder.jsonl'));
+    for (const name of ['a%.jsonl', '%E0%A4.jsonl', 'a b.jsonl', '.jsonl.lock'])
+      writeFileSync(join(folder, name), BEGUN);
+    expect((await fileJournals(folder).list()).map(({ runId }) => runId)).toEqual(['a']);
+    mkdirSync(join(folder, 'b.jsonl'));
+    await expect(read(fileJournals(folder), 'b')).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: /EISDIR/u,
+    });
   });
 
   it('in a folder that cannot be made are refused', () => {
@@ -184,6 +237,15 @@ describe('journals in files', () => {
 });
 
 describe('journals in SQLite', () => {
+  it('whose file is closed end no run', async () => {
+    const store = sqliteJournals(join(temporaryFolder(), 'runs.db'));
+    const { run } = startScripted({}, { journals: store });
+    store.close();
+    expect((await run.answer).answerText).not.toBe('');
+    for await (const _ of run.events);
+    expect(run.journalFailure).toMatch(/not open/u);
+  });
+
   it('in a file of another program are refused, and leave it as it is', () => {
     const path = join(temporaryFolder(), 'notes.txt');
     writeFileSync(path, 'These are my notes, and no database at all. '.repeat(30));

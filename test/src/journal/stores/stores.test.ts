@@ -6,6 +6,8 @@ import { fileJournals } from '../../../../src/journal/stores/file-journals.ts';
 import type { JournalStore, JournalStoreOptions } from '../../../../src/journal/stores/journal-store.ts';
 import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
 import { sqliteJournals } from '../../../../src/journal/stores/sqlite-journals.ts';
+import { replay } from '../../../../src/replay/replay.ts';
+import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
@@ -137,7 +139,29 @@ describe.each(Object.entries(stores))('journals in %s', (_, open) => {
     expect(JSON.stringify(kept)).not.toContain('Is it so?');
     expect(kept[0]).toMatchObject({ request: '[redacted]', redacted: true });
     expect(kept).toHaveLength(journal.length);
-    for (const text of textsOf(journal)) expect(seen).toContain(text);
+    for (const text of textsOf(journal.filter(({ type }) => type !== 'text-delta'))) expect(seen).toContain(text);
+  });
+
+  it('hide from a file what the pieces of a reply cut in two', async () => {
+    const secret = 'sk-0123456789abcdef0123456789';
+    const store = open({ redact: (text) => text.replace(/sk-[0-9a-f]{26}/gu, '[key]') });
+    const { run } = startScripted({ action: { ...replies.action, response: secret } }, { journals: store });
+    await run.answer;
+    expect(JSON.stringify(run.journal.filter(({ type }) => type === 'text-delta'))).not.toContain(secret);
+    const text = JSON.stringify(await read(store, 'run-1'));
+    expect(text).toContain('[key]');
+    for (let at = 0; at + 8 <= secret.length; at += 1) expect(text).not.toContain(secret.slice(at, at + 8));
+    expect(replay(await read(store, 'run-1')).divergence).toBeNull();
+  });
+
+  it('that were begun without a hook are not gone on with by one', async () => {
+    const [folder, journal] = [join(temporaryFolder(), 'runs'), await aJournal()];
+    write(fileJournals(folder), 'a', journal.slice(0, 9));
+    write(fileJournals(folder), 'b', journal);
+    const store = fileJournals(folder, { redact: (text) => text });
+    await expect(store.open('a')).rejects.toThrow('The run "a" was begun without redact');
+    (await store.open('b')).writer.close();
+    (await fileJournals(folder).open('a')).writer.close();
   });
 
   it('write nothing more where the hook throws, and say why', async () => {
@@ -154,7 +178,11 @@ describe.each(Object.entries(stores))('journals in %s', (_, open) => {
     writer.close();
     const kept = await read(store, 'a');
     expect(kept).toEqual(
-      journal.slice(0, kept.length).map((entry) => ({ ...entry, ...(entry.seq === 0 && { redacted: true }) })),
+      journal.slice(0, kept.length).map((entry) => ({
+        ...entry,
+        ...(entry.seq === 0 && { redacted: true }),
+        ...(entry.type === 'text-delta' && { text: '' }),
+      })),
     );
     expect(kept.length).toBeGreaterThan(3);
   });

@@ -22,6 +22,25 @@ export function openJournals({ journals = defaultPlace() }: JournalFlags): Journ
 
 export const NO_RUNS = 'There are no runs yet: postchain run "a question" makes one.';
 
+/**
+ * Where a new run is kept. A place that nobody asked for (a home that cannot be written, say) is no reason not to run: the run then says
+ * that it is not kept.
+ */
+export function journalsForRun(flags: JournalFlags): JournalStore {
+  const store = openJournals(flags);
+  if (flags.journals !== undefined || process.env['POSTCHAIN_JOURNALS']) return store;
+  return {
+    ...store,
+    create(runId) {
+      try {
+        return store.create(runId);
+      } catch (error) {
+        return { failure: error instanceof Error ? error.message : String(error), write: () => {}, close: () => {} };
+      }
+    },
+  };
+}
+
 export interface FoundRun {
   readonly store: JournalStore;
   readonly runId: string;

@@ -10,7 +10,7 @@ import { readPhase, readSessionId, type Turn } from '../runtime/run-options.ts';
 import { type ChosenModel, chooseModel } from './choose-model.ts';
 import { type BuiltIn, openCapabilities } from './open-capabilities.ts';
 import { openDocuments } from './open-documents.ts';
-import { openJournals } from './open-journals.ts';
+import { journalsForRun } from './open-journals.ts';
 import { openSessions } from './open-sessions.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
@@ -106,7 +106,7 @@ async function historyOf(path: string | undefined): Promise<readonly Turn[]> {
 
 function journalsOf(flags: RunFlags): JournalStore | null {
   if (flags.journal === false) return null;
-  return flags.journal === undefined ? openJournals(flags) : journalFile(flags.journal);
+  return flags.journal === undefined ? journalsForRun(flags) : journalFile(flags.journal);
 }
 
 type Json = z.core.util.JSONType;

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { lineWriter } from '../journal/journal-line.ts';
 import { journalFile } from '../journal/stores/file-journals.ts';
 import { count, grouped, oneLine, printableJson } from '../presentation/printable.ts';
 import { type Divergence, divergenceText } from '../replay/divergence.ts';
@@ -48,28 +49,55 @@ async function update(
   divergence: Divergence,
   stdout: NodeJS.WriteStream,
 ): Promise<number> {
+  if ((await journalFile(name).list())[0]?.status === 'running')
+    throw new PostChainError(
+      'invalid_journal',
+      `--update: the run in ${name} is under way; wait for it, or end it first.`,
+    );
   const journal = await rerecord(recorded);
-  writeJournal(name, journal);
+  replaceJournal(name, journal);
   stdout.write(`Updated: ${oneLine(divergenceText(divergence))}; ${grouped(journal.length)} entries.\n`);
   return 0;
 }
 
-function writeJournal(path: string, journal: readonly JournalEntry[]): void {
-  const writer = journalFile(path).create('');
-  for (const entry of journal) writer.write(entry);
-  writer.close();
-  if (writer.failure !== null)
-    throw new PostChainError('invalid_path', `${path}: it cannot be written (${writer.failure}).`);
+/** What stood there stays until the new one is whole. */
+function replaceJournal(path: string, journal: readonly JournalEntry[]): void {
+  const whole = `${path}.new`;
+  try {
+    writeFileSync(whole, linesOf(journal), { mode: 0o600 });
+    renameSync(whole, path);
+  } catch (cause) {
+    rmSync(whole, { force: true });
+    throw new PostChainError('invalid_path', `${path}: it cannot be written (${(cause as Error).message}).`, { cause });
+  }
 }
+
+function linesOf(journal: readonly JournalEntry[]): string {
+  const writer = lineWriter();
+  return journal.map((entry) => `${writer.line(entry)}\n`).join('');
+}
+
+/** What somebody wrote is not written over. */
+function requireFree(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, 'utf8') !== text)
+    throw new PostChainError('invalid_path', `--vitest: there is a file ${path}; remove it, or give another name.`);
+}
+
+const TEST_FILE = /(?:\.test)?\.[cm]?[jt]sx?$/u;
 
 /** A test, and beside it the recording that it plays. */
 async function writeTest(path: string, recorded: readonly JournalEntry[], stdout: NodeJS.WriteStream): Promise<number> {
   const { toVitest } = await import('../testing/to-vitest.ts');
   const { writeFile } = await import('node:fs/promises');
   const { basename, dirname, join } = await import('node:path');
-  const file = `${basename(path).replace(/(?:\.test)?\.[cm]?[jt]s$/u, '')}.jsonl`;
+  if (!TEST_FILE.test(path))
+    throw new PostChainError('invalid_option', `--vitest: got ${path}; wanted the path of a test, say runs.test.ts.`);
+  const file = `${basename(path).replace(TEST_FILE, '')}.jsonl`;
   const text = toVitest(recorded, { journalPath: `./${file}` });
-  writeJournal(join(dirname(path), file), recorded);
+  const recording = linesOf(recorded);
+  requireFree(path, text);
+  requireFree(join(dirname(path), file), recording);
+  await writeFile(join(dirname(path), file), recording);
   await writeFile(path, text);
   stdout.write(`${path} plays ${join(dirname(path), file)}.\n`);
   return 0;

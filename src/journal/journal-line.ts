@@ -29,12 +29,17 @@ export function lineWriter(redact?: Redact, before = 0): LineWriter {
   let sum = before;
   return {
     line(entry) {
-      const marked = entry.type === 'run-start' && redact !== undefined ? { ...entry, redacted: true } : entry;
-      const text = JSON.stringify(marked, redact && redacting(redact)).slice(0, -1);
+      const text = JSON.stringify(redact ? marked(entry) : entry, redact && redacting(redact)).slice(0, -1);
       sum = checksum(text, sum);
       return `${text}${SUM_START}${hex(sum)}"}`;
     },
   };
+}
+
+/** As a journal that was redacted has it. What is to be hidden may be cut in two by the pieces of a reply: its whole text follows. */
+function marked(entry: JournalEntry): JournalEntry {
+  if (entry.type === 'run-start') return { ...entry, redacted: true };
+  return entry.type === 'text-delta' ? { ...entry, text: '' } : entry;
 }
 
 function redacting(redact: Redact) {

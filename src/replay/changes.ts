@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { limitsSchema } from '../../machines/contracts/budget.ts';
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import { thresholdsSchema } from '../../machines/contracts/thresholds.ts';
 import { refuse, spell } from '../refusal.ts';
@@ -21,14 +22,14 @@ export interface ReadChanges {
 
 const NUMBERS = { limits: limitsSchema.shape, thresholds: thresholdsSchema.shape } as const;
 
-/** Throws `invalid_option` for what cannot be changed. */
-export function readChanges(changes: ForkChanges): ReadChanges {
+/** `recorded` is what follows. Throws `invalid_option` for what cannot be changed. */
+export function readChanges(changes: ForkChanges, recorded: readonly JournalEntry[]): ReadChanges {
   const numbers: { limits: Record<string, number>; thresholds: Record<string, number> } = {
     limits: {},
     thresholds: {},
   };
   const directed: ChainEvent[] = [];
-  const reply: [readonly string[], unknown][] = [];
+  const reply: ReplyChange[] = [];
   for (const [path, value] of Object.entries(changes)) {
     const [root = '', ...below] = path.split('.');
     if (root === 'limits' || root === 'thresholds') Object.assign(numbers[root], numberFor(root, below, path, value));
@@ -38,6 +39,7 @@ export function readChanges(changes: ForkChanges): ReadChanges {
     else throw refused(path, 'there is no such thing to change', 'limits.…, thresholds.…, reply.… or phase');
   }
   const adjusts = Object.keys({ ...numbers.limits, ...numbers.thresholds }).length > 0;
+  requirePlaces(reply, recorded);
   return {
     events: [...(adjusts ? [{ type: 'run.adjusted' as const, ...numbers }] : []), ...directed],
     replyMembers: reply.map(([[name = '']]) => name),
@@ -70,19 +72,51 @@ function refused(path: string, got: string, wanted: string): PostChainError {
 }
 
 /** The reply that ends first is another one; those behind it are as they were. */
-function changingFirstReply(paths: readonly (readonly [readonly string[], unknown])[]): ReadChanges['change'] {
+function changingFirstReply(paths: readonly ReplyChange[]): ReadChanges['change'] {
   let open = paths.length > 0;
   return (heard) => {
     if (!open || !('event' in heard) || heard.event.type !== 'reply.ended') return heard;
     open = false;
     const { reply } = heard.event;
-    const value = paths.reduce((whole, [path, part]) => withPart(whole, path, part), reply.value);
+    const value = changedOrNot(reply.value, paths);
     return { ...heard, event: { ...heard.event, reply: { ...reply, value, text: JSON.stringify(value) } } };
   };
 }
 
-function withPart(whole: unknown, [name = '', ...below]: readonly string[], part: unknown): unknown {
-  const inside = below.length === 0 ? part : withPart(Object(whole)[name], below, part);
-  if (Array.isArray(whole)) return whole.with(Number(name), inside);
-  return { ...(whole as object), [name]: inside };
+/** Where the run went another way, another reply than the one that was recorded next comes first: it may not have these places. */
+function changedOrNot(reply: unknown, paths: readonly ReplyChange[]): unknown {
+  try {
+    return changedReply(reply, paths);
+  } catch {
+    return reply;
+  }
 }
+
+type ReplyChange = readonly [path: readonly string[], value: unknown];
+
+function changedReply(reply: unknown, paths: readonly ReplyChange[]): unknown {
+  return paths.reduce((whole, [path, part]) => withPart(whole, path, part), reply);
+}
+
+/** Throws `invalid_option` where the reply that is heard next has no such place. */
+function requirePlaces(paths: readonly ReplyChange[], recorded: readonly JournalEntry[]): void {
+  if (paths.length === 0) return;
+  const next = recorded.find((entry) => entry.type === 'call-event' && entry.event.type === 'reply.ended');
+  if (next?.type !== 'call-event' || next.event.type !== 'reply.ended')
+    throw refused('reply', 'no reply was recorded behind the entry', 'an entry before the last reply');
+  changedReply(next.event.reply.value, paths);
+}
+
+function withPart(whole: unknown, [name = '', ...below]: readonly string[], part: unknown): unknown {
+  const inside = (before: unknown): unknown => (below.length === 0 ? part : withPart(before, below, part));
+  if (Array.isArray(whole)) {
+    const at = /^\d+$/u.test(name) ? Number(name) : whole.length;
+    if (at >= whole.length) throw refused('reply', `its list has no item "${name}"`, `one below ${whole.length}`);
+    return whole.with(at, inside(whole[at]));
+  }
+  if (typeof whole !== 'object')
+    throw refused('reply', `nothing is in ${spell(whole)}, so no "${name}"`, 'a path in it');
+  return { ...whole, [name]: inside(Object.hasOwn(whole ?? {}, name) ? (whole as Members)[name] : null) };
+}
+
+type Members = Readonly<Record<string, unknown>>;

@@ -46,7 +46,7 @@ export function forkRun(
   const start = startOf(entries);
   requireSameChart(start);
   const from = leavingAt(entries, at);
-  const changes = readChanges(set);
+  const changes = readChanges(set, entries.slice(from));
   requireMembers(entries, from, changes.replyMembers);
   const recall = recallOf({ start, entries, from, runId }, parts);
   const clock = runClock(parts.clock, start.startedAtMs, entries[from - 1]?.atMs ?? 0);

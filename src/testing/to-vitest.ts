@@ -6,7 +6,7 @@ import { replay } from '../replay/replay.ts';
 import { startOf } from '../replay/run-of.ts';
 
 export interface ToVitestOptions {
-  /** Where the journal stands, seen from the test. */
+  /** Where the journal stands, seen from the test: a path. */
   readonly journalPath: string;
 }
 
@@ -32,7 +32,7 @@ import { expect, it } from 'vitest';
 
 it(${quoted(`goes its way: ${titleOf(request)}`)}, async () => {
   const recorded: JournalEntry[] = [];
-  const path = fileURLToPath(new URL(${quoted(journalPath)}, import.meta.url));
+  const path = fileURLToPath(new URL(${quoted(addressOf(journalPath))}, import.meta.url));
   for await (const entry of readJournal(path)) recorded.push(entry);
   const { journal, answer, divergence } = replay(recorded);
   expect(divergence).toBeNull();
@@ -48,6 +48,9 @@ function quoted(text: string): string {
   const inside = JSON.stringify(oneLine(text)).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
   return `'${inside.replace(/[\u2028\u2029]/gu, ' ')}'`;
 }
+
+/** A path may hold what means something else in an address. */
+const addressOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 const titleOf = (request: string): string => oneLine(request).slice(0, MAX_TITLE_CHARS);
 

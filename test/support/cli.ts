@@ -39,3 +39,9 @@ export function temporaryFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
+
+/** The commands of one user, whose journals are kept in one place. */
+export function aUser(env: Readonly<Record<string, string>>, place = join(temporaryFolder(), 'journals')) {
+  const start = (...args: readonly string[]) => startCli(args, { POSTCHAIN_JOURNALS: place, ...env });
+  return { place, start, call: (...args: readonly string[]) => start(...args).finished };
+}

@@ -32,7 +32,9 @@ export interface RunSummary {
 
 export interface JournalStoreOptions {
   /**
-   * Sees every text of an entry before it is written, and gives what is written in its place; the same text must always give the same.
+   * Sees every text of an entry before it is written, and gives what is written in its place; the same text must always give the same. The pieces
+   * of a reply are left out, since what is to be hidden may be cut in two by them; its whole text is shown. A run that was begun without it is
+   * not opened with it.
    * Where it throws, nothing more is written.
    */
   readonly redact?: Redact;

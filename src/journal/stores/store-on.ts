@@ -21,6 +21,7 @@ export function storeOn(shelf: Shelf, { redact }: JournalStoreOptions): JournalS
         const entries: JournalEntry[] = [];
         for await (const line of linesIn(shelf, runId)) entries.push(reader.entry(line));
         reader.end();
+        if (redact !== undefined) requireRedacted(runId, entries);
         return { entries, writer: writerTo(sink, reader.writer(redact)) };
       } catch (error) {
         sink.close();
@@ -39,6 +40,16 @@ async function* linesIn(shelf: Shelf, runId: string): AsyncGenerator<string> {
     if (cause instanceof PostChainError) throw cause;
     throw unreadable(`run ${runId}`, cause instanceof Error ? cause.message : String(cause), cause);
   }
+}
+
+/** A journal is redacted from its beginning or not at all: it could not be replayed else. */
+function requireRedacted(runId: string, entries: readonly JournalEntry[]): void {
+  const [start] = entries;
+  if (start?.type !== 'run-start' || start.redacted || entries.at(-1)?.type === 'run-end') return;
+  throw new PostChainError(
+    'invalid_journal',
+    `The run ${JSON.stringify(runId)} was begun without redact; wanted a store without it to go on with the run.`,
+  );
 }
 
 function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {

@@ -1,13 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
-import type { RunOptions } from '../../../src/runtime/run-options.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, streaming } from '../../support/chat-server.ts';
-import { startCli, temporaryFolder } from '../../support/cli.ts';
-import { journalFile } from '../../support/journal-file.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const ANSWER = replies.synthesis.answerText;
 
@@ -27,19 +24,6 @@ async function aModel(hangsAt: string | null = null) {
     streaming(response).end(completion(JSON.stringify(replies[task])));
   });
   return { asked, env: { OPENAI_BASE_URL: server.baseURL, OPENAI_API_KEY: 'sk-a-key-that-is-secret' } };
-}
-
-/** The commands of one user, whose journals are kept in one place. */
-function aUser(env: Readonly<Record<string, string>>, place = join(temporaryFolder(), 'journals')) {
-  const start = (...args: readonly string[]) => startCli(args, { POSTCHAIN_JOURNALS: place, ...env });
-  return { place, start, call: (...args: readonly string[]) => start(...args).finished };
-}
-
-/** What stands in the journal of a run whose process was killed early. */
-async function aKilledRun(host: NonNullable<RunOptions['host']>) {
-  const { run } = startScripted({}, {}, { host });
-  await run.answer;
-  return run.journal.slice(0, 20);
 }
 
 describe('runs that are kept', () => {
@@ -90,6 +74,18 @@ describe('runs that are kept', () => {
     await user.call('run', 'Is it so?', '--model', 'good', '--journal', file);
     expect(existsSync(user.place)).toBe(false);
     expect((await user.call('replay', file)).stdout).toMatch(/^The same/u);
+  });
+
+  it('are told of where they cannot be, and run all the same; a place that was asked for must be there', async () => {
+    const home = join(temporaryFolder(), 'home');
+    writeFileSync(home, 'no folder');
+    const run = await startCli(['run', 'Is it so?', '--quiet'], { HOME: home, POSTCHAIN_JOURNALS: '' }).finished;
+    expect(run).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/the journal is not whole: .* cannot be written/u),
+    });
+    const asked = await aUser({}, join(home, 'journals')).call('run', 'Is it so?', '--quiet');
+    expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/cannot be written/u) });
   });
 
   it.each([
@@ -161,56 +157,6 @@ describe('postchain resume and fork', () => {
     expect(readFileSync(file, 'utf8')).toBe(before);
     const story = await user.call('show', 'last');
     expect(story.stdout).toContain(`at ${at}: thresholds.confidence=0.99`);
-  });
-
-  it.each([
-    ['docs', ['secret-papers'], /docs "secret-papers"/u],
-    ['mcp', ['touch owned'], /mcp "touch owned"/u],
-    ['sessionFile', 'owned', /sessionFile "owned"/u],
-    ['mcp', 'touch owned', /what its run was begun with cannot be read/u],
-  ])('opens no %s that a journal file names, until it is trusted', async (flag, value, message) => {
-    const folder = temporaryFolder();
-    const user = aUser({});
-    const place = (text: string): string => text.replace('owned', join(folder, 'owned'));
-    const named = Array.isArray(value) ? value.map(place) : place(value);
-    const file = journalFile(await aKilledRun({ flags: { [flag]: named } }));
-    for (const command of [
-      ['resume', file],
-      ['fork', file, '--at', '5'],
-    ]) {
-      const { code, stderr } = await user.call(...command);
-      expect(stderr.replace(`${folder}/`, '')).toMatch(message);
-      expect(code).toBe(2);
-    }
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('takes from a journal nothing but what its run was opened with', async () => {
-    const folder = temporaryFolder();
-    const precious = join(folder, 'precious');
-    writeFileSync(precious, 'precious');
-    const flags = { journal: precious, history: precious, journals: join(folder, 'elsewhere') };
-    const file = journalFile(await aKilledRun({ flags }));
-    const user = aUser({});
-    expect((await user.call('fork', file, '--at', '5')).stderr).not.toContain('postchain:');
-    expect([readdirSync(folder), readFileSync(precious, 'utf8')]).toEqual([['precious'], 'precious']);
-    expect(readdirSync(user.place)).toHaveLength(1);
-  });
-
-  it('goes on with the session of a run, and tells it nothing of a fork', async () => {
-    const [folder, user] = [temporaryFolder(), aUser({})];
-    const sessionFile = join(folder, 'sessions.db');
-    const file = join(folder, 'run.jsonl');
-    await user.call('run', 'Is it so?', '--session', 's', '--session-file', sessionFile, '--journal', file);
-    const lines = readFileSync(file, 'utf8').split('\n');
-    writeFileSync(file, `${lines.slice(0, 20).join('\n')}\n`);
-    for (const path of readdirSync(folder)) if (path.startsWith('sessions.db')) rmSync(join(folder, path));
-    expect((await user.call('fork', file, '--at', '5', '--trust')).code).toBe(0);
-    expect(existsSync(sessionFile)).toBe(false);
-    expect((await user.call('resume', file)).stderr).toMatch(/session "s"/u);
-    expect((await user.call('resume', file, '--trust')).code).toBe(0);
-    const next = await user.call('run', 'And now?', '--session', 's', '--session-file', sessionFile);
-    expect(next.stderr).toContain('1 turn recalled');
   });
 
   it('opens the documents again that the run was given', async () => {

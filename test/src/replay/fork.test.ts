@@ -98,9 +98,34 @@ describe('a fork', () => {
     [{ phase: 'sleep' }, /^phase: got "sleep"; wanted one of action/u],
     [{ results: 1 }, /^results: there is no such thing to change; wanted limits/u],
     [{ reply: 1 }, /^reply: there is no such thing to change/u],
+    [{ 'reply.response.length': 1 }, /^reply: nothing is in ".*", so no "length"; wanted a path in it\./u],
+    [{ 'reply.confidence.x.y': 1 }, /^reply: nothing is in 0\..*, so no "x"/u],
   ])('refuses %j', async (set, message) => {
     const { chain } = await aRun();
     await expect(chain.fork('first', { at: 5, set })).rejects.toMatchObject({ code: 'invalid_option', message });
+  });
+
+  it.each([
+    [{ 'reply.insights.1': 'x' }, /its list has no item "1"; wanted one below 1/u],
+    [{ 'reply.insights.first': 'x' }, /its list has no item "first"/u],
+    [{ 'reply.insights.0.length': 9 }, /nothing is in "It is so", so no "length"/u],
+    [{ 'reply.insights.0': 'x' }, null],
+    [{ 'reply.__proto__.polluted': 1 }, /no such member/u],
+  ])('finds the places of a reply, or says that there is none: %j', async (set, message) => {
+    const { chain, run } = await aRun();
+    const at = run.journal.find((entry) => entry.type === 'attempt-end' && entry.task === 'observation')?.seq ?? 0;
+    const fork = chain.fork('first', { at, set });
+    if (message === null) await (await fork).answer;
+    else await expect(fork).rejects.toMatchObject({ code: 'invalid_option', message });
+    expect({}).not.toHaveProperty('polluted');
+  });
+
+  it('refuses another reply where none is to come', async () => {
+    const { chain } = await aRun();
+    const run = chain.run({ request: 'Is it so?', sessionId: 'its end is that its turn is stored' });
+    await run.answer;
+    const fork = chain.fork(run.journal, { at: run.journal.length - 1, set: { 'reply.confidence': 1 } });
+    await expect(fork).rejects.toThrow(/^reply: no reply was recorded behind the entry/u);
   });
 
   it.each([0, -1, 1.5, 100_000])('refuses to leave at %j', async (at) => {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
@@ -53,6 +54,13 @@ describe('a test that is made of a run', () => {
     expect(text).toContain("it('goes its way: Is it so?', async () => {");
     expect(text).toContain("toEqual(['confidenceReached']);");
     expect(text).toContain("expect(answer?.status ?? null).toBe('completed');");
+  });
+
+  it('finds its recording whatever its path is made of', async () => {
+    const text = toVitest(await recordingOf('Is it so?'), { journalPath: "./a  run #1?%20'.jsonl" });
+    const [, address = ''] = /new URL\('(.*)', import/u.exec(text) ?? [];
+    const url = new URL(address.replaceAll("\\'", "'"), 'file:///tests/a.test.ts');
+    expect(fileURLToPath(url)).toBe("/tests/a  run #1?%20'.jsonl");
   });
 
   it('is not made of a recording that does not come out the same', async () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
@@ -8,8 +8,6 @@ import { memoryJournals } from '../../../../src/journal/stores/memory-journals.t
 import { sqliteJournals } from '../../../../src/journal/stores/sqlite-journals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { startScripted } from '../../../support/run-chain.ts';
-
-const BEGUN = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z","forkedFrom":null}\n';
 
 const stores: Record<string, (options?: JournalStoreOptions) => JournalStore> = {
   memory: memoryJournals,
@@ -137,7 +135,7 @@ describe.each(Object.entries(stores))('journals in %s', (_, open) => {
     expect(JSON.stringify(kept)).not.toContain('Is it so?');
     expect(kept[0]).toMatchObject({ request: '[redacted]', redacted: true });
     expect(kept).toHaveLength(journal.length);
-    for (const text of textsOf(journal)) expect(seen).toContain(text);
+    for (const text of textsOf(journal.filter(({ type }) => type !== 'text-delta'))) expect(seen).toContain(text);
   });
 
   it('write nothing more where the hook throws, and say why', async () => {
@@ -154,7 +152,11 @@ describe.each(Object.entries(stores))('journals in %s', (_, open) => {
     writer.close();
     const kept = await read(store, 'a');
     expect(kept).toEqual(
-      journal.slice(0, kept.length).map((entry) => ({ ...entry, ...(entry.seq === 0 && { redacted: true }) })),
+      journal.slice(0, kept.length).map((entry) => ({
+        ...entry,
+        ...(entry.seq === 0 && { redacted: true }),
+        ...(entry.type === 'text-delta' && { text: '' }),
+      })),
     );
     expect(kept.length).toBeGreaterThan(3);
   });
@@ -199,59 +201,10 @@ describe('journals in files', () => {
     expect(existsSync(join(folder, 'a.jsonl.lock'))).toBe(false);
   });
 
-  it.each([
-    ['{"type":"run-start"}\n', 'damaged'],
-    ['{"type":"run-start","request":3,"startedAt":"\\u001b]0;x\\u0007"}\n', 'damaged'],
-    ['{"type":"run-start","request":"r","startedAt":"\\u001b]0;x"}\n', 'damaged'],
-    [`${BEGUN}{"type":"run-end","status":"\\u001b[2J"}\n`, 'damaged'],
-    [`${BEGUN}{"type":"run-end"}\n`, 'damaged'],
-    [`${BEGUN}null\n`, 'damaged'],
-    [BEGUN, 'interrupted'],
-    ['', 'damaged'],
-  ])('that begin or end with %j are listed as they stand', async (text, status) => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'a.jsonl'), text);
-    expect(await fileJournals(folder).list()).toMatchObject([{ runId: 'a', status }]);
-  });
-
-  it('are listed whatever else stands in the folder', async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'a.jsonl'), BEGUN);
-    mkdirSync(join(folder, 'folder.jsonl'));
-    for (const name of ['a%.jsonl', '%E0%A4.jsonl', 'a b.jsonl', '.jsonl.lock'])
-      writeFileSync(join(folder, name), BEGUN);
-    expect((await fileJournals(folder).list()).map(({ runId }) => runId)).toEqual(['a']);
-    mkdirSync(join(folder, 'b.jsonl'));
-    await expect(read(fileJournals(folder), 'b')).rejects.toMatchObject({
-      code: 'invalid_journal',
-      message: /EISDIR/u,
-    });
-  });
-
   it('in a folder that cannot be made are refused', () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     expect(() => fileJournals(file).create('a')).toThrow(expect.objectContaining({ code: 'invalid_path' }));
     expect(() => fileJournals(' ')).toThrow(expect.objectContaining({ code: 'invalid_option' }));
-  });
-});
-
-describe('journals in SQLite', () => {
-  it('whose file is closed end no run', async () => {
-    const store = sqliteJournals(join(temporaryFolder(), 'runs.db'));
-    const { run } = startScripted({}, { journals: store });
-    store.close();
-    expect((await run.answer).answerText).not.toBe('');
-    for await (const _ of run.events);
-    expect(run.journalFailure).toMatch(/not open/u);
-  });
-
-  it('in a file of another program are refused, and leave it as it is', () => {
-    const path = join(temporaryFolder(), 'notes.txt');
-    writeFileSync(path, 'These are my notes, and no database at all. '.repeat(30));
-    const before = readFileSync(path);
-    expect(() => sqliteJournals(path).create('a')).toThrow(expect.objectContaining({ code: 'invalid_path' }));
-    expect(readFileSync(path)).toEqual(before);
-    expect(() => sqliteJournals(':memory:')).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
 });

@@ -1,0 +1,92 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunOptions } from '../../../src/runtime/run-options.ts';
+import { aUser, temporaryFolder } from '../../support/cli.ts';
+import { journalFile } from '../../support/journal-file.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+/** What stands in the journal of a run whose process was killed early. */
+async function aKilledRun(host: NonNullable<RunOptions['host']>) {
+  const { run } = startScripted({}, {}, { host });
+  await run.answer;
+  return run.journal.slice(0, 20);
+}
+
+describe('a journal file', () => {
+  it.each([
+    ['docs', ['secret-papers'], /docs "secret-papers"/u],
+    ['mcp', ['touch owned'], /mcp "touch owned"/u],
+    ['sessionFile', 'owned', /sessionFile "owned"/u],
+    ['mcp', 'touch owned', /what its run was begun with cannot be read/u],
+  ])('opens no %s that a journal file names, until it is trusted', async (flag, value, message) => {
+    const folder = temporaryFolder();
+    const user = aUser({});
+    const place = (text: string): string => text.replace('owned', join(folder, 'owned'));
+    const named = Array.isArray(value) ? value.map(place) : place(value);
+    const file = journalFile(await aKilledRun({ flags: { [flag]: named } }));
+    for (const command of [
+      ['resume', file],
+      ['fork', file, '--at', '5'],
+    ]) {
+      const { code, stderr } = await user.call(...command);
+      expect(stderr.replace(`${folder}/`, '')).toMatch(message);
+      expect(code).toBe(2);
+    }
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('takes from a journal nothing but what its run was opened with', async () => {
+    const folder = temporaryFolder();
+    const precious = join(folder, 'precious');
+    writeFileSync(precious, 'precious');
+    const flags = { journal: precious, history: precious, journals: join(folder, 'elsewhere') };
+    const file = journalFile(await aKilledRun({ flags }));
+    const user = aUser({});
+    expect((await user.call('fork', file, '--at', '5')).stderr).not.toContain('postchain:');
+    expect([readdirSync(folder), readFileSync(precious, 'utf8')]).toEqual([['precious'], 'precious']);
+    expect(readdirSync(user.place)).toHaveLength(1);
+  });
+
+  it('goes on with the session of a run, and tells it nothing of a fork', async () => {
+    const [folder, user] = [temporaryFolder(), aUser({})];
+    const sessionFile = join(folder, 'sessions.db');
+    const file = join(folder, 'run.jsonl');
+    await user.call('run', 'Is it so?', '--session', 's', '--session-file', sessionFile, '--journal', file);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(file, `${lines.slice(0, 20).join('\n')}\n`);
+    for (const path of readdirSync(folder)) if (path.startsWith('sessions.db')) rmSync(join(folder, path));
+    expect((await user.call('fork', file, '--at', '5', '--trust')).code).toBe(0);
+    expect(existsSync(sessionFile)).toBe(false);
+    expect((await user.call('resume', file)).stderr).toMatch(/session "s"/u);
+    expect((await user.call('resume', file, '--trust')).code).toBe(0);
+    const next = await user.call('run', 'And now?', '--session', 's', '--session-file', sessionFile);
+    expect(next.stderr).toContain('1 turn recalled');
+  });
+});
+
+describe('recordings', () => {
+  it('become tests, and write over nothing that somebody else wrote', async () => {
+    const folder = temporaryFolder();
+    const user = aUser({});
+    const file = join(folder, 'kept.jsonl');
+    await user.call('run', 'Is it so?', '--journal', file);
+    const at = join(folder, 'a.test.ts');
+    for (const _again of [1, 2]) expect((await user.call('replay', file, '--vitest', at)).code).toBe(0);
+    expect(readFileSync(join(folder, 'a.jsonl'), 'utf8')).toBe(readFileSync(file, 'utf8'));
+    for (const path of [at, join(folder, 'a.jsonl')]) {
+      writeFileSync(path, 'mine');
+      expect(await user.call('replay', file, '--vitest', at)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('there is a file'),
+      });
+      expect(readFileSync(path, 'utf8')).toBe('mine');
+      rmSync(path);
+    }
+    expect(await user.call('replay', file, '--vitest', file)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('wanted the path of a test'),
+    });
+    expect((await user.call('replay', file)).code).toBe(0);
+  });
+});

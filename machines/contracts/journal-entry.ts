@@ -41,7 +41,14 @@ const runStartSchema = chainInputSchema.extend({
   states: z.boolean(),
   /** Texts of it were replaced as they were written: what was decided by them cannot be made again. */
   redacted: z.boolean(),
-  forkedFrom: z.object({ runId: z.string(), seq: z.int().min(0), changes: z.array(z.string()).readonly() }).nullable(),
+  forkedFrom: z
+    .object({
+      runId: z.string(),
+      seq: z.int().min(0),
+      changes: z.array(z.string()).readonly(),
+      forkedAt: z.iso.datetime(),
+    })
+    .nullable(),
 });
 
 export type RunStart = z.infer<typeof runStartSchema>;

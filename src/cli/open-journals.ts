@@ -39,6 +39,8 @@ export function journalsForRun(flags: JournalFlags): JournalStore {
   };
 }
 
+export const NO_RUNS = 'There are no runs yet: postchain run "a question" makes one.';
+
 export interface FoundRun {
   readonly store: JournalStore;
   readonly runId: string;
@@ -57,6 +59,7 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
   const found = name === 'last' ? runs.slice(0, 1) : matching(runs, name);
   const [run] = found;
   if (run !== undefined && found.length === 1) return { store, runId: run.runId, isFile: false };
+  if (name === 'last') throw new PostChainError('invalid_journal', NO_RUNS);
   throw new PostChainError(
     'invalid_journal',
     run === undefined

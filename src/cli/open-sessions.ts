@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { makeFolder } from '../make-folder.ts';
 import type { SqliteSessions } from '../sessions/sqlite-sessions.ts';
 
 /** Where sessions are kept when nobody says where. */
@@ -19,15 +20,17 @@ export async function openSessions(flags: {
     throw new PostChainError('invalid_option', '--session-file: got no session; wanted --session ID beside it.');
   }
   const { sqliteSessions } = await import('../sessions/sqlite-sessions.ts');
-  const sessions = sqliteSessions(flags.sessionFile ?? (await prepareFolder(defaultFile())));
+  const sessions = sqliteSessions(flags.sessionFile ?? prepareFolder(defaultFile()));
   await sessions.open();
   return sessions;
 }
 
 /** The folder of the default file is nobody else's to look into. */
-async function prepareFolder(path: string): Promise<string> {
-  const { mkdir } = await import('node:fs/promises');
-  // Where it cannot be made, opening the file says so.
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {});
+function prepareFolder(path: string): string {
+  try {
+    makeFolder(dirname(path));
+  } catch {
+    // Opening the file says so.
+  }
   return path;
 }

@@ -21,6 +21,11 @@ export interface ReplayFlags extends JournalFlags {
 
 /** `postchain replay`: plays a recording on the charts, with no model, and says whether all came out the same. Gives the exit code. */
 export async function replayCommand(name: string, flags: ReplayFlags, { stdout, stderr } = process): Promise<number> {
+  if (flags.update && !existsSync(name))
+    throw new PostChainError(
+      'invalid_option',
+      `--update: got the run ${name}; wanted a journal file: what was kept of a run stays.`,
+    );
   const { store, runId } = await findRun(name, flags);
   const recorded: JournalEntry[] = [];
   for await (const entry of store.read(runId)) recorded.push(entry);
@@ -44,11 +49,6 @@ async function update(
   divergence: Divergence,
   stdout: NodeJS.WriteStream,
 ): Promise<number> {
-  if (!existsSync(name))
-    throw new PostChainError(
-      'invalid_option',
-      `--update: got the run ${name}; wanted a journal file: what was kept of a run stays.`,
-    );
   if ((await journalFile(name).list())[0]?.status === 'running')
     throw new PostChainError(
       'invalid_journal',

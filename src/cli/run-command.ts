@@ -54,7 +54,9 @@ async function watch(
   { stdin, stderr }: Streams,
 ): Promise<FinalAnswer> {
   const screen = createScreen(stderr);
-  if (!quiet) for (const note of notes) screen.line(note);
+  const [first, ...others] = notes;
+  if (!quiet) for (const note of [`${first} · run ${oneLine(run.runId).slice(0, 8)}`, ...others]) screen.line(note);
+  if (!quiet && run.actor.getSnapshot().status === 'done') screen.line('This run had ended: nothing is asked again.');
   const { interrupt, stopListening } = listenToSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
   const asker = createAsker(run, answererFor(flags.consent, quiet, terminal), screen);

@@ -1,3 +1,4 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { count, oneLine, printableJson } from '../presentation/printable.ts';
 import { detailOf } from './entry-text.ts';
@@ -18,7 +19,9 @@ export async function showCommand(name: string, flags: ShowFlags, stdout = proce
   const numbered = numbering(screen);
   const progress = createProgress(numbered.screen);
   let answer: Extract<JournalEntry, { type: 'answer' }> | null = null;
+  let isEmpty = true;
   for await (const entry of store.read(runId)) {
+    isEmpty = false;
     if (flags.json) {
       stdout.write(`${printableJson(JSON.stringify(entry))}\n`);
       continue;
@@ -29,6 +32,7 @@ export async function showCommand(name: string, flags: ShowFlags, stdout = proce
     if (flags.all) numbered.screen.entry(detailOf(entry));
     else progress(entry);
   }
+  if (isEmpty) throw new PostChainError('invalid_journal', `${name}: no run begins in it; nothing of it was written.`);
   if (flags.json) return;
   if (answer === null) return screen.line('\nIt has not come to its answer: postchain resume goes on with it.');
   screen.line('');

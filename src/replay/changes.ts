@@ -1,16 +1,19 @@
+import type { z } from 'zod';
 import { limitsSchema } from '../../machines/contracts/budget.ts';
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import { thresholdsSchema } from '../../machines/contracts/thresholds.ts';
-import { spell } from '../refusal.ts';
+import { refuse, spell } from '../refusal.ts';
 import type { Heard } from './recorded-calls.ts';
 
 /** What is changed where a fork leaves its run, by path: `thresholds.confidence`, `limits.maxCycles`, `phase`, `reply.answer`. */
 export type ForkChanges = Readonly<Record<string, unknown>>;
 
 export interface ReadChanges {
+  /** The members of a reply that are changed. */
+  readonly replyMembers: readonly string[];
   /** What the run is told. */
   readonly events: readonly ChainEvent[];
   /** Sees what was heard of calls, the first finished reply among it. */
@@ -29,8 +32,7 @@ export function readChanges(changes: ForkChanges, recorded: readonly JournalEntr
   const reply: ReplyChange[] = [];
   for (const [path, value] of Object.entries(changes)) {
     const [root = '', ...below] = path.split('.');
-    if (root === 'limits' || root === 'thresholds')
-      numbers[root][numberNamed(root, below, path)] = aNumber(path, value);
+    if (root === 'limits' || root === 'thresholds') Object.assign(numbers[root], numberFor(root, below, path, value));
     else if (root === 'phase' && below.length === 0)
       directed.push({ type: 'run.directed', phase: aPhase(path, value) });
     else if (root === 'reply' && below.length > 0) reply.push([below, value]);
@@ -40,18 +42,24 @@ export function readChanges(changes: ForkChanges, recorded: readonly JournalEntr
   requirePlaces(reply, recorded);
   return {
     events: [...(adjusts ? [{ type: 'run.adjusted' as const, ...numbers }] : []), ...directed],
+    replyMembers: reply.map(([[name = '']]) => name),
     change: changingFirstReply(reply),
   };
 }
 
-function numberNamed(root: 'limits' | 'thresholds', [name = '', ...more]: readonly string[], path: string): string {
-  if (more.length === 0 && Object.hasOwn(NUMBERS[root], name)) return name;
-  throw refused(path, 'there is no such number', `one of ${Object.keys(NUMBERS[root]).join(', ')}`);
-}
-
-function aNumber(path: string, value: unknown): number {
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw refused(path, `got ${spell(value)}`, 'a number');
+/** A number of these names, within what a chain takes. */
+function numberFor(
+  root: 'limits' | 'thresholds',
+  [name = '', ...more]: readonly string[],
+  path: string,
+  value: unknown,
+) {
+  const shape: Readonly<Record<string, z.ZodType>> = NUMBERS[root];
+  const schema = more.length === 0 && Object.hasOwn(shape, name) ? shape[name] : undefined;
+  if (schema === undefined) throw refused(path, 'there is no such number', `one of ${Object.keys(shape).join(', ')}`);
+  const read = schema.safeParse(value);
+  if (!read.success) throw refuse(path, value, read.error);
+  return { [name]: value as number };
 }
 
 function aPhase(path: string, value: unknown): string {

@@ -10,11 +10,34 @@ export interface Divergence {
 
 const MAX_SIDE_CHARS = 300;
 
-/** Both sides in one line. */
+/** Both sides in one line: of two entries of a type, only the first place where they differ. */
 export function divergenceText({ seq, recorded, replayed }: Divergence): string {
-  return `entry ${seq} is ${side(recorded)} in the recording, and ${side(replayed)} now`;
+  const alike = recorded !== null && recorded.type === replayed?.type;
+  const { path, one, other } = alike
+    ? firstDifference(recorded, replayed)
+    : { path: '', one: recorded, other: replayed };
+  const place = path === '' ? `entry ${seq}` : `entry ${seq} (${recorded?.type}): ${path}`;
+  return `${place} is ${side(one)} in the recording, and ${side(other)} now`;
 }
 
-function side(entry: JournalEntry | null): string {
-  return entry === null ? 'nothing' : clipped(JSON.stringify(entry), MAX_SIDE_CHARS);
+interface Difference {
+  readonly path: string;
+  readonly one: unknown;
+  readonly other: unknown;
+}
+
+function firstDifference(one: unknown, other: unknown, path = ''): Difference {
+  if (isObject(one) && isObject(other) && Array.isArray(one) === Array.isArray(other)) {
+    const differs = (name: string): boolean => JSON.stringify(one[name]) !== JSON.stringify(other[name]);
+    const name = Object.keys({ ...one, ...other }).find(differs);
+    if (name !== undefined) return firstDifference(one[name], other[name], path === '' ? name : `${path}.${name}`);
+  }
+  return { path, one, other };
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+function side(value: unknown): string {
+  return value === null || value === undefined ? 'nothing' : clipped(JSON.stringify(value), MAX_SIDE_CHARS);
 }

@@ -1,11 +1,14 @@
 import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/call-event.ts';
-import type { JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry, Note, RunStart } from '../../machines/contracts/journal-entry.ts';
 import { type Call, subjectOf } from '../calls/call.ts';
 
-/** What was heard of a call, in order: its events, and pieces of the text of a reply. */
+/** What was heard of a call, in order: its events, and what was noted beside them. */
 export type Heard =
   | { readonly seq: number; readonly event: CallEvent }
-  | { readonly seq: number; readonly text: string };
+  | { readonly seq: number; readonly note: TextDelta | Retrieval };
+
+type TextDelta = Extract<Note, { type: 'text-delta' }>;
+type Retrieval = Extract<Note, { type: 'retrieval' }>;
 
 export interface RecordedCall {
   readonly call: number;
@@ -20,15 +23,24 @@ type Asked = Pick<Call, 'port' | 'input'>;
 export function callsIn(recorded: readonly JournalEntry[]): readonly RecordedCall[] {
   const calls: { readonly call: number; readonly kind: string; readonly heard: Heard[] }[] = [];
   const reading = new Map<string, Heard[]>();
+  let searching: Heard[] | null = null;
   for (const entry of recorded) {
     const { seq } = entry;
     if (entry.type === 'call-start') {
       const heard: Heard[] = [];
       calls[entry.call] = { call: entry.call, kind: kindNamed(entry), heard };
       if (entry.attemptId !== undefined) reading.set(entry.attemptId, heard);
+      if (entry.port === 'retrievePassages') searching = heard;
     }
     if (entry.type === 'call-event') calls[entry.call]?.heard.push({ seq, event: entry.event });
-    if (entry.type === 'text-delta') reading.get(entry.attemptId)?.push({ seq, text: entry.text });
+    if (entry.type === 'text-delta') {
+      const { type, attemptId, text } = entry;
+      reading.get(attemptId)?.push({ seq, note: { type, attemptId, text } });
+    }
+    if (entry.type === 'retrieval') {
+      const { type, query, passages, widened, failure } = entry;
+      searching?.push({ seq, note: { type, query, passages, widened, failure } });
+    }
   }
   return calls;
 }

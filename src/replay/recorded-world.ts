@@ -27,11 +27,16 @@ export function recordedWorld({ stage, journal }: OpenRun, { recall, from, chang
           if (isUnderWay && heard.seq < from) continue;
           const given = change(heard);
           if ('event' in given) stage.deliver({ type: 'call-event', call, port: made.port, event: given.event });
-          else if (stage.calls.has(call)) journal.append({ type: 'text-delta', attemptId, text: given.text });
+          else if (stage.calls.has(call)) journal.append(ofAttempt(given.note, attemptId));
         }
       });
     },
   };
+}
+
+/** In the run that hears it again, its attempt has another id. */
+function ofAttempt(note: Extract<Heard, { note: unknown }>['note'], attemptId: string) {
+  return note.type === 'text-delta' ? { ...note, attemptId } : note;
 }
 
 /** Each recorded call once: the first that is left of those that `nameOf` names alike. */

@@ -1,4 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { makeFolder } from '../../make-folder.ts';
 import { spell } from '../../refusal.ts';
 import { dropTornLine, edgesOf, linesOfFile } from '../line-file.ts';
 import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
@@ -26,7 +27,7 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
     {
       ...shelf,
       create(runId) {
-        orInvalidPath(folder, () => fs().mkdirSync(place, { recursive: true, mode: 0o700 }));
+        orInvalidPath(folder, () => makeFolder(place));
         return shelf.create(runId);
       },
       spines: () => journalsIn(place).flatMap(shelf.spine),
@@ -49,6 +50,7 @@ function fileShelf(pathOf: (runId: string) => string, named: string) {
   function claim(runId: string): void {
     // A device, or a pipe, has no lock beside it.
     if (fs().existsSync(pathOf(runId)) && !fs().statSync(pathOf(runId)).isFile()) return;
+    if (!fs().existsSync(paths().dirname(pathOf(runId)))) throw new Error('there is no such folder');
     const owner = takeLock(lockOf(runId));
     if (owner !== null) throw runInUse(runId, `the process ${owner}`);
   }
@@ -113,6 +115,11 @@ function edges(path: string): ReturnType<typeof edgesOf> {
 /** By its name: a file that was not written here has none. */
 function journalsIn(folder: string): readonly string[] {
   if (!fs().existsSync(folder)) return [];
+  if (!fs().statSync(folder).isDirectory())
+    throw new PostChainError(
+      'invalid_path',
+      `The journals "${folder}" are no folder: give a folder, or an SQLite file (.db).`,
+    );
   return fs()
     .readdirSync(folder, { withFileTypes: true })
     .flatMap((file) =>

@@ -23,8 +23,10 @@ export type RunStatus = 'completed' | 'degraded' | 'cancelled' | 'running' | 'in
 export interface RunSummary {
   readonly runId: string;
   readonly request: string;
-  /** ISO 8601; empty where the journal cannot be read. */
+  /** When it began, a fork as a fork; ISO 8601, empty where the journal cannot be read. */
   readonly startedAt: string;
+  /** The run that it is a fork of, and the entry; null for one that began by itself. */
+  readonly forkedFrom: { readonly runId: string; readonly seq: number } | null;
   readonly status: RunStatus;
 }
 

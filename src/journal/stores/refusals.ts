@@ -3,7 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 export function noSuchRun(runId: string): PostChainError {
   return new PostChainError(
     'invalid_journal',
-    `There is no run ${JSON.stringify(runId)} here; "postchain runs" lists those that there are.`,
+    `There is no run ${JSON.stringify(runId)} here; list() gives those that there are.`,
   );
 }
 

@@ -78,16 +78,28 @@ function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
 
 function summaryOf({ runId, first, last, isWritten }: Spine): RunSummary {
   const start = beginningSchema.safeParse(jsonOf(first));
-  if (!start.success) return { runId, request: '', startedAt: '', status: 'damaged' };
-  const { request, startedAt } = start.data;
-  return { runId, request, startedAt, status: statusOf(last, isWritten) };
+  if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
+  const { request, forkedFrom } = start.data;
+  const startedAt = forkedFrom?.forkedAt ?? start.data.startedAt;
+  return {
+    runId,
+    request,
+    startedAt,
+    forkedFrom: forkedFrom && { runId: forkedFrom.runId, seq: forkedFrom.seq },
+    status: statusOf(last, isWritten),
+  };
 }
 
 const newestFirst = (one: RunSummary, other: RunSummary): number =>
   one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0;
 
 /** Lists show much at once: whether a journal is whole is looked at when it is read. */
-const beginningSchema = z.object({ type: z.literal('run-start'), request: z.string(), startedAt: z.iso.datetime() });
+const beginningSchema = z.object({
+  type: z.literal('run-start'),
+  request: z.string(),
+  startedAt: z.iso.datetime(),
+  forkedFrom: z.object({ runId: z.string(), seq: z.int(), forkedAt: z.iso.datetime() }).nullable(),
+});
 const lastSchema = z.union([
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']) }),
   z.object({ type: z.string().refine((type) => type !== 'run-end') }),

@@ -63,7 +63,7 @@ const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
     host: { flags: ['--docs', 'docs'] },
     states: true,
     redacted: false,
-    forkedFrom: { runId: 'q', seq: 7, changes: ['thresholds.confidence=0.5'] },
+    forkedFrom: { runId: 'q', seq: 7, changes: ['thresholds.confidence=0.5'], forkedAt: '2025-01-27T10:00:00Z' },
   },
   'call-start': { type: 'call-start', call: 0, port: 'readReply' },
   'call-event': { type: 'call-event', call: 0, port: 'measureContext', event: { type: 'settled', output: [1] } },

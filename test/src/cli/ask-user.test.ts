@@ -292,7 +292,7 @@ describe('directions', () => {
 
 describe('questions of a run that goes on', () => {
   it('that were answered before are not put again', async () => {
-    const plan: Plan = { yield: (call: number) => unsureAnswer(call, { confidence: 0.1 }) };
+    const plan = { yield: (call: number) => unsureAnswer(call, { confidence: 0.1 }) };
     const { run } = startScripted(plan, { limits: { maxCycles: 5 } }, { mode: 'manual' });
     const asks = () => entriesOf(run, 'direction-asked').length;
     await expect.poll(asks).toBe(1);

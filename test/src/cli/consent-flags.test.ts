@@ -36,7 +36,7 @@ describe('a run over earlier turns, with nobody at a terminal', () => {
       ...flags,
     );
     expect(code).toBe(0);
-    expect(stderr).toMatch(/ documents · 4 earlier turns\n/);
+    expect(stderr).toMatch(/ documents · 4 earlier turns · run [0-9a-f]{8}\n/);
     expect(stderr).toContain(line);
     expect(stderr).not.toContain('\u001b');
     const entries = entriesIn(path);

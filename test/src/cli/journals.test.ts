@@ -90,7 +90,7 @@ describe('runs that are kept', () => {
 
   it.each([
     [['show', 'nothing'], /There is no run "nothing": wanted a journal file, an id of "postchain runs", or "last"\./u],
-    [['replay', 'last'], /There is no run "last"/u],
+    [['replay', 'last'], /There are no runs yet: postchain run "a question" makes one\./u],
     [['fork', 'last', '--at', '0'], /'0' is invalid/u],
     [['fork', 'last'], /required option '--at <entry>'/u],
     [['resume'], /missing required argument 'run'/u],
@@ -168,5 +168,34 @@ describe('postchain resume and fork', () => {
     const fork = await user.call('fork', 'last', '--at', '5');
     expect(fork.stderr).toContain('1 document');
     expect(fork.stdout).toContain('1932');
+  });
+});
+
+describe('what a user gets wrong', () => {
+  it.skipIf(!existsSync('/proc/self'))('a place where nothing can be made is refused, and does not hang', async () => {
+    const { code, stderr } = await aUser({}, '/proc/nope').call('run', 'x');
+    expect(stderr).toMatch(/^postchain: The journal "\/proc\/nope" cannot be written \(ENOENT/u);
+    expect(code).toBe(2);
+  });
+
+  it('a fork of now stands before the run that it is of, and says what it is', async () => {
+    const user = aUser((await aModel()).env);
+    await user.call('run', 'Is it so?', '--model', 'good');
+    const [run] = JSON.parse((await user.call('runs', '--json')).stdout);
+    await user.call('fork', 'last', '--at', '5', '--set', 'limits.maxCycles=2');
+    const [fork, first] = JSON.parse((await user.call('runs', '--json')).stdout);
+    expect(first).toEqual(run);
+    expect(fork).toMatchObject({ forkedFrom: { runId: run.runId, seq: 5 } });
+    expect((await user.call('runs')).stdout).toContain(`(fork of ${run.runId.slice(0, 8)} at 5) Is it so?`);
+    expect((await user.call('show', 'last')).stdout).toContain('0 passages found');
+  });
+
+  it('a file in which nothing was written is no run', async () => {
+    const place = temporaryFolder();
+    writeFileSync(join(place, 'a.jsonl'), '');
+    const user = aUser({}, place);
+    expect((await user.call('runs')).stdout).toContain('damaged');
+    for (const command of ['show', 'resume'])
+      expect(await user.call(command, 'a')).toMatchObject({ code: 2, stderr: expect.stringMatching(/begins/u) });
   });
 });

@@ -88,7 +88,13 @@ describe('a fork', () => {
 
   it.each([
     [{ 'thresholds.confidense': 1 }, /^thresholds\.confidense: there is no such number; wanted one of confidence/u],
-    [{ 'limits.maxCycles': 'two' }, /^limits\.maxCycles: got "two"; wanted a number\./u],
+    [{ 'limits.maxCycles': 'two' }, /^limits\.maxCycles: got "two"; .*expected number/u],
+    [{ 'limits.maxCycles': 0 }, /^limits\.maxCycles: got 0; too small/u],
+    [{ 'thresholds.confidence': 7 }, /^thresholds\.confidence: got 7; too big/u],
+    [
+      { 'reply.confidense': 0.1 },
+      /^reply\.confidense: the reply that comes next has no such member; wanted one of .*confidence/u,
+    ],
     [{ phase: 'sleep' }, /^phase: got "sleep"; wanted one of action/u],
     [{ results: 1 }, /^results: there is no such thing to change; wanted limits/u],
     [{ reply: 1 }, /^reply: there is no such thing to change/u],
@@ -104,7 +110,7 @@ describe('a fork', () => {
     [{ 'reply.insights.first': 'x' }, /its list has no item "first"/u],
     [{ 'reply.insights.0.length': 9 }, /nothing is in "It is so", so no "length"/u],
     [{ 'reply.insights.0': 'x' }, null],
-    [{ 'reply.__proto__.polluted': 1 }, null],
+    [{ 'reply.__proto__.polluted': 1 }, /has no such member/u],
   ])('finds the places of a reply, or says that there is none: %j', async (set, message) => {
     const { chain, run } = await aRun();
     const at = run.journal.find((entry) => entry.type === 'attempt-end' && entry.task === 'observation')?.seq ?? 0;

@@ -9,7 +9,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
-const BEGUN = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z"}\n';
+const BEGUN = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z","forkedFrom":null}\n';
 
 async function read(store: JournalStore, runId: string): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];

@@ -1,11 +1,28 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
-import { journalFile } from '../../../../src/journal/stores/file-journals.ts';
+import { fileJournals, journalFile } from '../../../../src/journal/stores/file-journals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 
 const entry = (seq: number): JournalEntry => ({ seq, atMs: 1, type: 'text-delta', attemptId: 'a', text: 'one\ntwo' });
+
+describe('journals in a folder', () => {
+  it('leave alone what is none of theirs', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, '50%.jsonl'), 'x');
+    mkdirSync(join(folder, 'old.jsonl'));
+    expect(await fileJournals(folder).list()).toEqual([]);
+  });
+
+  it('are refused where the folder is a file', async () => {
+    const path = join(temporaryFolder(), 'journals');
+    writeFileSync(path, 'x');
+    await expect(fileJournals(path).list()).rejects.toThrow(
+      expect.objectContaining({ code: 'invalid_path', message: expect.stringContaining('no folder') }),
+    );
+  });
+});
 
 describe('a journal as one file', () => {
   it('has every entry on a line of its own as soon as it is written', () => {

@@ -82,7 +82,7 @@ describe.each(Object.entries(stores))('journals in %s', (_, open) => {
     store.create('a').close();
     await expect(read(store, 'a')).rejects.toThrow('run a: no run begins in it');
     await expect(store.open('a')).rejects.toMatchObject({ code: 'invalid_journal' });
-    expect(await store.list()).toEqual([{ runId: 'a', request: '', startedAt: '', status: 'damaged' }]);
+    expect(await store.list()).toMatchObject([{ runId: 'a', request: '', startedAt: '', status: 'damaged' }]);
   });
 
   it('are closed once, and take nothing more', async () => {
@@ -106,11 +106,11 @@ describe.each(Object.entries(stores))('journals in %s', (_, open) => {
     write(store, 'killed', begunAt(journal.slice(0, -1), '2026-01-01T12:00:00.000Z'));
     write(store, 'alive', begunAt(journal.slice(0, 3), '2026-01-01T11:00:00.000Z'), false);
     const { status } = journal.at(-1) as Extract<JournalEntry, { type: 'run-end' }>;
-    const request = 'Is it so?';
+    const common = { request: 'Is it so?', forkedFrom: null };
     expect(await store.list()).toEqual([
-      { runId: 'killed', request, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
-      { runId: 'alive', request, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },
-      { runId: 'ended', request, startedAt: '2026-01-01T10:00:00.000Z', status },
+      { runId: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
+      { runId: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },
+      { runId: 'ended', ...common, startedAt: '2026-01-01T10:00:00.000Z', status },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const entry = {
@@ -30,5 +31,12 @@ export default defineConfig({
     },
   },
   // Those on a real Restate server have a command of their own.
-  test: { include: ['test/**/*.test.ts'], exclude: ['test/restate/**'], reporters: ['default'], testTimeout: 20_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/restate/**'],
+    reporters: ['default'],
+    testTimeout: 20_000,
+    // Vitest would leave one of two cores idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+  },
 });

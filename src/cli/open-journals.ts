@@ -20,8 +20,6 @@ export function openJournals({ journals = defaultPlace() }: JournalFlags): Journ
   return SQLITE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
 }
 
-export const NO_RUNS = 'There are no runs yet: postchain run "a question" makes one.';
-
 /**
  * Where a new run is kept. A place that nobody asked for (a home that cannot be written, say) is no reason not to run: the run then says
  * that it is not kept.
@@ -40,6 +38,8 @@ export function journalsForRun(flags: JournalFlags): JournalStore {
     },
   };
 }
+
+export const NO_RUNS = 'There are no runs yet: postchain run "a question" makes one.';
 
 export interface FoundRun {
   readonly store: JournalStore;

@@ -10,6 +10,7 @@ import { onAbort } from '../on-abort.ts';
 import { spell } from '../refusal.ts';
 import type { ChainParts } from './actors.ts';
 import { createEventStream } from './event-stream.ts';
+import { guardedWriter } from './guarded-writer.ts';
 import { answerAfterCrash, answerAfterStop } from './last-resort.ts';
 import type { Run } from './run.ts';
 import { inputOfStart } from './run-start.ts';
@@ -32,7 +33,8 @@ export interface RunParts {
   readonly writer?: JournalWriter;
 }
 
-export function openRun(start: RunStart, { parts, atMs, writer }: RunParts): OpenRun {
+export function openRun(start: RunStart, { parts, atMs, writer: given }: RunParts): OpenRun {
+  const writer = given && guardedWriter(given);
   const journal = createJournal(atMs);
   const stream = createEventStream(journal.entries);
   if (writer !== undefined) journal.listen(writer.write);

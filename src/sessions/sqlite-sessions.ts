@@ -71,9 +71,10 @@ const keyOf = (id: string): string => JSON.stringify(id);
 /** The oldest first. */
 function newestTexts(file: SessionFile, sessionId: string, turns: number): readonly unknown[] {
   if (!(turns >= 1)) return [];
-  const newest = file.prepare('SELECT turn FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?').raw();
-  const rows = newest.all([keyOf(sessionId), Math.floor(turns)]) as [unknown][];
-  return rows.map(([text]) => text).reverse();
+  const newest = file.prepare('SELECT CAST(turn AS BLOB) FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?').raw();
+  const rows = newest.all([keyOf(sessionId), Math.floor(turns)]) as [Uint8Array][];
+  // As bytes: the library ends the process where a text is no UTF-8, as in a file that was damaged.
+  return rows.map(([bytes]) => new TextDecoder().decode(bytes)).reverse();
 }
 
 function appendText(file: SessionFile, sessionId: string, runId: string, text: string, maxTurns: number): void {

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { spell } from '../../refusal.ts';
 import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../../sqlite/sqlite-file.ts';
+import { jsonOf } from '../journal-line.ts';
 import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
 import { alive, thisProcess } from './owner.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
@@ -21,7 +22,7 @@ const SCHEMA = `
 
 interface Row {
   readonly id: number;
-  readonly owner: string | null;
+  readonly owner: Bytes | null;
 }
 
 /**
@@ -71,7 +72,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         inFile((file) =>
           inTransaction(file, () => {
             const { id, owner } = requireRow(file, runId);
-            const writer = alive(owner ?? '');
+            const writer = alive(textOf(owner));
             if (writer !== null) throw runInUse(runId, `the process ${writer}`);
             file.prepare('UPDATE run SET owner = ? WHERE id = ?').run(thisProcess(), id);
             return sinkTo(file, id, countOf(file, id));
@@ -90,6 +91,11 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
   };
 }
 
+/** As bytes: the library ends the process where a text is no UTF-8, as in a file that was damaged. */
+type Bytes = Uint8Array;
+
+const textOf = (bytes: Bytes | null): string => (bytes === null ? '' : new TextDecoder().decode(bytes));
+
 const nameOf = (runId: string): string => JSON.stringify(runId);
 
 function inTransaction<Value>(file: SqliteFile, act: () => Value): Value {
@@ -97,7 +103,9 @@ function inTransaction<Value>(file: SqliteFile, act: () => Value): Value {
 }
 
 function rowOf(file: SqliteFile, runId: string): Row | undefined {
-  return file.prepare('SELECT id, owner FROM run WHERE run = ?').get(nameOf(runId)) as Row | undefined;
+  return file.prepare('SELECT id, CAST(owner AS BLOB) AS owner FROM run WHERE run = ?').get(nameOf(runId)) as
+    | Row
+    | undefined;
 }
 
 function requireRow(file: SqliteFile, runId: string): Row {
@@ -126,10 +134,12 @@ function sinkTo(file: SqliteFile, id: number, count: number): LineSink {
 const PAGE = 1_000;
 
 function* linesOf(file: SqliteFile, id: number): Generator<string> {
-  const page = file.prepare('SELECT line FROM line WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');
+  const page = file.prepare(
+    'SELECT CAST(line AS BLOB) AS line FROM line WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?',
+  );
   for (let from = 0; ; from += PAGE) {
-    const rows = page.all(id, from, PAGE) as { line: string }[];
-    for (const { line } of rows) yield line;
+    const rows = page.all(id, from, PAGE) as { line: Bytes }[];
+    for (const { line } of rows) yield textOf(line);
     if (rows.length < PAGE) return;
   }
 }
@@ -137,16 +147,22 @@ function* linesOf(file: SqliteFile, id: number): Generator<string> {
 function spinesIn(file: SqliteFile): readonly Spine[] {
   const rows = file
     .prepare(
-      `SELECT run.run AS name, run.owner AS owner,
-        (SELECT line FROM line WHERE line.run = run.id ORDER BY seq ASC LIMIT 1) AS first,
-        (SELECT line FROM line WHERE line.run = run.id ORDER BY seq DESC LIMIT 1) AS last
+      `SELECT CAST(run.run AS BLOB) AS name, CAST(run.owner AS BLOB) AS owner,
+        (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq ASC LIMIT 1) AS first,
+        (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq DESC LIMIT 1) AS last
        FROM run`,
     )
-    .all() as { name: string; owner: string | null; first: string | null; last: string | null }[];
+    .all() as { name: Bytes; owner: Bytes | null; first: Bytes | null; last: Bytes | null }[];
   return rows.map(({ name, owner, first, last }) => ({
-    runId: JSON.parse(name) as string,
-    first: first ?? '',
-    last: last ?? '',
-    isWritten: alive(owner ?? '') !== null,
+    runId: idOf(textOf(name)),
+    first: textOf(first),
+    last: textOf(last),
+    isWritten: alive(textOf(owner)) !== null,
   }));
+}
+
+/** A name that was damaged is shown as it is. */
+function idOf(name: string): string {
+  const read = jsonOf(name);
+  return typeof read === 'string' ? read : name;
 }

@@ -110,7 +110,7 @@ describe('a fork', () => {
     [{ 'reply.insights.first': 'x' }, /its list has no item "first"/u],
     [{ 'reply.insights.0.length': 9 }, /nothing is in "It is so", so no "length"/u],
     [{ 'reply.insights.0': 'x' }, null],
-    [{ 'reply.__proto__.polluted': 1 }, /no such member/u],
+    [{ 'reply.__proto__.polluted': 1 }, /has no such member/u],
   ])('finds the places of a reply, or says that there is none: %j', async (set, message) => {
     const { chain, run } = await aRun();
     const at = run.journal.find((entry) => entry.type === 'attempt-end' && entry.task === 'observation')?.seq ?? 0;

@@ -163,6 +163,8 @@ describe('sessions in a file', () => {
     damage.run('{"runId": "r1", "requ', '"r1"');
     damage.run(JSON.stringify({ ...aTurn('r3'), status: 'asleep' }), '"r3"');
     damage.run('null', '"r4"');
+    // No UTF-8.
+    other.exec(`UPDATE turn SET turn = CAST(x'7bff7d' AS TEXT) WHERE run = '"r4"'`);
     const told: string[] = [];
     const { signal } = new AbortController();
     const turns = await store.recall('u42', { turns: 9, signal, onProblem: (problem) => told.push(problem) });

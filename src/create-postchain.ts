@@ -1,5 +1,6 @@
 import { PostChainError } from '../machines/contracts/error.ts';
 import type { JournalEntry } from '../machines/contracts/journal-entry.ts';
+import { entriesOf } from './journal/entries-of.ts';
 import type { JournalStore } from './journal/stores/journal-store.ts';
 import { type ForkOptions, forkRun } from './replay/fork.ts';
 import { resumeRun } from './replay/resume.ts';
@@ -60,10 +61,4 @@ function noJournals(): never {
     'invalid_option',
     'The chain keeps no journals; wanted the option journals, say fileJournals("runs").',
   );
-}
-
-async function entriesOf(journal: AsyncIterable<JournalEntry>): Promise<readonly JournalEntry[]> {
-  const entries: JournalEntry[] = [];
-  for await (const entry of journal) entries.push(entry);
-  return entries;
 }

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { entriesOf } from '../journal/entries-of.ts';
 import { findRun } from './open-journals.ts';
 import { prepareRun } from './prepare-run.ts';
 import { type GivenFlags, recordedFlags } from './recorded-flags.ts';
@@ -22,8 +22,7 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
   const { at, set = [], ...others } = flags;
   const changes = Object.fromEntries(set.map(readChange));
   const found = await findRun(name, flags);
-  const entries: JournalEntry[] = [];
-  for await (const entry of found.store.read(found.runId)) entries.push(entry);
+  const entries = await entriesOf(found.store.read(found.runId));
   // The session is its run's: what might have been said is not remembered in it.
   const { session: _, sessionFile: __, ...recorded } = await recordedFlags(found, flags);
   const prepared = await prepareRun({ ...recorded, ...others });

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { lineWriter } from '../journal/journal-line.ts';
+import { entriesOf } from '../journal/entries-of.ts';
+import { linesOf } from '../journal/journal-line.ts';
 import { journalFile } from '../journal/stores/file-journals.ts';
 import { count, grouped, oneLine, printableJson } from '../presentation/printable.ts';
 import { type Divergence, divergenceText } from '../replay/divergence.ts';
@@ -27,8 +28,7 @@ export async function replayCommand(name: string, flags: ReplayFlags, { stdout, 
       `--update: got the run ${name}; wanted a journal file: what was kept of a run stays.`,
     );
   const { store, runId } = await findRun(name, flags);
-  const recorded: JournalEntry[] = [];
-  for await (const entry of store.read(runId)) recorded.push(entry);
+  const recorded = await entriesOf(store.read(runId));
   if (flags.vitest !== undefined) return writeTest(flags.vitest, recorded, stdout);
   const { divergence, journal } = replay(recorded);
   if (divergence !== null && flags.update) return update(name, recorded, divergence, stdout);
@@ -70,11 +70,6 @@ function replaceJournal(path: string, journal: readonly JournalEntry[]): void {
     rmSync(whole, { force: true });
     throw new PostChainError('invalid_path', `${path}: it cannot be written (${(cause as Error).message}).`, { cause });
   }
-}
-
-function linesOf(journal: readonly JournalEntry[]): string {
-  const writer = lineWriter();
-  return journal.map((entry) => `${writer.line(entry)}\n`).join('');
 }
 
 /** What somebody wrote is not written over. */

@@ -42,6 +42,12 @@ function marked(entry: JournalEntry): JournalEntry {
   return entry.type === 'text-delta' ? { ...entry, text: '' } : entry;
 }
 
+/** A whole journal as the text of a file. */
+export function linesOf(journal: readonly JournalEntry[]): string {
+  const writer = lineWriter();
+  return journal.map((entry) => `${writer.line(entry)}\n`).join('');
+}
+
 function redacting(redact: Redact) {
   return (_: string, value: unknown): unknown => (typeof value === 'string' ? redact(value) : value);
 }

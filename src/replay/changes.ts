@@ -12,8 +12,6 @@ import type { Heard } from './recorded-calls.ts';
 export type ForkChanges = Readonly<Record<string, unknown>>;
 
 export interface ReadChanges {
-  /** The members of a reply that are changed. */
-  readonly replyMembers: readonly string[];
   /** What the run is told. */
   readonly events: readonly ChainEvent[];
   /** Sees what was heard of calls, the first finished reply among it. */
@@ -42,7 +40,6 @@ export function readChanges(changes: ForkChanges, recorded: readonly JournalEntr
   requirePlaces(reply, recorded);
   return {
     events: [...(adjusts ? [{ type: 'run.adjusted' as const, ...numbers }] : []), ...directed],
-    replyMembers: reply.map(([[name = '']]) => name),
     change: changingFirstReply(reply),
   };
 }
@@ -98,13 +95,18 @@ function changedReply(reply: unknown, paths: readonly ReplyChange[]): unknown {
   return paths.reduce((whole, [path, part]) => withPart(whole, path, part), reply);
 }
 
-/** Throws `invalid_option` where the reply that is heard next has no such place. */
+/** Throws `invalid_option` where the reply that is heard next has no such place: a misspelt member would silently do nothing. */
 function requirePlaces(paths: readonly ReplyChange[], recorded: readonly JournalEntry[]): void {
   if (paths.length === 0) return;
   const next = recorded.find((entry) => entry.type === 'call-event' && entry.event.type === 'reply.ended');
   if (next?.type !== 'call-event' || next.event.type !== 'reply.ended')
     throw refused('reply', 'no reply was recorded behind the entry', 'an entry before the last reply');
-  changedReply(next.event.reply.value, paths);
+  const { value } = next.event.reply;
+  const members = Object.keys(Object(value));
+  const unknown = paths.map(([[name = '']]) => name).find((name) => !members.includes(name));
+  if (unknown !== undefined && members.length > 0)
+    throw refused(`reply.${unknown}`, 'the reply that comes next has no such member', `one of ${members.join(', ')}`);
+  changedReply(value, paths);
 }
 
 function withPart(whole: unknown, [name = '', ...below]: readonly string[], part: unknown): unknown {

@@ -47,7 +47,6 @@ export function forkRun(
   requireSameChart(start);
   const from = leavingAt(entries, at);
   const changes = readChanges(set, entries.slice(from));
-  requireMembers(entries, from, changes.replyMembers);
   const recall = recallOf({ start, entries, from, runId }, parts);
   const clock = runClock(parts.clock, start.startedAtMs, entries[from - 1]?.atMs ?? 0);
   const own: RunStart = {
@@ -86,21 +85,6 @@ function leavingAt(entries: readonly JournalEntry[], at: number): number {
     );
   const from = entries.findLastIndex(({ seq, type }) => seq <= at && STIMULI.has(type));
   return from < 0 ? entries.findIndex(({ type }) => STIMULI.has(type)) : from;
-}
-
-/** A misspelt member would silently do nothing. */
-function requireMembers(entries: readonly JournalEntry[], from: number, names: readonly string[]): void {
-  const next = entries.find(
-    (entry) => entry.seq >= from && entry.type === 'call-event' && entry.event.type === 'reply.ended',
-  );
-  const ended = next?.type === 'call-event' && next.event.type === 'reply.ended' ? next.event : null;
-  const members = Object.keys(Object(ended?.reply.value));
-  const unknown = names.find((name) => members.length > 0 && !members.includes(name));
-  if (unknown !== undefined)
-    throw new PostChainError(
-      'invalid_option',
-      `reply.${unknown}: the reply that comes next has no such member; wanted one of ${members.join(', ')}.`,
-    );
 }
 
 /**

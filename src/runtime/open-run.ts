@@ -1,16 +1,15 @@
-import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
-import { chainEventSchema } from '../../machines/contracts/chain-event.ts';
+import { type ChainEvent, chainEventSchema } from '../../machines/contracts/chain-event.ts';
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStart } from '../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { guardedWriter } from '../journal/guarded-writer.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
 import type { JournalWriter } from '../journal/stores/journal-store.ts';
 import { onAbort } from '../on-abort.ts';
 import { spell } from '../refusal.ts';
 import type { ChainParts } from './actors.ts';
 import { createEventStream } from './event-stream.ts';
-import { guardedWriter } from './guarded-writer.ts';
 import { answerAfterCrash, answerAfterStop } from './last-resort.ts';
 import type { Run } from './run.ts';
 import { inputOfStart } from './run-start.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { guardedWriter } from '../guarded-writer.ts';
 import { jsonOf, type LineWriter, lineReader, lineWriter, unreadable } from '../journal-line.ts';
 import type { JournalStore, JournalStoreOptions, JournalWriter, RunStatus, RunSummary } from './journal-store.ts';
 import type { LineSink, Shelf, Spine } from './shelf.ts';
@@ -53,27 +54,7 @@ function requireRedacted(runId: string, entries: readonly JournalEntry[]): void 
 }
 
 function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
-  let failure: string | null = null;
-  let closed = false;
-  const attempt = (act: () => void): void => {
-    try {
-      act();
-    } catch (error) {
-      failure ??= error instanceof Error ? error.message : String(error);
-    }
-  };
-  return {
-    get failure() {
-      return failure;
-    },
-    write(entry) {
-      if (failure === null && !closed) attempt(() => sink.append(lines.line(entry)));
-    },
-    close() {
-      if (!closed) attempt(sink.close);
-      closed = true;
-    },
-  };
+  return guardedWriter({ write: (entry) => sink.append(lines.line(entry)), close: () => sink.close() });
 }
 
 function summaryOf({ runId, first, last, isWritten }: Spine): RunSummary {

@@ -3,8 +3,8 @@ import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { JournalWriter, OpenedJournal } from '../journal/stores/journal-store.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { liveWorld } from '../runtime/live-world.ts';
+import type { ChainStage } from '../runtime/open-run.ts';
 import type { Run } from '../runtime/run.ts';
-import type { Stage } from '../runtime/stage.ts';
 import { divergenceText } from './divergence.ts';
 import { rehearse } from './rehearse.ts';
 import { runClock } from './run-clock.ts';
@@ -55,7 +55,7 @@ function callsIn(entries: readonly JournalEntry[]): ReadonlySet<number> {
 }
 
 /** A reply cannot be read on where another process stopped: it is asked for anew. */
-function loseReplies({ calls, deliver }: Stage, begun: ReadonlySet<number>): void {
+function loseReplies({ calls, deliver }: Pick<ChainStage, 'calls' | 'deliver'>, begun: ReadonlySet<number>): void {
   for (const [call, { port }] of [...calls])
     if (port === 'readReply' && begun.has(call))
       deliver({ type: 'call-event', call, port, event: { type: 'reply.lost' } });

@@ -2,7 +2,9 @@ import { actionMachine } from '../../machines/action/action.machine.ts';
 import { actionVerdicts } from '../../machines/action/verdicts.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { attemptVerdicts } from '../../machines/attempt/verdicts.ts';
+import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import type { RetrievePassagesInput } from '../../machines/chain/ports.ts';
+import { chainVerdicts } from '../../machines/chain/verdicts.ts';
 import type {
   CompareAnswersInput,
   ContextMeasures,
@@ -81,6 +83,14 @@ export function joinActors(parts: ActorParts) {
     ),
     ...createSessionActors(parts.sessions, conductor),
   };
+}
+
+/** The chain's machine joined to all that, with its guards listened to. */
+export function joinChain(parts: ActorParts): typeof chainMachine {
+  return chainMachine.provide({
+    actors: joinActors(parts),
+    guards: listenToGuards(chainVerdicts, parts.watcher.verdicts.of(chainMachine.id)),
+  });
 }
 
 /** What a run tells of its calls: text for the journal, partial values for who watches. */

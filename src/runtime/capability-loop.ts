@@ -1,4 +1,4 @@
-import { type ActorRefFrom, createActor } from 'xstate';
+import type { ActorRefFrom } from 'xstate';
 import type { actionMachine } from '../../machines/action/action.machine.ts';
 import { brokenOffFacts } from '../../machines/action/facts.ts';
 import { underWay } from '../../machines/chain/under-way.ts';
@@ -14,18 +14,17 @@ import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import { actionInput } from '../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../machines/policies/progress.ts';
 import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
-import { directly } from '../calls/call.ts';
-import { createVerdictLogs } from '../journal/guard-verdicts.ts';
 import { createJournal } from '../journal/journal.ts';
-import { observeSystem } from '../journal/observe.ts';
 import { onAbort } from '../on-abort.ts';
-import { joinActors } from './actors.ts';
+import { type ChainParts, joinActors } from './actors.ts';
 import { inputOf } from './chain-input.ts';
 import type { NextStep } from './decider.ts';
 import { createEventStream, type RunEvent } from './event-stream.ts';
+import { liveWorld } from './live-world.ts';
 import { type PostChainOptions, readOptions } from './options.ts';
 import { partsOf } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
+import { createStage } from './stage.ts';
 
 export interface LoopOptions extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'signal'> {
   /** The first step, where it is known; else the model is asked for it, once. */
@@ -92,19 +91,18 @@ function firstCall(given: unknown): ActionInput['call'] {
 
 const STOPPED = 'the loop was stopped';
 
-function startLoop(input: ActionInput, parts: ReturnType<typeof partsOf>, signal: AbortSignal | undefined): LoopRun {
+function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | undefined): LoopRun {
   const { clock } = parts;
   const beganAtMs = clock.now();
   const journal = createJournal(() => clock.now() - beganAtMs);
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
-  const verdicts = createVerdictLogs();
-  const { action } = joinActors({
-    ...parts,
-    conductor: directly,
-    watcher: { verdicts, record: journal.append, partial: stream.push },
+  const { actor, ...stage } = createStage({
+    join: (seams) => joinActors({ ...parts, ...seams }).action,
+    input,
+    journal,
+    partial: stream.push,
   });
-  const actor = createActor(action, { input, clock, inspect: observeSystem(journal.append, verdicts) });
   let forget = (): void => {};
   /** What the calls under way had used when they were broken off. */
   let broken = NO_USAGE;
@@ -133,9 +131,10 @@ function startLoop(input: ActionInput, parts: ReturnType<typeof partsOf>, signal
   });
   const cancel = (): void => {
     broken = underWay(actor.getSnapshot()).usage;
-    actor.stop();
+    stage.deliver({ type: 'run-stopped' });
   };
-  actor.start();
+  stage.enter(liveWorld(clock, stage.deliver));
+  stage.start();
   if (signal?.aborted) cancel();
   else if (signal !== undefined) forget = onAbort(signal, cancel);
   return { outcome, events: stream, journal: journal.entries, cancel, actor };

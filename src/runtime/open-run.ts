@@ -1,3 +1,4 @@
+import type { chainMachine } from '../../machines/chain/chain.machine.ts';
 import { type ChainEvent, chainEventSchema } from '../../machines/contracts/chain-event.ts';
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
@@ -8,17 +9,20 @@ import { createJournal, type Journal } from '../journal/journal.ts';
 import type { JournalWriter } from '../journal/stores/journal-store.ts';
 import { onAbort } from '../on-abort.ts';
 import { spell } from '../refusal.ts';
-import type { ChainParts } from './actors.ts';
+import { type ChainParts, joinChain } from './actors.ts';
 import { createEventStream } from './event-stream.ts';
 import { answerAfterCrash, answerAfterStop } from './last-resort.ts';
 import type { Run } from './run.ts';
 import { inputOfStart } from './run-start.ts';
 import { createStage, type Stage } from './stage.ts';
+import { createStateRecorder } from './state-recorder.ts';
+
+export type ChainStage = Stage<typeof chainMachine>;
 
 /** A run before it plays: its stage, its journal, and its face for who started it. */
 export interface OpenRun {
   readonly run: Run;
-  readonly stage: Stage;
+  readonly stage: ChainStage;
   readonly journal: Journal;
   /** Tells the run when the signal aborts. */
   obey(signal: AbortSignal | undefined): void;
@@ -39,7 +43,13 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: RunPart
   if (writer !== undefined) journal.listen(writer.write);
   journal.listen(stream.push);
   journal.append(start);
-  const stage = createStage({ input: inputOfStart(start), states: start.states, parts, journal, partial: stream.push });
+  const stage = createStage({
+    join: (seams) => joinChain({ ...parts, ...seams }),
+    input: inputOfStart(start),
+    journal,
+    partial: stream.push,
+    ...(start.states && { settled: createStateRecorder(journal) }),
+  });
   const { actor } = stage;
 
   let forget = (): void => {};

@@ -1,16 +1,12 @@
-import { type ActorRefFrom, createActor } from 'xstate';
-import { chainMachine } from '../../machines/chain/chain.machine.ts';
-import { chainVerdicts } from '../../machines/chain/verdicts.ts';
+import { type ActorRefFrom, type AnyStateMachine, createActor, type InputFrom, type SnapshotFrom } from 'xstate';
 import { LAST_EVENTS } from '../../machines/contracts/call-event.ts';
-import type { ChainInput } from '../../machines/contracts/chain-input.ts';
 import type { RuntimeFact, Stimulus } from '../../machines/contracts/journal-entry.ts';
 import { type Call, type Conductor, subjectOf } from '../calls/call.ts';
-import { createVerdictLogs, listenToGuards } from '../journal/guard-verdicts.ts';
+import { createVerdictLogs } from '../journal/guard-verdicts.ts';
 import type { Journal } from '../journal/journal.ts';
 import { observeSystem } from '../journal/observe.ts';
-import { type ChainParts, joinActors } from './actors.ts';
+import type { ActorParts } from './actors.ts';
 import { createInbox } from './inbox.ts';
-import { createStateRecorder } from './state-recorder.ts';
 import type { Watcher } from './watcher.ts';
 
 /** What a stage plays in: who makes the calls of its charts and watches its timers. What comes of them is told to the stage. */
@@ -26,22 +22,23 @@ export interface World {
 /** Nobody makes calls and no time passes: the charts get what they are fed with. */
 const stillWorld: World = { perform: () => {}, wait: () => () => {} };
 
-export interface StageParts {
-  readonly input: ChainInput;
-  /** Whether the journal tells the states of the chart. */
-  readonly states: boolean;
-  readonly parts: ChainParts;
+export interface StageParts<Machine extends AnyStateMachine> {
+  /** Joins the machine that plays to what it asks and tells. */
+  readonly join: (seams: Pick<ActorParts, 'watcher' | 'conductor'>) => Machine;
+  readonly input: InputFrom<Machine>;
   readonly journal: Journal;
   readonly partial: Watcher['partial'];
+  /** Hears how the machine stands whenever it is done with what came. */
+  readonly settled?: (context: SnapshotFrom<Machine>['context']) => void;
 }
 
 /**
- * The charts of one run, and everything that passes between them and the world: calls go out, and what comes in comes through
+ * The machines of one run, and everything that passes between them and the world: calls go out, and what comes in comes through
  * `deliver`, one stimulus at a time, each written into the journal before the charts take it in. Live, replayed, resumed or on a
  * cluster, a run is the same stage in another world.
  */
-export interface Stage {
-  readonly actor: ActorRefFrom<typeof chainMachine>;
+export interface Stage<Machine extends AnyStateMachine> {
+  readonly actor: ActorRefFrom<Machine>;
   start(): void;
   /** What comes while the charts take something in waits its turn; what nobody waits for any more is dropped, and not written. */
   deliver(stimulus: Stimulus): void;
@@ -57,7 +54,13 @@ interface Timer {
   cancel: () => void;
 }
 
-export function createStage({ input, states, parts, journal, partial }: StageParts): Stage {
+export function createStage<Machine extends AnyStateMachine>({
+  join,
+  input,
+  journal,
+  partial,
+  settled,
+}: StageParts<Machine>): Stage<Machine> {
   const calls = new Map<number, Call>();
   const timers = new Map<number, Timer>();
   let world = stillWorld;
@@ -92,13 +95,8 @@ export function createStage({ input, states, parts, journal, partial }: StagePar
   const verdicts = createVerdictLogs();
   const record = (fact: RuntimeFact): void => (world.note ?? journal.append)(fact);
   const watcher: Watcher = { verdicts, record, partial };
-  const actor = createActor(
-    chainMachine.provide({
-      actors: joinActors({ ...parts, watcher, conductor }),
-      guards: listenToGuards(chainVerdicts, verdicts.of(chainMachine.id)),
-    }),
-    { input, clock, inspect: observeSystem(journal.append, verdicts) },
-  );
+  const machine: AnyStateMachine = join({ watcher, conductor });
+  const actor = createActor(machine, { input, clock, inspect: observeSystem(journal.append, verdicts) });
 
   const { send, stop } = actor;
 
@@ -134,18 +132,17 @@ export function createStage({ input, states, parts, journal, partial }: StagePar
     }
   }
 
-  const recordState = states ? createStateRecorder(journal) : () => {};
-  const tellState = (): void => recordState(actor.getSnapshot().context);
+  const settle = (): void => settled?.(actor.getSnapshot().context);
   const inbox = createInbox((stimulus: Stimulus) => {
     take(stimulus);
-    tellState();
+    settle();
   });
   return {
-    actor,
+    actor: actor as unknown as ActorRefFrom<Machine>,
     start: () =>
       inbox.during(() => {
         actor.start();
-        tellState();
+        settle();
       }),
     deliver: inbox.push,
     enter(next) {

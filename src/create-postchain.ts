@@ -4,8 +4,8 @@ import { entriesOf } from './journal/entries-of.ts';
 import type { JournalStore } from './journal/stores/journal-store.ts';
 import { type ForkOptions, forkRun } from './replay/fork.ts';
 import { resumeRun } from './replay/resume.ts';
-import { inputOf, newRunId } from './runtime/chain-input.ts';
-import { type PostChainOptions, readOptions } from './runtime/options.ts';
+import { inputOf } from './runtime/chain-input.ts';
+import type { PostChainOptions } from './runtime/options.ts';
 import { partsOf } from './runtime/parts.ts';
 import type { Run } from './runtime/run.ts';
 import type { RunOptions } from './runtime/run-options.ts';
@@ -35,12 +35,11 @@ export interface PostChain {
  * const { answerText, sources } = await chain.run({ request: 'What does Yield decide?' }).answer;
  */
 export function createPostChain(options: PostChainOptions = {}): PostChain {
-  readOptions(options);
   const parts = partsOf(options);
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {
-      const start = runStart(inputOf(run, options, parts), parts, {
+      const start = runStart(inputOf(run, parts), parts, {
         host: run.host ?? null,
         states: options.journals !== undefined,
       });
@@ -49,7 +48,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     resume: async (runId, { signal } = {}) => resumeRun(await kept().open(runId), parts, signal),
     fork: async (run, how) =>
       forkRun(
-        { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: newRunId(options) },
+        { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: parts.newRunId() },
         { parts, journals: options.journals },
         how,
       ),

@@ -15,7 +15,7 @@ import {
 import type { Limits } from '../../machines/contracts/budget.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { type PostChainOptions, readOptions } from '../runtime/options.ts';
+import type { PostChainOptions } from '../runtime/options.ts';
 import { partsOf } from '../runtime/parts.ts';
 import { type JournalPage, type JournalRequest, journalKeeper, readPage, readStatus } from './journal-pages.ts';
 import { play } from './play.ts';
@@ -40,7 +40,6 @@ export type DurableChain = ReturnType<typeof createDurableChain>;
  * gives the answer; `send`, `status` and `journal` may be called at any time. Throws `invalid_option` for options that make no sense.
  */
 export function createDurableChain(options: DurableChainOptions = {}, durable: DurableOptions = {}) {
-  const { limits } = readOptions(options);
   refuseForeign(options);
   const { name = 'postchain', ...serving } = durable;
   const parts = partsOf(options);
@@ -48,7 +47,7 @@ export function createDurableChain(options: DurableChainOptions = {}, durable: D
   const run = async (ctx: WorkflowContext, asked: DurableRunOptions): Promise<FinalAnswer> => {
     const begun = await ctx.run('run-start', () => {
       try {
-        return startOf(ctx.key, asked, options, parts);
+        return startOf(ctx.key, asked, parts);
       } catch (error) {
         throw terminal(error);
       }
@@ -73,7 +72,7 @@ export function createDurableChain(options: DurableChainOptions = {}, durable: D
         (ctx: WorkflowSharedContext, asked: JournalRequest): Promise<JournalPage> => readPage(ctx, asked),
       ),
     },
-    options: { enableLazyState: true, ...timeouts(limits), ...serving },
+    options: { enableLazyState: true, ...timeouts(parts.limits), ...serving },
   });
 }
 

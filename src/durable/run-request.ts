@@ -3,7 +3,6 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStart } from '../../machines/contracts/journal-entry.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { inputOf } from '../runtime/chain-input.ts';
-import type { PostChainOptions } from '../runtime/options.ts';
 import type { RunOptions } from '../runtime/run-options.ts';
 import { chartVersion, runStart } from '../runtime/run-start.ts';
 import { type Patience, timedModel } from './timed-model.ts';
@@ -22,13 +21,8 @@ export interface DurableStart {
  *
  * @throws PostChainError `invalid_request` or `invalid_option`.
  */
-export function startOf(
-  runId: string,
-  asked: DurableRunOptions,
-  options: PostChainOptions,
-  parts: ChainParts,
-): DurableStart {
-  const { limits, ...input } = inputOf(asked, { ...options, newId: () => runId }, parts);
+export function startOf(runId: string, asked: DurableRunOptions, parts: ChainParts): DurableStart {
+  const { limits, ...input } = inputOf(asked, { ...parts, newRunId: () => runId });
   const { firstChunkMs, chunkMs } = limits;
   const raised = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };
   return {

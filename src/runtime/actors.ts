@@ -5,6 +5,7 @@ import { attemptVerdicts } from '../../machines/attempt/verdicts.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import type { RetrievePassagesInput } from '../../machines/chain/ports.ts';
 import { chainVerdicts } from '../../machines/chain/verdicts.ts';
+import type { Limits } from '../../machines/contracts/budget.ts';
 import type {
   CompareAnswersInput,
   ContextMeasures,
@@ -14,7 +15,9 @@ import type { EmbeddingModel } from '../../machines/contracts/embedding.ts';
 import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
 import { type PassageSource, type Retrieval, retrievalSchema } from '../../machines/contracts/passage.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import type { PriceTable } from '../../machines/contracts/price.ts';
 import type { SessionStore } from '../../machines/contracts/session.ts';
+import type { Thresholds } from '../../machines/contracts/thresholds.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import type { Clock } from '../attempts/clock.ts';
 import { joinAttempt } from '../attempts/join-attempt.ts';
@@ -45,8 +48,13 @@ export interface ActorParts {
   readonly sessions: SessionStore;
 }
 
-/** What a chain is joined from, before a run of it. */
-export type ChainParts = Omit<ActorParts, 'watcher' | 'conductor'>;
+/** What a chain is made of, and what its runs go by; a run adds what watches and conducts it. */
+export interface ChainParts extends Omit<ActorParts, 'watcher' | 'conductor'> {
+  readonly limits: Limits;
+  readonly thresholds: Thresholds;
+  readonly prices: PriceTable | null;
+  readonly newRunId: () => string;
+}
 
 /** The actors that the chain's ports want, joined to a model, documents and capabilities. */
 export function joinActors(parts: ActorParts) {

@@ -21,7 +21,7 @@ import { inputOf } from './chain-input.ts';
 import type { NextStep } from './decider.ts';
 import { createEventStream, type RunEvent } from './event-stream.ts';
 import { liveWorld } from './live-world.ts';
-import { type PostChainOptions, readOptions } from './options.ts';
+import type { PostChainOptions } from './options.ts';
 import { partsOf } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
 import { createStage } from './stage.ts';
@@ -65,12 +65,11 @@ export interface LoopRun {
  * `invalid_option` before anything starts, and `outcome` never rejects.
  */
 export function createCapabilityLoop(options: PostChainOptions = {}) {
-  readOptions(options);
   const parts = partsOf(options);
   return {
     run(asked: LoopOptions): LoopRun {
       const { call, ...run } = asked ?? {};
-      const begun = initialState(inputOf(run, options, parts));
+      const begun = initialState(inputOf(run, parts));
       return startLoop(
         { ...actionInput({ ...begun, ...enterPhase(begun) }), call: firstCall(call) },
         parts,

@@ -3,7 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PriceTable } from '../../machines/contracts/price.ts';
 import { type ChainParts, noPassages } from './actors.ts';
 import { kindOf } from './decider.ts';
-import { type PostChainOptions, readOptions } from './options.ts';
+import type { PostChainOptions } from './options.ts';
 import { partsOf } from './parts.ts';
 import { messagesOf, type RunOptions, readRun } from './run-options.ts';
 
@@ -12,14 +12,11 @@ import { messagesOf, type RunOptions, readRun } from './run-options.ts';
  * Throws `invalid_request` or `invalid_option`.
  */
 export function chainInput(run: RunOptions, options: PostChainOptions = {}): ChainInput {
-  return inputOf(run, options, partsOf(options));
+  return inputOf(run, partsOf(options));
 }
 
-export function inputOf(
-  run: RunOptions,
-  options: PostChainOptions,
-  { clock, models, capabilities, decider, passages, embeddings }: ChainParts,
-): ChainInput {
+export function inputOf(run: RunOptions, parts: ChainParts): ChainInput {
+  const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
   const { request, history, messages, mode, startAt, sessionId } = readRun(run);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
@@ -28,8 +25,9 @@ export function inputOf(
       `clock: its now() gave ${startedAtMs}; wanted milliseconds since the epoch.`,
     );
   return {
-    ...readOptions(options),
-    runId: newRunId(options),
+    limits,
+    thresholds,
+    runId: parts.newRunId(),
     request,
     origin: startAt,
     mode,
@@ -39,7 +37,7 @@ export function inputOf(
     capabilities: capabilities.descriptors,
     decider: kindOf(decider),
     sessionId,
-    ...pricesOf(models, options.prices),
+    ...pricesOf(models, prices),
     hasDocuments: passages !== noPassages,
     hasEmbeddings: embeddings !== null,
     messages: messages ?? messagesOf(history, startedAtMs),
@@ -47,19 +45,11 @@ export function inputOf(
 }
 
 /** What each model costs, as far as the table says. */
-function pricesOf(
-  models: ChainParts['models'],
-  table: PriceTable | undefined,
-): Pick<ChainInput, 'prices' | 'currency'> {
-  if (table === undefined) return { prices: [], currency: null };
+function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<ChainInput, 'prices' | 'currency'> {
+  if (table === null) return { prices: [], currency: null };
   const { models: priced, currency } = table;
   return { prices: models.map(({ id }) => (Object.hasOwn(priced, id) ? (priced[id] ?? null) : null)), currency };
 }
 
 /** The latest time that a date can hold. */
 const MAX_TIME_MS = 8.64e15;
-
-/** The id of a run that begins. */
-export const newRunId = ({ newId = randomId }: Pick<PostChainOptions, 'newId'>): string => newId();
-
-const randomId = (): string => globalThis.crypto.randomUUID();

@@ -1,6 +1,6 @@
 import { directly } from '../calls/call.ts';
 import { joinActors } from './actors.ts';
-import { type PostChainOptions, readOptions } from './options.ts';
+import type { PostChainOptions } from './options.ts';
 import { partsOf } from './parts.ts';
 import { nobody, type Watcher } from './watcher.ts';
 
@@ -13,6 +13,5 @@ export function createActors(
   options: PostChainOptions = {},
   heard: Partial<Pick<Watcher, 'record' | 'partial'>> = {},
 ): ReturnType<typeof joinActors> {
-  readOptions(options);
   return joinActors({ ...partsOf(options), conductor: directly, watcher: { ...nobody, ...heard } });
 }

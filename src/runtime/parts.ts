@@ -5,11 +5,16 @@ import { prompts } from '../prompts/registry.ts';
 import { memorySessions } from '../sessions/memory-sessions.ts';
 import { type ChainParts, noPassages } from './actors.ts';
 import { CONTINUATION, deciderOf } from './decider.ts';
-import type { PostChainOptions } from './options.ts';
+import { type PostChainOptions, readOptions } from './options.ts';
 
-/** The parts that a chain is joined from, with what was not given filled in. */
+/** The parts of a chain, checked and with what was not given filled in. Throws `invalid_option` for options that make no sense. */
 export function partsOf(options: PostChainOptions): ChainParts {
+  const { limits, thresholds } = readOptions(options);
   return {
+    limits,
+    thresholds,
+    prices: options.prices ?? null,
+    newRunId: options.newId ?? randomId,
     models: [options.model ?? offlineModel(), ...(options.fallbackModels ?? [])],
     replyForm: options.replyForm ?? 'text',
     prompts: { ...prompts, ...given(options.prompts) },
@@ -21,6 +26,8 @@ export function partsOf(options: PostChainOptions): ChainParts {
     sessions: options.sessions ?? memorySessions(),
   };
 }
+
+const randomId = (): string => globalThis.crypto.randomUUID();
 
 /** A browser has no process. */
 const host = globalThis.process as NodeJS.Process | undefined;

@@ -32,7 +32,7 @@ interface Plan {
 export async function playOnCluster({ clock = new SimulatedClock(), ...plan }: Plan): Promise<ClusterRun> {
   const options = { ...plan.options, clock };
   const parts = partsOf(options);
-  const begun = startOf('run-1', { request: 'Is it so?', ...plan.run }, options, parts);
+  const begun = startOf('run-1', { request: 'Is it so?', ...plan.run }, parts);
   const cluster = createFakeCluster(clock);
   const journals: JournalEntry[][] = [];
   const words = [...(plan.words ?? [])];

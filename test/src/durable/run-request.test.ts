@@ -3,7 +3,7 @@ import { partsFor, startOf } from '../../../src/durable/run-request.ts';
 import { partsOf } from '../../../src/runtime/parts.ts';
 
 const parts = partsOf({});
-const begin = (asked = {}, options = {}) => startOf('run-7', { request: 'Is it so?', ...asked }, options, parts);
+const begin = (asked = {}, options = {}) => startOf('run-7', { request: 'Is it so?', ...asked }, partsOf(options));
 
 describe('the start of a run on a cluster', () => {
   it('is known by its key, and has the time-outs of a reply out of the charts’ way', () => {

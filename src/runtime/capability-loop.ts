@@ -23,13 +23,22 @@ import { createEventStream, type RunEvent } from './event-stream.ts';
 import { liveWorld } from './live-world.ts';
 import type { PostChainOptions } from './options.ts';
 import { partsOf } from './parts.ts';
-import type { RunOptions } from './run-options.ts';
+import { type RunOptions, requireKnown } from './run-options.ts';
 import { createStage } from './stage.ts';
 
 export interface LoopOptions extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'signal'> {
   /** The first step, where it is known; else the model is asked for it, once. */
   readonly call?: NextStep;
 }
+
+const KNOWN: ReadonlySet<string> = new Set<keyof LoopOptions>([
+  'request',
+  'history',
+  'messages',
+  'sessionId',
+  'signal',
+  'call',
+]);
 
 /** What a loop came to [R3, R5]. */
 export interface LoopOutcome {
@@ -68,6 +77,7 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
   const parts = partsOf(options);
   return {
     run(asked: LoopOptions): LoopRun {
+      requireKnown(asked ?? {}, KNOWN, 'a loop');
       const { call, ...run } = asked ?? {};
       const begun = initialState(inputOf(run, parts));
       return startLoop(

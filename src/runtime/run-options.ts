@@ -33,7 +33,6 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Unknown names are refused: a misspelt option would silently do nothing. */
 const KNOWN: ReadonlySet<string> = new Set<keyof RunOptions>([
   'request',
   'history',
@@ -66,12 +65,7 @@ export function readRun(options: RunOptions): CheckedRun {
       'invalid_request',
       `The request has ${request.length} characters: wanted at most ${MAX_REQUEST_CHARS}; give long material as documents.`,
     );
-  const unknown = Object.keys(options).find((name) => !KNOWN.has(name));
-  if (unknown !== undefined)
-    throw new PostChainError(
-      'invalid_option',
-      `${unknown}: there is no such option of a run; wanted one of ${[...KNOWN].join(', ')}.`,
-    );
+  requireKnown(options, KNOWN, 'a run');
   if (!Array.isArray(history))
     throw new PostChainError('invalid_option', `history: got ${spell(history)}; wanted a list of turns.`);
   if (mode !== 'automatic' && mode !== 'manual')
@@ -95,6 +89,16 @@ const hostSchema = z.object({ host: z.record(z.string(), z.json()) });
 function checkHost(host: unknown): void {
   const read = hostSchema.safeParse({ host });
   if (!read.success) throw refuse('host', { host }, read.error, hostSchema);
+}
+
+/** Unknown names are refused: a misspelt option would silently do nothing. Throws `invalid_option`. */
+export function requireKnown(options: object, known: ReadonlySet<string>, what: string): void {
+  const unknown = Object.keys(options).find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `${unknown}: there is no such option of ${what}; wanted one of ${[...known].join(', ')}.`,
+    );
 }
 
 const messagesSchema = z.object({ messages: z.array(messageSchema) });

@@ -190,3 +190,15 @@ describe('a loop that is asked for what makes no sense', () => {
     expect(stopReason).not.toBe('nothing_to_run');
   });
 });
+
+describe('an option that a loop does not have', () => {
+  it.each([{ mode: 'manual' }, { startAt: 'yield' }, { host: {} }, { reqest: 'x' }])('is refused: %j', (options) => {
+    const [name] = Object.keys(options);
+    expect(() => createCapabilityLoop().run({ request: 'Is it so?', ...options } as LoopOptions)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: `${name}: there is no such option of a loop; wanted one of request, history, messages, sessionId, signal, call.`,
+      }),
+    );
+  });
+});

@@ -1,0 +1,31 @@
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { createPlaces, type Places } from './places.ts';
+import { createSpanFold, type Spans } from './spans.ts';
+import { createTimeLine, type TimeLine } from './time-line.ts';
+import { createTransitionLog, type TransitionLog } from './transition-log.ts';
+
+/**
+ * What the page knows of a run: small folds of its journal, each of which takes every entry once, and can be asked how things stood at
+ * any entry. Nothing here knows a chart, a page or a clock.
+ */
+export interface RunFold {
+  readonly places: Places;
+  readonly timeLine: TimeLine;
+  readonly spans: Spans;
+  readonly transitions: TransitionLog;
+  take(entry: JournalEntry): void;
+}
+
+export function createRunFold(): RunFold {
+  const { places, ...placing } = createPlaces();
+  const { timeLine, ...timing } = createTimeLine();
+  const { spans, ...spanning } = createSpanFold();
+  const { log: transitions, ...moving } = createTransitionLog();
+  const folds = [placing, timing, spanning, moving];
+  return {
+    ...{ places, timeLine, spans, transitions },
+    take(entry) {
+      for (const fold of folds) fold.take(entry);
+    },
+  };
+}

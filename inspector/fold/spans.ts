@@ -1,0 +1,153 @@
+import type { TokenUsage } from '../../machines/contracts/budget.ts';
+import type { CallEvent } from '../../machines/contracts/call-event.ts';
+import type { Failure } from '../../machines/contracts/failure.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { Phase } from '../../machines/contracts/phase.ts';
+
+/** Something that lasts: from the entry at which it begins to the one at which it ends; null while it goes on. */
+interface Span {
+  readonly from: number;
+  to: number | null;
+  failure: Failure | null;
+}
+
+export interface PhaseSpan extends Span {
+  readonly phase: Phase;
+  readonly cycle: number;
+  readonly step: number;
+}
+
+export interface AttemptSpan extends Span {
+  readonly attemptId: string;
+  readonly task: string;
+  readonly attempt: number;
+  usage: TokenUsage | null;
+  /** The entries with pieces of its text, in order. */
+  readonly deltas: number[];
+  /** The entry of its whole reply; null before it, and where none came. */
+  reply: number | null;
+  /** The wait before the next one, and the entry that says so; null where none follows. */
+  backOff: { readonly at: number; readonly inMs: number } | null;
+}
+
+/** A question to the world: a model's reply, passages, a capability, a measurement, the session. */
+export interface CallSpan extends Span {
+  readonly call: number;
+  readonly port: string;
+  /** What it is about: the task, or the capability. */
+  readonly subject: string;
+  /** What came of it in the end. */
+  outcome: CallEvent['type'] | null;
+}
+
+export interface CapabilitySpan extends Span {
+  readonly capability: string;
+  readonly index: number;
+}
+
+/** Everything that lasts in a run, each list in the order in which they began. */
+export interface Spans {
+  readonly phases: readonly PhaseSpan[];
+  readonly attempts: readonly AttemptSpan[];
+  readonly calls: readonly CallSpan[];
+  readonly capabilities: readonly CapabilitySpan[];
+}
+
+const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['settled', 'broken', 'reply.ended', 'reply.lost']);
+
+/** Takes the entries of a run in order; what lasts stands in `spans`, up to date after each. */
+export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEntry): void } {
+  const phases: PhaseSpan[] = [];
+  const attempts: AttemptSpan[] = [];
+  const calls: CallSpan[] = [];
+  const capabilities: CapabilitySpan[] = [];
+  const open = new Map<number, { readonly span: CallSpan; readonly attemptId: string }>();
+  /** The newest attempt of each id. */
+  const newest = new Map<string, AttemptSpan>();
+
+  function end(span: Span | undefined, seq: number, failure: Failure | null = null): void {
+    if (span === undefined || span.to !== null) return;
+    span.to = seq;
+    span.failure = failure;
+  }
+
+  function begin(entry: Extract<JournalEntry, { readonly type: 'attempt-start' }>): void {
+    const { attemptId, task, attempt, seq } = entry;
+    end(newest.get(attemptId), seq);
+    const span: AttemptSpan = {
+      ...{ attemptId, task, attempt, from: seq, to: null, failure: null },
+      ...{ usage: null, deltas: [], reply: null, backOff: null },
+    };
+    attempts.push(span);
+    newest.set(attemptId, span);
+  }
+
+  function call(entry: Extract<JournalEntry, { readonly type: 'call-start' }>): void {
+    const { call: number, port, task, capability, attemptId, seq } = entry;
+    const subject = task ?? capability ?? '';
+    const span: CallSpan = { call: number, port, subject, from: seq, to: null, failure: null, outcome: null };
+    calls.push(span);
+    open.set(number, { span, attemptId: attemptId ?? '' });
+  }
+
+  function hear({ call: number, event, seq }: Extract<JournalEntry, { readonly type: 'call-event' }>): void {
+    const asked = open.get(number);
+    if (asked === undefined || !LAST_EVENTS.has(event.type)) return;
+    open.delete(number);
+    end(asked.span, seq);
+    asked.span.outcome = event.type;
+    const attempt = newest.get(asked.attemptId);
+    if (event.type === 'reply.ended' && attempt !== undefined) attempt.reply = seq;
+  }
+
+  function take(entry: JournalEntry): void {
+    const { seq } = entry;
+    switch (entry.type) {
+      case 'phase-start': {
+        end(phases.at(-1), seq);
+        const { phase, cycle, step } = entry;
+        phases.push({ phase, cycle, step, from: seq, to: null, failure: null });
+        break;
+      }
+      case 'phase-end':
+        end(phases.at(-1), seq, entry.failure);
+        break;
+      case 'attempt-start':
+        begin(entry);
+        break;
+      case 'attempt-end': {
+        const span = newest.get(entry.attemptId);
+        end(span, seq, entry.failure);
+        if (span !== undefined) span.usage = entry.usage;
+        break;
+      }
+      case 'attempt-retry': {
+        const span = newest.get(entry.attemptId);
+        if (span !== undefined) span.backOff = { at: seq, inMs: entry.inMs };
+        break;
+      }
+      case 'text-delta':
+        newest.get(entry.attemptId)?.deltas.push(seq);
+        break;
+      case 'call-start':
+        call(entry);
+        break;
+      case 'call-event':
+        hear(entry);
+        break;
+      case 'capability-start':
+        capabilities.push({ capability: entry.capability, index: entry.index, from: seq, to: null, failure: null });
+        break;
+      case 'capability-end':
+        end(capabilities.at(-1), seq);
+        break;
+      case 'run-end':
+        for (const list of [phases, attempts, capabilities]) end(list.at(-1), seq);
+        for (const { span } of open.values()) end(span, seq);
+        break;
+      default:
+    }
+  }
+
+  return { spans: { phases, attempts, calls, capabilities }, take };
+}

@@ -1,0 +1,63 @@
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+
+/** Where nothing happens for longer, the time between is drawn as long as this. */
+export const LONGEST_GAP_MS = 1_000;
+
+/** When everything happened, and how far from the beginning it is drawn: idle gaps are compressed. */
+export interface TimeLine {
+  readonly count: number;
+  /** Milliseconds from the start of the run. */
+  atMs(seq: number): number;
+  /** Drawn milliseconds from the start: the same, with every gap cut to `LONGEST_GAP_MS`. */
+  drawnMs(seq: number): number;
+  /** The last entry that is drawn at or before so many milliseconds; 0 where none is. */
+  entryAt(drawnMs: number): number;
+  /** The entries before which a gap was compressed. */
+  readonly gaps: readonly number[];
+}
+
+/** Two numbers an entry, in arrays that double as they fill. */
+export function createTimeLine(): { readonly timeLine: TimeLine; take(entry: JournalEntry): void } {
+  let at = new Float64Array(1_024);
+  let drawn = new Float64Array(1_024);
+  let count = 0;
+  const gaps: number[] = [];
+
+  const doubled = (numbers: Float64Array): Float64Array<ArrayBuffer> => {
+    const more = new Float64Array(numbers.length * 2);
+    more.set(numbers);
+    return more;
+  };
+
+  return {
+    timeLine: {
+      get count() {
+        return count;
+      },
+      gaps,
+      atMs: (seq) => at[seq] ?? 0,
+      drawnMs: (seq) => drawn[seq] ?? 0,
+      entryAt(drawnMs) {
+        let low = 0;
+        let high = count;
+        while (low < high) {
+          const middle = (low + high) >>> 1;
+          if ((drawn[middle] ?? 0) <= drawnMs) low = middle + 1;
+          else high = middle;
+        }
+        return Math.max(0, low - 1);
+      },
+    },
+    take({ atMs }) {
+      if (count === at.length) {
+        at = doubled(at);
+        drawn = doubled(drawn);
+      }
+      const gapMs = count === 0 ? 0 : Math.max(0, atMs - (at[count - 1] ?? 0));
+      if (gapMs > LONGEST_GAP_MS) gaps.push(count);
+      at[count] = atMs;
+      drawn[count] = (drawn[count - 1] ?? 0) + Math.min(gapMs, LONGEST_GAP_MS);
+      count += 1;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
+
+type Transition = Extract<JournalEntry, { readonly type: 'transition' }>;
+
+/** One way through a chart as the journal names it, and the entries that took it. */
+export interface TakenWay {
+  readonly machine: string;
+  readonly event: string;
+  readonly source: string;
+  readonly target: readonly string[];
+  readonly guard: string | null;
+  readonly seqs: readonly number[];
+}
+
+/** Where each machine stood, and the ways that were taken: what the picture of a chart is marked with. */
+export interface TransitionLog {
+  /** The entries of all transitions. */
+  readonly seqs: readonly number[];
+  readonly ways: readonly TakenWay[];
+  readonly machines: readonly string[];
+  /**
+   * Where a machine stood after an entry: the targets of its last transition, as the chart names them, and the entry. An empty list: it has just
+   * begun, and stands where it begins. Undefined: it has not begun.
+   */
+  standingAt(machine: string, seq: number): { readonly targets: readonly string[]; readonly since: number } | undefined;
+}
+
+const NONE: readonly string[] = [];
+
+/** The machine in which each model call runs; each attempt begins it anew. */
+const ATTEMPT = 'attempt';
+
+export function createTransitionLog(): { readonly log: TransitionLog; take(entry: JournalEntry): void } {
+  const seqs: number[] = [];
+  const ways = new Map<string, TakenWay & { readonly seqs: number[] }>();
+  const standing = new Map<string, { readonly seqs: number[]; readonly targets: (readonly string[])[] }>();
+
+  function stands(machine: string, targets: readonly string[], seq: number): void {
+    const places = standing.get(machine) ?? { seqs: [], targets: [] };
+    standing.set(machine, places);
+    places.seqs.push(seq);
+    places.targets.push(targets);
+  }
+
+  function takeTransition({ seq, machine, event, source, target, candidates }: Transition): void {
+    const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
+    const key = JSON.stringify([machine, event, source, target, guard]);
+    const way = ways.get(key) ?? { machine, event, source, target, guard, seqs: [] };
+    ways.set(key, way);
+    way.seqs.push(seq);
+    seqs.push(seq);
+    if (target.length > 0) stands(machine, way.target, seq);
+  }
+
+  return {
+    log: {
+      seqs,
+      get ways() {
+        return [...ways.values()];
+      },
+      get machines() {
+        return [...standing.keys()];
+      },
+      standingAt(machine, seq) {
+        const places = standing.get(machine);
+        if (places === undefined) return undefined;
+        const at = countUpTo(places.seqs, seq) - 1;
+        const since = places.seqs[at];
+        return since === undefined ? undefined : { targets: places.targets[at] ?? NONE, since };
+      },
+    },
+    take(entry) {
+      if (entry.type === 'transition') takeTransition(entry);
+      else if (entry.type === 'attempt-start') stands(ATTEMPT, NONE, entry.seq);
+    },
+  };
+}
+
+/** The last transition at or before an entry. */
+export const transitionAt = (log: TransitionLog, seq: number): number | undefined => lastUpTo(log.seqs, seq);

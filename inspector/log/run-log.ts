@@ -1,0 +1,66 @@
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+
+/**
+ * The entries of one run in order, append-only, outside any framework. They are kept as text, which takes a third of the memory that their
+ * objects would, and read when they are asked for; those that were read last are at hand.
+ */
+export interface RunLog {
+  readonly count: number;
+  /** Why the entries end before they should: one that is none. Nothing is added after it. */
+  readonly problem: string | null;
+  /** Gives each new entry, as it is read, to the listener. */
+  add(lines: readonly string[], hear: (entry: JournalEntry) => void): void;
+  /** `seq` must be below `count`. */
+  entry(seq: number): JournalEntry;
+  line(seq: number): string;
+}
+
+const AT_HAND = 256;
+
+export function createRunLog(): RunLog {
+  const lines: string[] = [];
+  const atHand = new Map<number, JournalEntry>();
+  let problem: string | null = null;
+
+  function read(seq: number): JournalEntry {
+    const entry = JSON.parse(lines[seq] ?? 'null') as JournalEntry;
+    if (atHand.size >= AT_HAND) for (const oldest of [...atHand.keys()].slice(0, AT_HAND / 2)) atHand.delete(oldest);
+    atHand.set(seq, entry);
+    return entry;
+  }
+
+  return {
+    get count() {
+      return lines.length;
+    },
+    get problem() {
+      return problem;
+    },
+    add(more, hear) {
+      for (const line of more) {
+        if (problem !== null) return;
+        const seq = lines.length;
+        const entry = entryIn(line, seq);
+        if (entry === null) {
+          problem = `Entry ${seq} cannot be read: it is no entry of a journal. What stands before it is shown.`;
+          return;
+        }
+        lines.push(line);
+        hear(entry);
+      }
+    },
+    entry: (seq) => atHand.get(seq) ?? read(seq),
+    line: (seq) => lines[seq] ?? '',
+  };
+}
+
+/** The server has validated what it sends; a file may come from anybody. Null for what no fold could go by. */
+function entryIn(line: string, due: number): JournalEntry | null {
+  try {
+    const entry = JSON.parse(line) as Partial<JournalEntry> | null;
+    const { seq, atMs, type } = entry ?? {};
+    return seq === due && Number.isFinite(atMs) && typeof type === 'string' ? (entry as JournalEntry) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,27 @@
+import { render } from 'preact';
+import './page.css';
+import { Page } from './page.tsx';
+import { keepInAddress } from './shown/address.ts';
+import { createInspector } from './shown/inspector.ts';
+import { carriedRun, fileSource } from './wire/file-source.ts';
+import type { PageSource } from './wire/page-source.ts';
+import { socketAddress, socketSource } from './wire/socket-source.ts';
+
+const root = document.getElementById('page');
+
+function sourceOf(page: Document): PageSource {
+  const carried = carriedRun(page);
+  return carried === null ? socketSource(socketAddress(page.location)) : fileSource(carried);
+}
+
+function start(element: HTMLElement): void {
+  try {
+    const inspector = createInspector(sourceOf(document));
+    keepInAddress(inspector);
+    render(<Page inspector={inspector} />, element);
+  } catch (error) {
+    render(<p role="alert">{error instanceof Error ? error.message : String(error)}</p>, element);
+  }
+}
+
+if (root !== null) start(root);

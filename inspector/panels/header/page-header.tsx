@@ -1,0 +1,77 @@
+import type { Inspector, RunView } from '../../shown/inspector.ts';
+import { shortly } from '../../shown/text.ts';
+import { THEMES, type Theme, theme } from '../../shown/theme.ts';
+
+interface HeaderProps {
+  readonly inspector: Inspector;
+  readonly view: RunView | null;
+  readonly onHelp: () => void;
+}
+
+/** Which run is looked at, how it stands, and what its record does not tell. */
+export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
+  const { runs, connection } = inspector;
+  return (
+    <header class="page-header">
+      <h1>PostChain</h1>
+      <label class="run-choice">
+        <span class="unseen">Run</span>
+        <select value={view?.run.runId ?? ''} onChange={({ currentTarget }) => inspector.choose(currentTarget.value)}>
+          {runs.value.map(({ runId, title, startedAt, status }) => (
+            <option key={runId} value={runId}>
+              {`${shortly(title, 70) || runId} · ${status} · ${startedAt.slice(0, 16).replace('T', ' ')}`}
+            </option>
+          ))}
+        </select>
+      </label>
+      {view !== null && <RunStatus view={view} />}
+      {connection.value === 'lost' && (
+        <span class="pill bad" role="status">
+          not connected
+        </span>
+      )}
+      <span class="gap" />
+      <label class="theme-choice">
+        <span class="unseen">Theme</span>
+        <select
+          value={theme.value}
+          onChange={({ currentTarget }) => {
+            theme.value = currentTarget.value as Theme;
+          }}
+        >
+          {THEMES.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <button type="button" onClick={onHelp} aria-haspopup="dialog" title="Keys and help (?)">
+        ?
+      </button>
+    </header>
+  );
+}
+
+function RunStatus({ view: { run, end } }: { readonly view: RunView }) {
+  return (
+    <>
+      <span class={`pill ${run.status}`} role="status">
+        {run.live ? 'live' : run.status}
+      </span>
+      {run.fidelity.length > 0 && (
+        <details class="fidelity">
+          <summary>What this record leaves out</summary>
+          <ul>
+            {run.fidelity.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {end?.problem && (
+        <span class="pill bad" role="alert">
+          {shortly(end.problem, 300)}
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,5 @@
+import type { PanelProps } from '../panel-props.ts';
+
+export function OverlayPanel(_: PanelProps) {
+  return <p>…</p>;
+}

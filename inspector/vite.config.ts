@@ -1,0 +1,16 @@
+import { defineConfig } from 'vite';
+import { viteSingleFile } from 'vite-plugin-singlefile';
+
+/** The page that a server gives, or, in the mode `file`, the one that an exported run is put into. */
+export default defineConfig(({ mode }) => ({
+  root: import.meta.dirname,
+  base: './',
+  plugins: mode === 'file' ? [viteSingleFile({ removeViteModuleLoader: true })] : [],
+  build: {
+    target: 'es2023',
+    outDir: mode === 'file' ? '../dist/inspector-file' : '../dist/inspector',
+    emptyOutDir: true,
+    modulePreload: false,
+    chunkSizeWarningLimit: 2_000,
+  },
+}));

@@ -20,6 +20,9 @@ function standsAsItReallyDid(journal: Parameters<typeof foldOf>[0], { steps, sta
     // A nested machine that has not been entered yet is told of before it is.
     if (machine === 'postChain' || (leaf[machine]?.length ?? 0) > 0) expect(leaf[machine]).toEqual(leaves);
     for (const id of leaf[machine] ?? []) expect(active[machine]).toContain(id);
+    // An attempt begins with the state around it, whatever became of the one before.
+    if (machine === 'postChain' && leaf['attempt']?.length)
+      expect(leaf['attempt']).toEqual(['attempt.calling.opening']);
   }
   for (const { count, leaves } of standings) {
     const { leaf, insideOf } = standingAt(transitions, runCharts, count - 1);

@@ -9,6 +9,8 @@ export interface Stand {
 /** A chart to be asked by the ids of its states. */
 export interface ChartIndex {
   readonly chart: Chart;
+  /** The states that invoke something. */
+  readonly asking: readonly ChartState[];
   state(id: string): ChartState | undefined;
   /** Where it stands when these have been entered; none: where it begins. A region that none of them lies in is where it begins. */
   entered(targets: readonly string[]): Stand;
@@ -55,9 +57,10 @@ function createChartIndex(chart: Chart): ChartIndex {
 
   return {
     chart,
+    asking: chart.states.filter(({ invokes }) => invokes.length > 0),
     state: (id) => byId.get(id),
     entered(targets) {
-      const key = targets.join('\n');
+      const key = targets.length === 1 ? (targets[0] ?? '') : targets.join('\n');
       const there = stands.get(key) ?? enter(targets);
       stands.set(key, there);
       return there;

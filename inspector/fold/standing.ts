@@ -14,41 +14,65 @@ export interface Standing {
 
 const NOWHERE: Stand = { leaves: [], active: new Set() };
 
-/** Costs a few searches in sorted lists, however long the run is. */
-export function standingAt(transitions: TransitionLog, { charts, invoked }: RunCharts, at: number): Standing {
-  const active: Record<string, ReadonlySet<string>> = {};
-  const leaf: Record<string, readonly string[]> = {};
-  const insideOf: Record<string, { readonly chartId: string; readonly stateId: string } | null> = {};
-  const indexes = new Map(charts.map((chart) => [chart.id, chartIndexOf(chart)]));
+/** What is the same of charts at every entry. */
+interface Layout {
+  readonly indexes: readonly ChartIndex[];
+  readonly byName: ReadonlyMap<string, ChartIndex>;
+  readonly nested: ReadonlySet<string>;
+  readonly alone: Standing['insideOf'];
+  readonly empty: Pick<Standing, 'active' | 'leaf'>;
+}
 
-  const note = (chartId: string, { leaves, active: states }: Stand): void => {
-    active[chartId] = states;
-    leaf[chartId] = leaves;
-    insideOf[chartId] ??= null;
+const layouts = new WeakMap<RunCharts, Layout>();
+
+function layoutOf(all: RunCharts): Layout {
+  const there = layouts.get(all);
+  if (there !== undefined) return there;
+  const { charts, invoked } = all;
+  const indexes = charts.map(chartIndexOf);
+  const forEach = <Value>(value: Value) => Object.fromEntries(charts.map(({ id }) => [id, value]));
+  const layout = {
+    indexes,
+    byName: new Map(
+      Object.entries(invoked).flatMap(([name, id]) =>
+        indexes.filter(({ chart }) => chart.id === id).map((index) => [name, index] as const),
+      ),
+    ),
+    nested: new Set(Object.values(invoked)),
+    alone: forEach(null),
+    empty: { active: forEach(NOWHERE.active), leaf: forEach(NOWHERE.leaves) },
   };
+  layouts.set(all, layout);
+  return layout;
+}
+
+/** Costs a few searches in sorted lists, however long the run is. */
+export function standingAt(transitions: TransitionLog, charts: RunCharts, at: number): Standing {
+  const { indexes, byName, nested, alone, empty } = layoutOf(charts);
+  const active: Record<string, ReadonlySet<string>> = { ...empty.active };
+  const leaf: Record<string, readonly string[]> = { ...empty.leaf };
+  const insideOf: Record<string, { readonly chartId: string; readonly stateId: string } | null> = { ...alone };
 
   /** A chart that runs, and what runs inside its active states. */
-  function goInto(index: ChartIndex, stand: Stand, since: number): void {
-    const chartId = index.chart.id;
-    note(chartId, stand);
-    for (const stateId of stand.active) {
-      for (const name of index.state(stateId)?.invokes ?? []) {
-        const inner = indexes.get(invoked[name] ?? '');
+  function goInto({ chart: { id: chartId }, asking }: ChartIndex, stand: Stand, since: number): void {
+    active[chartId] = stand.active;
+    leaf[chartId] = stand.leaves;
+    for (const { id: stateId, invokes } of asking) {
+      if (!stand.active.has(stateId)) continue;
+      for (const name of invokes) {
+        const inner = byName.get(name);
         if (inner === undefined || (active[inner.chart.id]?.size ?? 0) > 0) continue;
-        const isLeaf = stand.leaves.includes(stateId);
-        const { place, from } = innerPlace(transitions, inner, isLeaf ? since : -1, at);
+        const { place, from } = innerPlace(transitions, inner, stand.leaves.includes(stateId) ? since : -1, at);
         insideOf[inner.chart.id] = { chartId, stateId };
         goInto(inner, place, from);
       }
     }
   }
 
-  const nested = new Set(Object.values(invoked));
-  for (const chart of charts) note(chart.id, NOWHERE);
-  for (const [place, chart] of charts.entries()) {
-    const stands = transitions.standingAt(chart.id, at);
-    if (place > 0 && (stands === undefined || nested.has(chart.id))) continue;
-    const index = chartIndexOf(chart);
+  for (const [place, index] of indexes.entries()) {
+    if (place > 0 && nested.has(index.chart.id)) continue;
+    const stands = transitions.standingAt(index.chart.id, at);
+    if (place > 0 && stands === undefined) continue;
     goInto(index, index.entered(stands?.targets ?? []), stands?.since ?? 0);
   }
   return { active, leaf, insideOf };

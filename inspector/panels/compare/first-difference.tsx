@@ -2,7 +2,7 @@ import type { CandidateBeside } from '../../fold/compare/candidates-beside.ts';
 import type { Comparison, FirstStep } from '../../fold/compare/comparison.ts';
 import { letterOf, told } from '../../shown/compared.ts';
 import { stateName } from '../../shown/state-name.ts';
-import { shortly } from '../../shown/text.ts';
+import { counted, shortly } from '../../shown/text.ts';
 import { SaidOtherwise } from './said-otherwise.tsx';
 
 /** Where the runs part: the candidates of that step side by side; and what was said otherwise first. */
@@ -35,6 +35,9 @@ function Parting({
   readonly runIds: readonly string[];
 }) {
   const { entries, candidates } = step;
+  const asked = candidates.filter(({ verdicts }) =>
+    verdicts.some((verdict) => verdict === 'taken' || verdict === 'false'),
+  );
   const sources = [...new Set(entries.flatMap((entry) => (entry === null ? [] : [stateName(entry.source)])))];
   return (
     <>
@@ -61,9 +64,16 @@ function Parting({
             </tr>
           </thead>
           <tbody>
-            {candidates.map((candidate) => (
+            {asked.map((candidate) => (
               <CandidateRow key={`${candidate.guard} ${candidate.target}`} candidate={candidate} runIds={runIds} />
             ))}
+            {asked.length < candidates.length && (
+              <tr>
+                <td colSpan={runIds.length + 1} class="muted">
+                  {counted(candidates.length - asked.length, 'candidate')} more that no run asked
+                </td>
+              </tr>
+            )}
           </tbody>
         </table>
       )}

@@ -16,10 +16,10 @@ export function moveInTable(event: KeyboardEvent): void {
 function nextIn(line: HTMLTableRowElement, { cellIndex }: HTMLTableCellElement, step: number): HTMLElement | null {
   if (step === 0) return null;
   const go = (row: Element): Element | null => (step > 0 ? row.nextElementSibling : row.previousElementSibling);
+  // A line that is folded is one cell; from there it goes on with the first run.
+  const column = Math.max(1, cellIndex);
   for (let row = go(line); row instanceof HTMLTableRowElement; row = go(row)) {
-    const cell = row.cells[Math.min(cellIndex, row.cells.length - 1)];
-    const found =
-      cell?.querySelector('button') ?? (row.classList.contains('fold') ? row.querySelector('button') : null);
+    const found = row.cells[Math.min(column, row.cells.length - 1)]?.querySelector('button');
     if (found) return found;
   }
   return null;

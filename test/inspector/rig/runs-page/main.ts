@@ -1,4 +1,4 @@
-import { render } from 'preact';
+import { h, render } from 'preact';
 import '../../../../inspector/page.css';
 import { Page } from '../../../../inspector/page.tsx';
 import { createInspector, type Inspector } from '../../../../inspector/shown/inspector.ts';
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
   shownPanel.value = 'compare';
   Object.assign(window, { rig: { inspector, overlay: overlayOf(inspector) } });
   const root = document.getElementById('page');
-  if (root !== null) render(<Page inspector={inspector} />, root);
+  if (root !== null) render(h(Page, { inspector }), root);
 }
 
 export type Rig = { readonly inspector: Inspector; readonly overlay: ReturnType<typeof overlayOf> };

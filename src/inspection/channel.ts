@@ -16,7 +16,10 @@ export interface Channel {
 
 export function channelTo(socket: WebSocket): Channel {
   const waiting = new Set<() => void>();
-  const isFull = (): boolean => socket.readyState === socket.OPEN && socket.bufferedAmount > MAX_UNSENT_BYTES;
+  /** A page that is about to go takes nothing more. */
+  const isFull = (): boolean =>
+    socket.readyState === socket.CLOSING ||
+    (socket.readyState === socket.OPEN && socket.bufferedAmount > MAX_UNSENT_BYTES);
 
   function look(): void {
     if (isFull()) return;

@@ -42,6 +42,7 @@ export function recordedRun(first: RunSummary, journals: JournalStore, changed: 
         chars += line.length;
         if (chars < FRAME_CHARS) continue;
         await sink.lines(frame);
+        if (isStopped()) return;
         frame = [];
         chars = 0;
       }

@@ -66,7 +66,8 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
 
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    // Later ones, of a connection that cannot be accepted, end nothing.
+    server.on('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${error.code ?? error.message})`;
       reject(
         new PostChainError(

@@ -4,6 +4,7 @@ import type { RunStatus } from '../journal/stores/journal-store.ts';
 import type { Run } from '../runtime/run.ts';
 import { fidelityOf } from './fidelity.ts';
 import { lineLog } from './line-log.ts';
+import { problemOf } from './problem.ts';
 import { runCharts } from './run-charts.ts';
 import type { RunSource } from './source.ts';
 import type { InspectedRun } from './wire.ts';
@@ -21,13 +22,19 @@ export function liveRun(run: Run): LiveRun {
   let isLive = true;
 
   async function listen(): Promise<void> {
-    for await (const event of run.events) {
-      if (event.type === 'partial') continue;
-      if (event.type === 'run-end') status = event.status;
-      log.grew();
+    let problem: string | null = null;
+    try {
+      for await (const event of run.events) {
+        if (event.type === 'partial') continue;
+        if (event.type === 'run-end') status = event.status;
+        log.grew();
+      }
+    } catch (error) {
+      problem = problemOf(error);
     }
+    if (status === 'running') status = 'interrupted';
     isLive = false;
-    log.end();
+    log.end(problem);
   }
 
   const [start] = run.journal;

@@ -48,12 +48,13 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     const source = await runs.find(runId);
     if (!isWanted) return;
     opened.delete(runId);
-    if (source === undefined) refuseRun(runId, noSuchRun(runId).message);
-    else
-      opened.set(
-        runId,
-        follow(source, runId, from, page, () => void opened.delete(runId)),
-      );
+    try {
+      if (source === undefined) throw noSuchRun(runId);
+      const over = (): void => void opened.delete(runId);
+      opened.set(runId, follow(source, runId, from, page, over));
+    } catch (error) {
+      refuseRun(runId, problemOf(error));
+    }
   }
 
   const refuseRun = (runId: string, problem: string): void => page.say({ type: 'end', runId, problem });

@@ -63,7 +63,11 @@ export function runList(journals: JournalStore | null): RunList {
 
   return {
     message() {
-      message ??= JSON.stringify({ type: 'runs', runs: all(), chosen: chosen ?? watched } satisfies ServerMessage);
+      if (message !== null) return message;
+      const runs = all();
+      const first = chosen ?? watched;
+      const isThere = runs.some(({ runId }) => runId === first);
+      message = JSON.stringify({ type: 'runs', runs, chosen: isThere ? first : null } satisfies ServerMessage);
       return message;
     },
     async find(runId) {

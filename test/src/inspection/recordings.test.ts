@@ -161,16 +161,18 @@ describe('a recording', () => {
     expect(readFileSync(`${place}/run-1.jsonl`, 'utf8')).toContain('another');
   });
 
-  it('that another process writes says so', async () => {
+  it('that another process writes says so, until it does no longer', async () => {
     const journals = memoryJournals();
-    journals.create('run-1').write(aStart());
-    const page = await openPage((await startInspector({ journals })).url);
-    const [run] = (await page.runs()).runs;
-    expect(run).toMatchObject({
-      status: 'running',
-      live: false,
-      fidelity: [expect.stringMatching(/^It is under way elsewhere/u)],
-    });
+    const writer = journals.create('run-1');
+    writer.write(aStart());
+    const { url } = await startInspector({ journals });
+    const [run] = (await (await openPage(url)).runs()).runs;
+    const elsewhere = [expect.stringMatching(/^It is under way elsewhere/u)];
+    expect(run).toMatchObject({ status: 'running', live: false, fidelity: elsewhere });
+    writer.close();
+    const later = await openPage(url);
+    const { runs } = await later.runs((list) => list.runs[0]?.status !== 'running');
+    expect(runs).toMatchObject([{ status: 'interrupted', fidelity: [] }]);
   });
 });
 

@@ -84,13 +84,14 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
   onTestFinished(() => socket.terminate());
   const told: ServerMessage[] = [];
   const lines = new Map<string, string[]>();
+  const faults: string[] = [];
   socket.on('message', (data) => {
     const [head = '', ...behind] = String(data).split('\n');
     const message = JSON.parse(head) as ServerMessage;
     told.push(message);
     if (message.type !== 'entries') return;
     const before = lines.get(message.runId) ?? [];
-    expect(message.from).toBe(from + before.length);
+    if (message.from !== from + before.length) faults.push(`${message.from} after ${from + before.length}`);
     before.push(...behind);
     lines.set(message.runId, before);
   });
@@ -100,6 +101,10 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
   await new Promise<void>((resolve, reject) => socket.once('open', resolve).once('error', reject));
   const all = <T extends ServerMessage['type']>(type: T) =>
     told.filter((message): message is MessageOf<T> => message.type === type);
+  const linesOf = (runId: string): readonly string[] => {
+    expect(faults).toEqual([]);
+    return lines.get(runId) ?? [];
+  };
   const soon = <Value>(look: () => Value | undefined): Promise<Value> =>
     expect
       .poll(look, { timeout: 15_000, interval: 5 })
@@ -111,8 +116,8 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
     all,
     runs: (fits = () => true) => soon(() => all('runs').slice(-1).find(fits)),
     say: (message) => socket.send(JSON.stringify(message)),
-    lines: (runId) => lines.get(runId) ?? [],
-    entries: (runId) => (lines.get(runId) ?? []).map((line) => JSON.parse(line) as JournalEntry),
+    lines: linesOf,
+    entries: (runId) => linesOf(runId).map((line) => JSON.parse(line) as JournalEntry),
     end: (runId) => soon(() => all('end').find((end) => end.runId === runId)),
     reply: (id) => soon(() => [...all('sent'), ...all('test')].find((reply) => reply.id === id)),
     closed,

@@ -149,7 +149,7 @@ describe('a recording', () => {
     const [start, ...others] = run.journal;
     const older = { ...start, chart: { id: 'postChain', digest: 'another' }, redacted: true } as JournalEntry;
     writeFileSync(`${place}/run-1.jsonl`, linesOf([older, ...others]));
-    const page = await openPage((await startInspector({ journals })).url);
+    const page = await openPage((await startInspector({ journals })).url, 5);
     expect((await page.runs()).runs[0]?.fidelity).toEqual([]);
     page.say({ type: 'open', runId: 'run-1', from: 5 });
     const { runs } = await page.runs((list) => list.runs[0]?.fidelity.length === 3);

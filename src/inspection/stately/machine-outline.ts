@@ -38,6 +38,8 @@ export interface MachineOutline {
 
 const MAX_STATES = 2000;
 const MAX_TRANSITIONS = 20_000;
+/** Of one event in one state. */
+const MAX_CANDIDATES = 200;
 const TYPES: ReadonlySet<unknown> = new Set(['atomic', 'compound', 'parallel', 'final', 'history']);
 
 interface Reading {
@@ -96,7 +98,7 @@ function readTransitions(state: StateOutline, config: Members, all: Reading): vo
     if (known.length > 0) state.transitions.set(eventType, known);
   };
   const read = (eventType: string, candidates: unknown): TransitionOutline[] => {
-    const list = listOf(candidates).slice(0, MAX_TRANSITIONS - all.transitions);
+    const list = listOf(candidates).slice(0, Math.min(MAX_CANDIDATES, MAX_TRANSITIONS - all.transitions));
     if (list.length < listOf(candidates).length) all.cut = true;
     all.transitions += list.length;
     return list.map((candidate) => transitionOf(state, eventType, candidate, all.states));

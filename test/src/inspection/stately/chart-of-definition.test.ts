@@ -1,6 +1,6 @@
 import { createInspector } from '@statelyai/inspect';
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, createActor } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';

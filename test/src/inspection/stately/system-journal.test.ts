@@ -2,7 +2,8 @@ import { createInspector } from '@statelyai/inspect';
 import { describe, expect, it } from 'vitest';
 import { createActor, createMachine, fromPromise, setup } from 'xstate';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
-import { type ReceivedSystem, statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
+import type { ReceivedSystem } from '../../../../src/inspection/stately/received-system.ts';
+import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 

@@ -10,19 +10,23 @@ const ENTRY_CHARS = 150;
 export function createContextRecorder(append: (fact: SystemFact) => void, count: () => number) {
   const contexts = new Map<string, unknown>();
   let due = 0;
-  return (actor: string, context: unknown): void => {
+  const keyframe = (): void => {
+    const state = Object.fromEntries(contexts);
+    append({ type: 'keyframe', state });
+    due = count() + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
+  };
+  const tell = (actor: string, context: unknown): void => {
     const known = contexts.has(actor);
     const before = contexts.get(actor);
     const next = sharedJson(before, context);
     if (known && next === before) return;
     contexts.set(actor, next);
-    if (count() >= due) {
-      const state = Object.fromEntries(contexts);
-      append({ type: 'keyframe', state });
-      due = count() + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
-    } else {
+    if (count() >= due) keyframe();
+    else {
       const changes = known ? changesBetween(before, next, [actor]) : [{ path: [actor], value: next }];
       append({ type: 'state', changes });
     }
   };
+  /** `keyframe` begins the journal, before any context is known. */
+  return { keyframe, tell };
 }

@@ -57,7 +57,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
   const append = (fact: SystemFact): void => {
     if (!appendAt(fact, clock.atMs)) noticed.full = true;
   };
-  const tellContext = createContextRecorder(append, () => entries.length);
+  const contexts = createContextRecorder(append, () => entries.length);
 
   const tellStates = (actor: SystemActor, event: string, { value }: ActorSnapshot): void => {
     if (actor.outline === null || actor.chart === null || value === undefined) return;
@@ -87,7 +87,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
 
   const tell = (actor: SystemActor, event: string, snapshot: ActorSnapshot): void => {
     tellStates(actor, event, snapshot);
-    if (snapshot['context'] !== undefined) tellContext(actor.name, snapshot['context']);
+    if (snapshot['context'] !== undefined) contexts.tell(actor.name, snapshot['context']);
     const over = OVER[snapshot.status ?? ''];
     if (over === undefined || actor.ended) return;
     actors.end(actor);
@@ -129,7 +129,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     if (!actors.add(actor)) noticed.uncounted += 1;
     if (isRoot) title = actor.name;
     if (opened !== null) noteOf(opened);
-    if (entries.length === 0) append({ type: 'keyframe', state: {} });
+    if (entries.length === 0) contexts.keyframe();
     return opened !== null && (invoke(actor, called) || opened.added);
   };
 
@@ -138,7 +138,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     const name = actors.freeName(sessionId, sessionId);
     const unknown = { parentId: null, outline: null, chart: null, leaves: null, announced: null, ended: false };
     const actor = { ...unknown, sessionId, name, stray: true };
-    if (entries.length === 0) append({ type: 'keyframe', state: {} });
+    if (entries.length === 0) contexts.keyframe();
     if (actors.add(actor)) return actor;
     noticed.uncounted += 1;
     return null;

@@ -1,8 +1,5 @@
-import { createServer } from 'node:net';
-import { createWebSocketReceiver } from '@statelyai/inspect';
-import { createInspectorServer } from '@statelyai/inspect/server';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
@@ -62,6 +59,7 @@ describe('a run in the protocol of Stately', () => {
         const system = received(messages);
         const seen = transitionsOf(system.entries, 'postChain').map(({ target }) => target);
         expect(seen).toEqual(statesOf(run.journal));
+        expect(attemptStates(system.entries)).toEqual(attemptStatesOf(run.journal));
         expect(system.info().fidelity.length, system.info().fidelity.join(' ')).toBe(3);
         const last = stateAt(run.journal, run.journal.length);
         const state = stateAt(system.entries, system.entries.length) as unknown as { postChain: unknown };
@@ -75,6 +73,26 @@ describe('a run in the protocol of Stately', () => {
 
 const transitionsOf = (entries: readonly JournalEntry[], machine: string) =>
   entries.flatMap((entry) => (entry.type === 'transition' && entry.machine === machine ? [entry] : []));
+
+/** The states of all attempts, as the system has them: each attempt begins with its first. */
+const attemptStates = (entries: readonly JournalEntry[]) =>
+  transitionsOf(entries, 'attempt').map(({ target }) => target[0]);
+
+function attemptStatesOf(journal: readonly JournalEntry[]): string[] {
+  const first = leafOf(attemptMachine.root);
+  const states: string[] = [];
+  let attemptId: string | null = null;
+  for (const entry of journal) {
+    if (entry.type === 'attempt-start' && entry.attemptId !== attemptId) {
+      attemptId = entry.attemptId;
+      states.push(first);
+    } else if (entry.type === 'transition' && entry.machine === 'attempt') {
+      const leaf = leafOf(attemptMachine.getStateNodeById(entry.target[0] ?? ''));
+      if (leaf !== states.at(-1)) states.push(leaf);
+    }
+  }
+  return states;
+}
 
 /** The states of the chain as its journal tells them, each once where it is entered again. */
 function statesOf(journal: readonly JournalEntry[]): string[][] {

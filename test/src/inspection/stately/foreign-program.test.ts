@@ -1,10 +1,13 @@
+import { createRequire } from 'node:module';
 import { createWebSocketInspector } from '@statelyai/inspect';
-import { stringify } from 'superjson';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createActor } from 'xstate';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 import { playerMachine } from './machines.ts';
+
+// What the package itself writes Sky's messages with.
+const { stringify } = createRequire(createRequire(import.meta.url).resolve('@statelyai/inspect'))('superjson');
 
 /** A server that gives each connection a receiver. */
 async function inspectedAt() {

@@ -39,7 +39,7 @@ export interface MachineOutline {
 const MAX_STATES = 2000;
 const MAX_TRANSITIONS = 20_000;
 /** Of one event in one state. */
-const MAX_CANDIDATES = 200;
+const MAX_CANDIDATES = 64;
 const TYPES: ReadonlySet<unknown> = new Set(['atomic', 'compound', 'parallel', 'final', 'history']);
 
 interface Reading {

@@ -1,12 +1,13 @@
 import { createInspector } from '@statelyai/inspect';
 import { describe, expect, it } from 'vitest';
-import type { AnyStateMachine } from 'xstate';
+import { type AnyStateMachine, assign, createMachine, not } from 'xstate';
 import { actionMachine } from '../../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { type Chart, chartOf } from '../../../../src/diagram/chart.ts';
 import { chartOfOutline } from '../../../../src/inspection/stately/chart-of-definition.ts';
 import { decodeDefinition } from '../../../../src/inspection/stately/decode.ts';
+import { machineDefinition } from '../../../../src/inspection/stately/machine-definition.ts';
 import { machineOutline } from '../../../../src/inspection/stately/machine-outline.ts';
 import { callerMachine, flatMachine, playerMachine } from './machines.ts';
 
@@ -42,7 +43,6 @@ function sorted({ id, states, transitions }: Chart): unknown {
   const guarded = transitions.map((transition) => ({
     ...transition,
     guard: transition.guard === undefined ? 'inline' : transition.guard,
-    actions: transition.actions.map((action) => action),
   }));
   return { id, states: [...states].sort(byText), transitions: guarded.sort(byText) };
 }
@@ -54,4 +54,41 @@ describe('the chart of a definition that an inspector sent', () => {
       expect(sorted(chartFrom(sentDefinition(machine, 30)))).toEqual(sorted(chartOf(machine)));
     },
   );
+
+  it('has the order of the machine where the definition has it, as ours do', () => {
+    const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
+    for (const machine of [chainMachine, attemptMachine, actionMachine])
+      expect(chartFrom(machineDefinition(machine))).toEqual(plain(chartOf(machine)));
+  });
+
+  it('lacks what the package cut by default, ten levels down, and it is told', () => {
+    const read = decodeDefinition(sentDefinition(chainMachine));
+    expect(read?.truncated).toBe(true);
+    const chart = chartFrom(sentDefinition(chainMachine));
+    expect(chart.states).toHaveLength(chartOf(chainMachine).states.length);
+    expect(decodeDefinition(sentDefinition(chainMachine, 30))?.truncated).toBe(false);
+  });
+
+  it('calls functions by their names, and inline where they have none but that of their place', () => {
+    const isLate = () => true;
+    const machine = createMachine({
+      id: 'm',
+      on: {
+        A: { guard: isLate, actions: [function ring() {}, () => {}, assign({})] },
+        B: { guard: () => true, actions: () => {} },
+        C: { guard: not('open'), actions: [{ type: 'note', params: () => 1 }] },
+      },
+    });
+    const { transitions } = chartFrom(sentDefinition(machine));
+    expect(transitions.map(({ guard, actions }) => [guard, ...actions])).toEqual([
+      ['isLate', 'ring', 'inline', 'xstate.assign'],
+      ['inline', 'inline'],
+      ['not', 'note'],
+    ]);
+  });
+
+  it('is none for an actor that is no machine', () => {
+    for (const text of ['{"id":"x:1"}', '{"type":"fetch"}', '"id"', '[1]', '{', undefined])
+      expect(decodeDefinition(text)).toBeNull();
+  });
 });

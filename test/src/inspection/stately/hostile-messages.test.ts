@@ -114,7 +114,7 @@ describe('messages that no inspector should send', () => {
     const on = { GO: Array.from({ length: 30_000 }, () => ({ guard: 'g', target: '.s1' })) };
     const [system] = received([actor('x:0', { definition: JSON.stringify({ id: 'm', states, on }) })]).systems;
     expect(system?.charts().charts[0]?.states).toHaveLength(2000);
-    expect(system?.charts().charts[0]?.transitions).toHaveLength(200);
+    expect(system?.charts().charts[0]?.transitions).toHaveLength(64);
     expect(system?.info().fidelity.join(' ')).toContain('its chart is not whole');
   });
 

@@ -3,7 +3,7 @@ import { initialLeaves, withAncestors } from './active-states.ts';
 import { candidatesFor } from './candidates.ts';
 import type { StateOutline, TransitionOutline } from './machine-outline.ts';
 
-export type TransitionFact = Extract<RuntimeFact, { type: 'transition' }>;
+type TransitionFact = Extract<RuntimeFact, { type: 'transition' }>;
 type Candidates = TransitionFact['candidates'];
 type Leaves = readonly StateOutline[];
 
@@ -20,7 +20,7 @@ export interface InferredTransition {
  * outwards, that enters what is now active; failing that, one that leads there by way of transitions that are taken at once.
  */
 export function inferTransition(eventType: string, from: Leaves, to: Leaves): InferredTransition {
-  const states = [...withAncestors(from)];
+  const states = [...withAncestors(from)].sort((one, other) => depthOf(other) - depthOf(one));
   const groups = [
     ...states.map((state) => candidatesFor(state, eventType)),
     ...states.map((state) => state.always),
@@ -42,9 +42,10 @@ interface After {
   readonly before: ReadonlySet<StateOutline>;
 }
 
-/** What is entered by default is what is active now. */
-function entersAll({ target }: TransitionOutline, { leaves }: After): boolean {
-  return target.length > 0 && target.every((state) => initialLeaves(state).every((leaf) => leaves.has(leaf)));
+/** What is entered by default is what is active now, and some of it was not before. */
+function entersAll({ target }: TransitionOutline, { leaves, before }: After): boolean {
+  const entered = target.flatMap(initialLeaves);
+  return entered.every((leaf) => leaves.has(leaf)) && entered.some((leaf) => !before.has(leaf));
 }
 
 /** The targets are active, and something in them that was not; a history state may lead to anything around it. */
@@ -104,6 +105,12 @@ function leftState(from: Leaves, now: ReadonlySet<StateOutline>): StateOutline {
   let state = first as StateOutline;
   while (state.parent !== null && !others.every((leaf) => isWithin(leaf, state))) state = state.parent;
   return state;
+}
+
+function depthOf(state: StateOutline): number {
+  let depth = 0;
+  for (let at = state.parent; at !== null; at = at.parent) depth += 1;
+  return depth;
 }
 
 function isWithin(state: StateOutline, place: StateOutline): boolean {

@@ -23,6 +23,7 @@ export interface StatelyReceiver {
   close(): void;
 }
 
+/** Of those that have ended the oldest gives way to a new one; beyond as many that have not, messages are lost. */
 const MAX_SYSTEMS = 100;
 
 export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOptions): StatelyReceiver {
@@ -32,10 +33,14 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
   let lost = 0;
   let closed = false;
 
+  const forgetOldest = (): boolean => {
+    const [oldest] = [...systems].find(([, { journal }]) => journal.ended) ?? [];
+    return oldest !== undefined && systems.delete(oldest);
+  };
   const open = (rootId: string): OpenSystem | null => {
     const known = systems.get(rootId);
     if (known !== undefined) return known;
-    if (systems.size >= MAX_SYSTEMS) return null;
+    if (systems.size >= MAX_SYSTEMS && !forgetOldest()) return null;
     const journal = createSystemJournal(rootId, limits);
     for (; malformed > 0; malformed -= 1) journal.noteMalformed();
     for (; lost > 0; lost -= 1) journal.noteLost();

@@ -83,4 +83,25 @@ describe('the journal of a system', () => {
     expect(stateAt(entries, entries.length)).toEqual({ parent: { n: 1, seen: [] }, first: {} });
     expect(entries.flatMap((entry) => (entry.type === 'delivery' ? [entry.event.type] : []))).toContain('NOPE');
   });
+
+  it('can be followed while it comes: charts before what happens in them, all entries once, and the end', async () => {
+    const messages = await played();
+    const receiver = statelyReceiver({ id: 'a' });
+    const told: unknown[] = [];
+    const known = new Set<string>();
+    for (const message of messages) {
+      receiver.receive(JSON.stringify(message));
+      if (told.length > 0) continue;
+      receiver.systems[0]?.follow(0, {
+        charts: ({ charts }) => charts.forEach(({ id }) => void known.add(id)),
+        entries: (from, entries) => {
+          expect(from).toBe(told.length);
+          told.push(...entries);
+          for (const { machine } of transitions(entries)) expect(known).toContain(machine);
+        },
+        end: (problem) => told.push(problem),
+      });
+    }
+    expect(told).toEqual([...(receiver.systems[0]?.entries ?? []), null]);
+  });
 });

@@ -58,11 +58,12 @@ export function openSystem(runId: string, journal: SystemJournal): OpenSystem {
     },
     take(message, truncated) {
       const from = entries.length;
-      if (journal.take(message, truncated)) for (const sink of sinks) sink.charts(journal.charts());
+      const grew = journal.take(message, truncated);
+      if (grew) for (const sink of sinks) sink.charts(journal.charts());
       grown(from);
       const { title, status, startedAt, ended } = journal;
       const now = JSON.stringify([title, status, startedAt, ended]);
-      const changed = now !== told;
+      const changed = grew || now !== told;
       told = now;
       return changed;
     },

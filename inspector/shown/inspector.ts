@@ -29,8 +29,6 @@ export interface Inspector {
   readonly view: ReadonlySignal<RunView | null>;
   /** The runs that are here, or on their way. */
   readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
-  /** Drawings that came with the page. */
-  readonly drawings: ReadonlySignal<Readonly<Record<string, unknown>> | null>;
   choose(runId: string): void;
   /** A run by its id, opened if it is not: for more than one at a time. */
   follow(runId: string): OpenedRun;
@@ -45,7 +43,6 @@ export function createInspector(source: PageSource): Inspector {
   const runs = signal<readonly InspectedRun[]>([]);
   const chosen = signal<string | null>(null);
   const cursor = signal<number | null>(null);
-  const drawings = signal<Readonly<Record<string, unknown>> | null>(null);
   const opened = new Map<string, OpenedRun>();
   const loaded = signal<readonly OpenedRun[]>([]);
 
@@ -91,9 +88,6 @@ export function createInspector(source: PageSource): Inspector {
       events: (all) => {
         events.value = all;
       },
-      drawings: (all) => {
-        drawings.value = all;
-      },
       runs(all, first) {
         runs.value = all;
         const wanted = chosen.value ?? first ?? all[0]?.runId;
@@ -111,7 +105,7 @@ export function createInspector(source: PageSource): Inspector {
   );
 
   return {
-    ...{ connection, events, runs, chosen, cursor, view, loaded, drawings, choose, follow },
+    ...{ connection, events, runs, chosen, cursor, view, loaded, choose, follow },
     moveTo(seq) {
       const last = (view.value?.count ?? 1) - 1;
       cursor.value = Math.max(0, Math.min(seq, last));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { coverageOf } from '../../../inspector/fold/coverage.ts';
 import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { foldOf, watchRun } from '../rig/watched-run.ts';
+import { foldOf, realPlace, watchRun } from '../rig/watched-run.ts';
 
 describe('coverage of the charts', () => {
   it('counts what the machines took, up to an entry, and grows with every run', async () => {
@@ -16,7 +16,7 @@ describe('coverage of the charts', () => {
         const { run } = await playRandomRun(random, {}, (started) => {
           steps = watchRun(started).steps;
         });
-        for (const { taken } of steps) distinct.add(taken);
+        for (const { machine, taken } of steps) distinct.add(`${machine} ${realPlace(taken)}`);
         const fold = foldOf(run.journal);
         folds.push(fold);
         const { transitions } = fold;

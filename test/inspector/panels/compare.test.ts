@@ -22,11 +22,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function open(width = 1280): Promise<Page> {
+async function open(width = 1280, held = runs): Promise<Page> {
   if (typeof browser === 'string' || site === null) throw new Error(String(browser));
   const page = await browser.newPage({ viewport: { width, height: 720 } });
   page.setDefaultTimeout(10_000);
   const complaints = complaintsOf(page, site.url);
+  await page.route('**/runs.json', (route) => route.fulfill({ json: held }));
   await page.goto(`${site.url}/`);
   await page.getByRole('tabpanel').waitFor();
   onTestFinished(async () => {
@@ -98,6 +99,12 @@ describe.skipIf(typeof browser === 'string')('comparing runs in the page', () =>
     expect(await page.evaluate(() => document.activeElement?.getAttribute('title') ?? '')).toMatch(/of B/);
     await page.keyboard.press('Enter');
     expect(await chosenIn(page)).toBe('run-1');
+  });
+
+  it('says so where there is no other run', async () => {
+    const page = await open(1280, runs.slice(0, 1));
+    await page.getByText('There is only one run, and no other to compare it with yet.').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Second run' }).count()).toBe(0);
   });
 
   it('sets a third run beside them', async () => {

@@ -58,3 +58,24 @@ function leavesOf(snapshot: unknown): readonly string[] {
   const { _nodes: nodes } = snapshot as { readonly _nodes: readonly AnyStateNode[] };
   return nodes.filter((node) => nodes.every(({ parent }) => parent !== node)).map(({ id }) => id);
 }
+
+/** The transitions of a machine itself, in the order of its chart. */
+export function definitions(machine: AnyStateMachine): readonly AnyTransitionDefinition[] {
+  const all: AnyTransitionDefinition[] = [];
+  const visit = (node: AnyStateNode): void => {
+    for (const group of [...node.transitions.values(), node.always ?? []]) all.push(...group);
+    for (const child of Object.values(node.states)) visit(child);
+  };
+  visit(machine.root);
+  return all;
+}
+
+const own = new WeakMap<AnyStateMachine, readonly AnyTransitionDefinition[]>();
+
+/** The place of a transition in its chart. Each machine that was given its ports has transitions of its own. */
+export function realPlace(taken: AnyTransitionDefinition): number {
+  const { machine } = taken.source;
+  const there = own.get(machine) ?? definitions(machine);
+  own.set(machine, there);
+  return there.indexOf(taken);
+}

@@ -1,0 +1,34 @@
+import type { ToldCandidate } from '../../fold/told-transition.ts';
+import { visible } from '../../shown/text.ts';
+import { SeenNumbers } from './seen-numbers.tsx';
+
+const VERDICTS = {
+  taken: { mark: '✓', word: 'taken' },
+  false: { mark: '✗', word: 'false' },
+  'not-evaluated': { mark: '·', word: 'not evaluated' },
+} as const;
+
+/** All ways that there were, in their order: what each guard said, and by which numbers. */
+export function CandidateList({ candidates }: { readonly candidates: readonly ToldCandidate[] }) {
+  return (
+    <ol class="candidates" aria-label="Candidates">
+      {candidates.map(({ place, guard, name, verdict, saw, target }) => (
+        <li key={place} class={verdict} aria-current={verdict === 'taken' ? 'true' : undefined}>
+          <span class="mark" aria-hidden="true">
+            {VERDICTS[verdict].mark}
+          </span>
+          <div>
+            <div class="candidate">
+              <span class="guard told" title={name ?? undefined}>
+                {visible(guard)}
+              </span>
+              <span class="way">→ {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}</span>
+              <span class="verdict">{VERDICTS[verdict].word}</span>
+            </div>
+            <SeenNumbers saw={saw} />
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,7 +1,8 @@
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../log/run-log.ts';
-import { type ChartBook, chartBook } from './chart-book.ts';
+import { activeStates } from './active-states.ts';
+import { type ChartBook, chartBook, pathInWords } from './chart-book.ts';
 import { guardInWords } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
@@ -53,7 +54,12 @@ export function why(view: WhyView): Why {
     const led = seqs.slice(0, MOST_LED).flatMap((seq) => tell(log, seq, book) ?? []);
     return {
       heading: isIgnored ? `Why did nothing happen on ${name}?` : `What came of ${name}?`,
-      ...{ facts, saw: [], led: led.length > 1 ? led : [], transition: led.length === 1 ? (led[0] ?? null) : null },
+      ...{
+        facts: isIgnored ? [...facts, ...standingFacts(view, book)] : facts,
+        saw: [],
+        led: led.length > 1 ? led : [],
+        transition: led.length === 1 ? (led[0] ?? null) : null,
+      },
       outcome: { words: outcomeInWords(outcome), isIgnored },
     };
   }
@@ -76,6 +82,22 @@ export function why(view: WhyView): Why {
     transition: tell(log, madeBy(view, isMade) ?? transitionAt(fold.transitions, at), book),
   };
 }
+
+/** Where the run stood, and what it would have heard there. */
+function standingFacts({ fold, at }: WhyView, { first }: ChartBook): readonly WhyFact[] {
+  const stands = first === undefined ? undefined : fold.transitions.standingAt(first.id, at);
+  if (first === undefined || stands === undefined) return [];
+  const active = [...activeStates(first, stands.targets)];
+  const events = active.flatMap(({ id }) => first.waysFrom(id).map(({ event }) => event));
+  const heard = [...new Set(events)].filter((event) => event !== '' && !INNER.test(event));
+  return [
+    { label: 'It stood in', text: stands.targets.map((id) => pathInWords(first, id)).join(', ') },
+    { label: 'Heard there', text: heard.join(', ') || 'nothing' },
+  ];
+}
+
+/** Events that nobody sends. */
+const INNER = /^(?:done|error|after .*)$/u;
 
 function whyWent(seq: number | undefined, log: RunLog, book: ChartBook): Why {
   const transition = tell(log, seq, book);

@@ -1,6 +1,7 @@
 import type { ToldTransition } from '../../fold/told-transition.ts';
 import { visible } from '../../shown/text.ts';
 import { CandidateList } from './candidate-list.tsx';
+import { Mark } from './mark.tsx';
 
 interface Props {
   readonly transition: ToldTransition;
@@ -16,7 +17,7 @@ export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
     <section class="transition" aria-label="Transition">
       <p class="way-taken">
         <span class="told">{visible(source.path)}</span>
-        <span aria-hidden="true"> → </span>
+        <Mark is="arrow" />
         <span class="unseen">to</span>
         <b class="told">{target.length === 0 ? 'the same' : target.map(({ path }) => visible(path)).join(', ')}</b>
       </p>

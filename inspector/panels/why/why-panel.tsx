@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { visible } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
@@ -5,6 +6,7 @@ import './why.css';
 import { transitionsAround } from '../../fold/transition-steps.ts';
 import { why } from '../../fold/why.ts';
 import { IgnoredList } from './ignored-list.tsx';
+import { Mark } from './mark.tsx';
 import { SeenNumbers } from './seen-numbers.tsx';
 import { TransitionCard } from './transition-card.tsx';
 import { WhyFacts } from './why-facts.tsx';
@@ -26,10 +28,10 @@ export function WhyPanel({ inspector, view }: PanelProps) {
       <h2 class="told">{visible(heading)}</h2>
       <div class="steps">
         <Step to={earlier} moveTo={moveTo}>
-          ← Earlier
+          <Mark is="back" /> Earlier
         </Step>
         <Step to={later} moveTo={moveTo}>
-          Later →
+          Later <Mark is="arrow" />
         </Step>
         <label>
           <input
@@ -70,7 +72,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
 interface StepProps {
   readonly to: number | undefined;
   readonly moveTo: (seq: number) => void;
-  readonly children: string;
+  readonly children: ComponentChildren;
 }
 
 function Step({ to, moveTo, children }: StepProps) {

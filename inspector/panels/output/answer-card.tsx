@@ -30,7 +30,7 @@ export function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
           </Fact>
         )}
         {missingFields.length > 0 && <Fact label="Missing">{shortly(missingFields.join(', '), 200)}</Fact>}
-        {notes !== '' && (
+        {notes !== '' && notes !== explanation && (
           <Fact label="Notes">
             <LongText text={notes} />
           </Fact>

@@ -5,6 +5,7 @@ import { fieldsOf } from '../../fold/reply-fields.ts';
 import { lastBegunBy } from '../../fold/sorted.ts';
 import type { RunView } from '../../shown/inspector.ts';
 import { counted, duration, shortly, visible } from '../../shown/text.ts';
+import { Mark } from '../mark.tsx';
 import { LongText } from './long-text.tsx';
 import { ValueView, WhatIsWrong } from './value-view.tsx';
 
@@ -13,6 +14,8 @@ interface Props {
   readonly attempt: AttemptAt;
   readonly moveTo: (seq: number) => void;
 }
+
+const MARKS: Readonly<Partial<Record<AttemptAt['status'], 'check' | 'cross'>>> = { valid: 'check', void: 'cross' };
 
 /** A model's reply, field by field as it comes, and what was made of it. */
 export function AttemptCard({ view, attempt, moveTo }: Props) {
@@ -29,7 +32,9 @@ export function AttemptCard({ view, attempt, moveTo }: Props) {
         <h2>
           {span.task} <span class="muted">attempt {span.attempt}</span>
         </h2>
-        <span class="status">{status}</span>
+        <span class="status">
+          {MARKS[status] !== undefined && <Mark is={MARKS[status]} />} {status}
+        </span>
       </header>
       <p class="muted">
         {call?.port === 'readReply' && <>call {call.call}, </>}

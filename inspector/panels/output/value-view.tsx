@@ -15,10 +15,16 @@ const MOST_ITEMS = 8;
 /** A value as far as it has come, and beneath each part of it what is wrong there. */
 export function ValueView({ value, path, issues }: Props) {
   if (value.kind === 'text')
-    return value.text === '' && !value.open ? <span class="muted">(empty)</span> : <LongText {...value} />;
+    return value.text === '' && !value.open ? (
+      <span class="muted">(empty)</span>
+    ) : (
+      <span class="leaf">
+        <LongText {...value} />
+      </span>
+    );
   if (value.kind === 'number' || value.kind === 'word')
     return (
-      <span class="mono">
+      <span class="leaf mono">
         {shortly(value.text, 60)}
         {value.open && <span class="caret" aria-hidden="true" />}
       </span>

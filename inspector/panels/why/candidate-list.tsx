@@ -1,6 +1,6 @@
 import type { ToldCandidate } from '../../fold/told-transition.ts';
 import { visible } from '../../shown/text.ts';
-import { Mark } from './mark.tsx';
+import { Mark } from '../mark.tsx';
 import { SeenNumbers } from './seen-numbers.tsx';
 
 const VERDICTS = {

@@ -1,7 +1,7 @@
 import type { ToldTransition } from '../../fold/told-transition.ts';
 import { visible } from '../../shown/text.ts';
+import { Mark } from '../mark.tsx';
 import { CandidateList } from './candidate-list.tsx';
-import { Mark } from './mark.tsx';
 
 interface Props {
   readonly transition: ToldTransition;
@@ -16,13 +16,12 @@ export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
   return (
     <section class="transition" aria-label="Transition">
       <p class="way-taken">
-        <span class="told">{visible(source.path)}</span>
-        <Mark is="arrow" />
-        <span class="unseen">to</span>
+        <span class="told">{visible(source.path)}</span> <Mark is="arrow" /> <span class="unseen">to</span>
         <b class="told">{target.length === 0 ? 'the same' : target.map(({ path }) => visible(path)).join(', ')}</b>
       </p>
       <p class="muted">
-        on <span class="told event">{visible(event)}</span>, in {machine},{' '}
+        {event.startsWith('at once') ? '' : 'on '}
+        <span class="told event">{visible(event)}</span>, in {machine},{' '}
         {seq === at ? (
           <>entry {seq}</>
         ) : (

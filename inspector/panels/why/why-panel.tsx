@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { visible } from '../../shown/text.ts';
+import { Mark } from '../mark.tsx';
 import type { PanelProps } from '../panel-props.ts';
 import './why.css';
 import { transitionsAround } from '../../fold/transition-steps.ts';
 import { why } from '../../fold/why.ts';
 import { IgnoredList } from './ignored-list.tsx';
-import { Mark } from './mark.tsx';
 import { SeenNumbers } from './seen-numbers.tsx';
 import { TransitionCard } from './transition-card.tsx';
 import { WhyFacts } from './why-facts.tsx';

@@ -1,7 +1,6 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
-import type { RunFold } from './run-fold.ts';
-import { countBegunBy, lastBegunBy, lastUpTo } from './sorted.ts';
-import type { AttemptSpan } from './spans.ts';
+import { countBegunBy } from './sorted.ts';
+import type { AttemptSpan, Spans } from './spans.ts';
 
 /** How an attempt stood at an entry. */
 export interface AttemptAt {
@@ -14,8 +13,7 @@ export interface AttemptAt {
 }
 
 /** The attempts at one value, up to an entry, the first one first: those of the attempt that had begun last. */
-export function attemptsAt({ spans: all, places }: RunFold, at: number): readonly AttemptAt[] {
-  const { attempts, phases } = all;
+export function attemptsAt({ attempts }: Spans, at: number): readonly AttemptAt[] {
   const count = countBegunBy(attempts, at);
   const last = attempts[count - 1];
   if (last === undefined) return [];
@@ -24,19 +22,15 @@ export function attemptsAt({ spans: all, places }: RunFold, at: number): readonl
     const span = attempts[place];
     if (span !== undefined) spans.unshift(span);
   }
-  const phase = lastBegunBy(phases, last.from);
-  const inPhase = phase?.to !== null && phase !== undefined && phase.to > last.from && phase.to <= at;
-  const isBrokenOff = inPhase || lastUpTo(places.of('answer'), at) !== undefined;
-  return spans.map((span) => stand(span, at, isBrokenOff));
+  return spans.map((span) => stand(span, at));
 }
 
-/** A phase or a run that ends breaks off what is under way in it, and no attempt says so. */
-function stand(span: AttemptSpan, at: number, isBrokenOff: boolean): AttemptAt {
-  const isOver = isBrokenOff || (span.to !== null && span.to <= at);
-  const isTold = span.to !== null && span.to <= at;
-  const failure = isTold ? span.failure : null;
-  const usage = isTold ? span.usage : null;
+function stand(span: AttemptSpan, at: number): AttemptAt {
+  const isOver = span.to !== null && span.to <= at;
+  const failure = isOver ? span.failure : null;
+  const usage = isOver ? span.usage : null;
   const backOffMs = span.backOff !== null && span.backOff.at <= at ? span.backOff.inMs : null;
+  // One that was broken off was not announced as ended.
   const ended = failure !== null ? 'void' : usage === null ? 'broken off' : 'valid';
   return { span, status: isOver ? ended : 'under way', failure, usage, backOffMs };
 }

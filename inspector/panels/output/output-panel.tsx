@@ -12,7 +12,7 @@ import { PhaseHistory } from './phase-history.tsx';
 export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
   const [chosenFrom, choose] = useState<number | null>(null);
   const { log, fold, at } = view;
-  const attempts = attemptsAt(fold, at);
+  const attempts = attemptsAt(fold.spans, at);
   const attempt = attempts.find(({ span }) => span.from === chosenFrom) ?? attempts.at(-1);
   const answerSeq = lastUpTo(fold.places.of('answer'), at);
   const answered = answerSeq === undefined ? undefined : log.entry(answerSeq);

@@ -54,7 +54,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
                 {seq}
               </button>{' '}
               <span class="told">
-                {visible(source.name)} →{' '}
+                {visible(source.name)} <Mark is="arrow" />{' '}
                 {target.length === 0 ? 'the same' : target.map((to) => visible(to.name)).join(', ')}
               </span>
             </li>

@@ -36,12 +36,12 @@ describe('JSON that grows', () => {
 
   it('is at each place what all before it would give at once', () => {
     fc.assert(
-      fc.property(anObject, (value) => {
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), (value) => {
         const text = JSON.stringify(value);
         const grown = new GrowingJson();
         for (let at = 0; at < text.length; at += 1) {
           grown.push(text.charAt(at));
-          expect(grown.root).toEqual(read([text.slice(0, at + 1)]).root);
+          expect(plain(grown.root)).toBe(plain(read([text.slice(0, at + 1)]).root));
         }
       }),
       { numRuns: 40 },

@@ -8,7 +8,7 @@ import { replyAt } from '../../../inspector/fold/reply-at.ts';
 import { fieldsOf, REPLY_FIELDS } from '../../../inspector/fold/reply-fields.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
-import { readRun } from '../rig/read-run.ts';
+import { folded } from '../rig/recorded.ts';
 import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
 
 const entries = recorded(await stumbling());
@@ -29,11 +29,11 @@ const statusAt = (attempts: readonly AttemptAt[]): readonly string[] =>
 
 describe('the output', () => {
   it('is at each entry what had come by then, in whatever order the entries are looked at', () => {
-    const { log, fold } = readRun(entries);
+    const { log, fold } = folded(entries);
     fc.assert(
       fc.property(fc.array(fc.nat(entries.length - 1), { minLength: 1, maxLength: 20 }), (places) => {
         for (const at of places) {
-          const span = attemptsAt(fold, at).at(-1)?.span;
+          const span = attemptsAt(fold.spans, at).at(-1)?.span;
           if (span !== undefined) expect(replyAt(log, span, at).text()).toBe(saidBy(at));
         }
       }),
@@ -41,7 +41,7 @@ describe('the output', () => {
   });
 
   it('comes to the value that the engine took, for every attempt', () => {
-    const { log, fold } = readRun(entries);
+    const { log, fold } = folded(entries);
     let compared = 0;
     for (const span of fold.spans.attempts) {
       const reply = span.reply === null ? null : entries[span.reply];
@@ -55,18 +55,37 @@ describe('the output', () => {
     expect(compared).toBeGreaterThan(20);
   });
 
+  it('fetches each piece of a reply once, forwards and back', () => {
+    const { log, fold } = folded(entries);
+    const fetched: number[] = [];
+    const counted = {
+      ...log,
+      entry: (seq: number) => {
+        fetched.push(seq);
+        return log.entry(seq);
+      },
+    };
+    const [span] = fold.spans.attempts.filter(({ attemptId }) => attemptId === 's7.yield');
+    if (span === undefined) throw new Error('Yield was asked');
+    const last = span.deltas.at(-1) ?? 0;
+    const path = [...Array(last - span.from).keys()].map((step) => span.from + step + 1);
+    for (const at of [...path, ...path.reverse()]) replyAt(counted, span, at);
+    expect(fetched).toEqual(span.deltas);
+    expect(fetched.length).toBeGreaterThan(3);
+  });
+
   it('knows the attempts at one value, which are void and why, and the waits between them', () => {
-    const { fold } = readRun(entries);
+    const { fold } = folded(entries);
     const [retry] = entries.filter(({ type }) => type === 'attempt-retry');
     const seq = retry?.seq ?? 0;
-    expect(attemptsAt(fold, seq - 1).at(-1)?.backOffMs).toBeNull();
-    expect(attemptsAt(fold, seq)).toMatchObject([
+    expect(attemptsAt(fold.spans, seq - 1).at(-1)?.backOffMs).toBeNull();
+    expect(attemptsAt(fold.spans, seq)).toMatchObject([
       { status: 'void', backOffMs: 2_000, failure: { code: 'server_error' } },
     ]);
     const starts = entries.filter((entry) => entry.type === 'attempt-start' && entry.attemptId === 's4.observation');
-    expect(statusAt(attemptsAt(fold, starts[2]?.seq ?? 0))).toEqual(['1 void', '2 void', '3 under way']);
-    expect(attemptsAt(fold, 0)).toEqual([]);
-    expect(statusAt(attemptsAt(fold, entries.length - 1))).toEqual(['1 valid']);
+    expect(statusAt(attemptsAt(fold.spans, starts[2]?.seq ?? 0))).toEqual(['1 void', '2 void', '3 under way']);
+    expect(attemptsAt(fold.spans, 0)).toEqual([]);
+    expect(statusAt(attemptsAt(fold.spans, entries.length - 1))).toEqual(['1 valid']);
   });
 
   it('knows an attempt whose phase was ended around it as broken off', () => {
@@ -74,13 +93,13 @@ describe('the output', () => {
     const [phase] = entries.filter(({ type }) => type === 'phase-end');
     if (phase === undefined) throw new Error('a phase ends');
     const cut = [...entries.slice(0, start), { ...phase, seq: start }] as readonly JournalEntry[];
-    expect(statusAt(attemptsAt(readRun(cut).fold, start)).at(-1)).toMatch(/broken off$/u);
-    expect(statusAt(attemptsAt(readRun(cut).fold, start - 1)).at(-1)).toMatch(/under way$/u);
+    expect(statusAt(attemptsAt(folded(cut).fold.spans, start)).at(-1)).toMatch(/broken off$/u);
+    expect(statusAt(attemptsAt(folded(cut).fold.spans, start - 1)).at(-1)).toMatch(/under way$/u);
   });
 
   it('takes the whole reply where the pieces were redacted', () => {
     const redacted = entries.map((entry) => (entry.type === 'text-delta' ? { ...entry, text: '' } : entry));
-    const { log, fold } = readRun(redacted);
+    const { log, fold } = folded(redacted);
     const span = fold.spans.attempts.find(({ reply, deltas }) => reply !== null && deltas.length > 0);
     if (!span?.reply) throw new Error('a reply came');
     expect(replyAt(log, span, span.reply - 1)).toMatchObject({ value: null, piecesLeftOut: false });
@@ -111,7 +130,7 @@ describe('the output', () => {
   });
 
   it('has the phases of the cycle that is under way, as they stood', () => {
-    const { log, fold } = readRun(told);
+    const { log, fold } = folded(told);
     const asked = told.find(({ type }) => type === 'direction-asked')?.seq ?? 0;
     const phases = phasesOfCycle(log, fold.spans, asked);
     expect(phases.map(({ phase }) => phase)).toEqual([

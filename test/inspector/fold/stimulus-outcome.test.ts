@@ -9,7 +9,7 @@ import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support
 import { playToEnd } from '../../support/random-runs.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { readRun } from '../rig/read-run.ts';
+import { folded } from '../rig/recorded.ts';
 import { manual, play, recorded } from '../rig/rich-runs.ts';
 
 type Kind = StimulusOutcome['kind'];
@@ -35,7 +35,7 @@ function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
 }
 
 function outcomes(entries: readonly JournalEntry[]): ReadonlyMap<number, Kind> {
-  const { fold } = readRun(entries);
+  const { fold } = folded(entries);
   const known = { fold, charts: runCharts, ended: true };
   return new Map(entries.filter(isStimulus).map((entry) => [entry.seq, stimulusOutcome(entry, known).kind]));
 }
@@ -100,7 +100,7 @@ describe('what became of a stimulus', () => {
     };
     const kindOf = (type: string): StimulusOutcome => {
       const entry = { seq: 0, atMs: 0, type: 'delivery', event: { type } } as unknown as JournalEntry;
-      const { fold } = readRun([entry]);
+      const { fold } = folded([entry]);
       if (!isStimulus(entry)) throw new Error('it is one');
       return stimulusOutcome(entry, { fold, charts, ended: true });
     };
@@ -115,7 +115,7 @@ describe('what became of a stimulus', () => {
     const seq = entries.findIndex(({ type }) => type === 'call-event');
     const entry = entries[seq];
     if (entry === undefined || !isStimulus(entry)) throw new Error('it is one');
-    const { fold } = readRun(entries.slice(0, seq + 1));
+    const { fold } = folded(entries.slice(0, seq + 1));
     expect(stimulusOutcome(entry, { fold, charts: runCharts, ended: false })).toEqual({ kind: 'open' });
   });
 

@@ -5,7 +5,7 @@ import type { SeenNumber } from '../../../inspector/fold/verdict-numbers.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { readRun } from '../rig/read-run.ts';
+import { folded } from '../rig/recorded.ts';
 import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
 
 const runs = await Promise.all([plain(), stumbling(), manual()].map(async (run) => recorded(await run)));
@@ -17,7 +17,7 @@ const all = <T extends JournalEntry['type']>(entries: readonly JournalEntry[], t
   entries.filter((entry): entry is EntryOf<T> => entry.type === type);
 
 function asked(entries: readonly JournalEntry[]): (at: number | undefined) => Why {
-  const { log, fold } = readRun(entries);
+  const { log, fold } = folded(entries);
   const run = { kind: 'run', live: false } as const;
   return (at) => why({ run, log, fold, charts: runCharts, at: at ?? entries.length - 1, end: null });
 }
@@ -107,6 +107,19 @@ describe('why', () => {
     for (const said of ['intention was done', 'at once, after the start', 'after backoff', 'reply.ended'])
       expect(events).toContain(said);
     for (const said of events) expect(said).not.toMatch(/xstate|^$/u);
+  });
+
+  it('tells of an event in any other program who got it and who sent it', () => {
+    const event = { type: 'delivery', event: { type: 'coin', value: 2 }, actor: 'gate', sender: 'slot' };
+    const entries = [{ seq: 0, atMs: 0, ...event }] as unknown as readonly JournalEntry[];
+    const { log, fold } = folded(entries);
+    const told = why({ run: { kind: 'system', live: true }, log, fold, charts: null, at: 0, end: null });
+    expect(told.heading).toBe('Why did nothing happen on coin?');
+    expect(told.facts.map(({ label, text }) => `${label} ${text}`)).toEqual([
+      'To gate',
+      'From slot',
+      'With {"value":2}',
+    ]);
   });
 
   it('explains every entry of every run', () => {

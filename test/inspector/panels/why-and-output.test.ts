@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { build } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { startBrowser } from '../../support/browser.ts';
 import { filePage } from '../rig/file-page.ts';
@@ -16,11 +15,6 @@ if (typeof browser === 'string') process.stderr.write(`skipped: the why card and
 const folder = await mkdtemp(join(tmpdir(), 'postchain-why-'));
 const stumbled = recorded(await stumbling());
 const directed = recorded(await manual());
-
-beforeAll(async () => {
-  if (typeof browser === 'string') return;
-  await build({ configFile: 'inspector/vite.config.ts', mode: 'file', logLevel: 'error' });
-}, 60_000);
 
 afterAll(async () => {
   if (typeof browser !== 'string') await browser.close();

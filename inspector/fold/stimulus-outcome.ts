@@ -17,6 +17,8 @@ export type StimulusOutcome =
   | { readonly kind: 'refused'; readonly guards: readonly string[] }
   | { readonly kind: 'no-way' }
   | { readonly kind: 'stopped' }
+  /** Nothing followed, and no chart is there to say why. */
+  | { readonly kind: 'unknown' }
   /** More may follow. */
   | { readonly kind: 'open' };
 
@@ -34,6 +36,7 @@ export function stimulusOutcome(entry: JournalEntry & Stimulus, { fold, charts, 
   const { seqs } = fold.transitions;
   const transitions = seqs.slice(countUpTo(seqs, entry.seq), countUpTo(seqs, to - 1));
   if (transitions.length > 0) return { kind: 'led', transitions };
+  if (charts === null) return ended || Number.isFinite(to) ? { kind: 'unknown' } : { kind: 'open' };
   const byChart = foundIn(chartBook(charts), entry, fold);
   return byChart.kind === 'no-way' || ended || Number.isFinite(to) ? byChart : { kind: 'open' };
 }

@@ -66,6 +66,8 @@ export function outcomeInWords(outcome: StimulusOutcome): string {
       return 'Ignored: the chart has no way for it here.';
     case 'stopped':
       return 'The run was stopped by it: nothing follows.';
+    case 'unknown':
+      return 'No transition followed; no chart is there to say why.';
     case 'open':
       return 'It has just come: what becomes of it is not known yet.';
     default:

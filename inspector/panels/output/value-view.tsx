@@ -10,7 +10,9 @@ interface Props {
   readonly issues: Issues;
 }
 
+/** Of a list, so many items are shown until somebody asks for all; of one within another, fewer. */
 const MOST_ITEMS = 8;
+const MOST_WITHIN = 3;
 
 /** A value as far as it has come, and beneath each part of it what is wrong there. */
 export function ValueView({ value, path, issues }: Props) {
@@ -40,7 +42,10 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
     value.kind === 'list'
       ? value.items.map((item, place) => ({ name: String(place), value: item }))
       : value.members.map((member) => ({ name: member.name, value: member.value }));
-  const parts = isWhole ? all : all.slice(0, MOST_ITEMS);
+  const most = value.kind === 'list' && path.includes('.') ? MOST_WITHIN : MOST_ITEMS;
+  // While a list grows, its newest items are those to look at.
+  const first = value.kind === 'list' && value.open ? Math.max(0, all.length - most) : 0;
+  const parts = isWhole ? all : all.slice(first, first + most);
   const shown = new Set(parts.map(({ name }) => `${path}.${name}`));
   const elsewhere = issues.within(path).filter((issue) => ![...shown].some((place) => isAt(issue.path, place)));
   if (all.length === 0 && elsewhere.length === 0)
@@ -64,7 +69,7 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
           </div>
         </div>
       ))}
-      {all.length > MOST_ITEMS && (
+      {all.length > most && (
         <button type="button" class="more" onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'show less' : `show all ${all.length}`}
         </button>

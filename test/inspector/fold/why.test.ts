@@ -114,7 +114,7 @@ describe('why', () => {
     const entries = [{ seq: 0, atMs: 0, ...event }] as unknown as readonly JournalEntry[];
     const { log, fold } = folded(entries);
     const told = why({ run: { kind: 'system', live: true }, log, fold, charts: null, at: 0, end: null });
-    expect(told.heading).toBe('Why did nothing happen on coin?');
+    expect(told).toMatchObject({ heading: 'What came of coin?', outcome: { isIgnored: false } });
     expect(told.facts.map(({ label, text }) => `${label} ${text}`)).toEqual([
       'To gate',
       'From slot',

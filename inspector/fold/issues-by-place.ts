@@ -27,7 +27,7 @@ export function issuesByPlace(issues: Failure['issues']): Issues {
   };
 }
 
-export const plainPath = (path: string): string =>
+const plainPath = (path: string): string =>
   path
     .replace(/\[(?:"([^"]*)"|'([^']*)'|([^\]]*))\]/gu, (_, one = '', other = '', bare = '') => `.${one}${other}${bare}`)
     .replace(/^\./u, '');

@@ -8,7 +8,7 @@ export type Transition = Extract<JournalEntry, { readonly type: 'transition' }>;
 type Candidate = Transition['candidates'][number];
 
 /** A state by its name, and by those around it. */
-export interface ToldState {
+interface ToldState {
   readonly id: string;
   readonly name: string;
   readonly path: string;

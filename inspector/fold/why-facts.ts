@@ -34,7 +34,7 @@ const goesTo =
   ({ target }: Transition): boolean =>
     target.some((id) => id === name || id.endsWith(`.${name}`));
 
-export function failureFacts({ stage, code, message, status, issues }: Failure): readonly WhyFact[] {
+function failureFacts({ stage, code, message, status, issues }: Failure): readonly WhyFact[] {
   const shown = issues.slice(0, MOST_ISSUES).map(({ path, message: says }) => `${path || 'the whole'}: ${says}`);
   if (issues.length > MOST_ISSUES) shown.push(`and ${issues.length - MOST_ISSUES} more`);
   return [

@@ -46,6 +46,11 @@ export function why(view: WhyView): Why {
   if (log.count === 0) return { ...NOTHING, heading: 'Nothing has happened yet.' };
   const book = chartBook(view.charts);
   const entry = log.entry(at);
+  if (entry.type === 'run-stopped') {
+    const words = view.run.kind === 'run' ? 'It was stopped from outside.' : 'The program or its connection ended.';
+    const transition = tell(log, transitionAt(fold.transitions, at), book);
+    return { ...NOTHING, heading: 'Why did it stop there?', outcome: { words, isIgnored: false }, transition };
+  }
   if (isStimulus(entry)) {
     const outcome = stimulusOutcome(entry, { fold, charts: view.charts, ended: view.end !== null || !view.run.live });
     const { name, facts } = tellStimulus(entry, fold.spans);

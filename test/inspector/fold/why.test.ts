@@ -91,6 +91,14 @@ describe('why', () => {
     expect(finished.transition?.event).toBe('run.finished');
   });
 
+  it('shows where a run was stopped from outside the last transition before it', () => {
+    const cut = stumbled.slice(0, 200);
+    const stopped = [...cut, { seq: 200, atMs: 3_000, type: 'run-stopped' } as const];
+    const { heading, transition } = asked(stopped)(200);
+    expect(heading).toBe('Why did it stop there?');
+    expect(transition?.seq).toBe(all(cut, 'transition').at(-1)?.seq);
+  });
+
   it('says of an event that came to nothing why, where it stood, and what would have been heard there', () => {
     const [, consent] = all(directed, 'delivery');
     const { heading, outcome, facts } = asked(directed)(consent?.seq);

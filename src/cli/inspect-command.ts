@@ -14,6 +14,7 @@ export async function inspectCommand(
 ): Promise<number> {
   const { journals, runId } = await whatIsShown(name, flags);
   const inspector = await openInspector({ journals, port: flags.port }, stderr);
+  stderr.write(`Programs of XState, by @statelyai/inspect: ${inspector.statelyUrl}\n`);
   if (runId !== null) inspector.choose(runId);
   await inspector.stay();
   await inspector.close();

@@ -5,6 +5,7 @@ import { untilStopped } from './signals.ts';
 
 /** The inspector of one command. */
 export interface Inspector {
+  readonly statelyUrl: string;
   watch(run: Run): void;
   choose(runId: string): void;
   /** Stays open until Ctrl-C. */
@@ -17,9 +18,10 @@ export async function openInspector(
   { journals, port = 0 }: { readonly journals: JournalStore; readonly port?: number | undefined },
   out: NodeJS.WriteStream,
 ): Promise<Inspector> {
-  const { url, watch, choose, close } = await inspectionServer({ journals, port });
+  const { url, statelyUrl, watch, choose, close } = await inspectionServer({ journals, port });
   out.write(`Inspector: ${url}\n`);
   return {
+    statelyUrl,
     watch,
     choose,
     async stay() {

@@ -65,6 +65,20 @@ export function recordedRuns(program: Command, finish: (code: number) => void): 
       finish(await inspectCommand(run, flags));
     });
 
+  program
+    .command('export')
+    .description('write a run as one page that opens from disk, for somebody else')
+    .argument('<run>', RUN)
+    .option('-o, --output <file>', 'the page (default: run-ID.html)')
+    .option('--redact <text>', 'a text, or a regular expression between slashes, to hide; several in order', eachOf)
+    .option('--preview', 'write nothing: list what would be hidden, and what looks like a secret')
+    .option('--force', 'write over a file that is there')
+    .option('--journals <place>', JOURNALS)
+    .action(async (run, flags) => {
+      const { exportCommand } = await import('./export-command.ts');
+      process.stdout.write(await exportCommand(run, flags));
+    });
+
   goingOn(program.command('resume').description('go on with a run whose process ended: nothing is asked twice')).action(
     async (run, flags) => {
       const { resumeCommand } = await import('./go-on-command.ts');

@@ -9,10 +9,13 @@ import { pageFiles } from './page-files.ts';
 import { servePage } from './page-session.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketPlace } from './sockets.ts';
+import { statelyPlace } from './stately-place.ts';
 
 export interface InspectionServer {
   /** Of the page. Who knows it can see the runs and tell them things: there is a secret in it. */
   readonly url: string;
+  /** Where other programs of XState tell what happens in them: a WebSocket in the protocol of Stately's inspector. */
+  readonly statelyUrl: string;
   /** Shows a run of this process from its beginning, and when it is over. */
   watch(run: Run): void;
   /** Which run a page opens first, by its id; by itself the one that was watched last. */
@@ -45,7 +48,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
         accept: (socket) => servePage(socket, runs),
       },
     ],
-    // Systems of other programs join here: a place of theirs, whose sockets become sources of the list (`runs.add`).
+    ['stately', statelyPlace(runs)],
   ]);
   const sockets = openSockets(door, places);
   server.on('request', answerWith(door, pageFiles(page)));
@@ -55,6 +58,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
   let closed: Promise<void> | null = null;
   return {
     url: `http://127.0.0.1:${given}/${door.token}/`,
+    statelyUrl: `ws://127.0.0.1:${given}/${door.token}/stately`,
     watch: runs.watch,
     choose: runs.choose,
     close() {

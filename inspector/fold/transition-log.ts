@@ -13,6 +13,13 @@ export interface TakenWay {
   readonly seqs: readonly number[];
 }
 
+export interface MachineStanding {
+  readonly targets: readonly string[];
+  readonly since: number;
+  /** It came there by beginning, before anything was told to it. */
+  readonly begins: boolean;
+}
+
 /** Where each machine stood, and the ways that were taken: what the picture of a chart is marked with. */
 export interface TransitionLog {
   /** The entries of all transitions. */
@@ -23,7 +30,7 @@ export interface TransitionLog {
    * Where a machine stood after an entry: the targets of its last transition, as the chart names them, and the entry. An empty list: it has just
    * begun, and stands where it begins. Undefined: it has not begun.
    */
-  standingAt(machine: string, seq: number): { readonly targets: readonly string[]; readonly since: number } | undefined;
+  standingAt(machine: string, seq: number): MachineStanding | undefined;
 }
 
 const NONE: readonly string[] = [];
@@ -31,16 +38,19 @@ const NONE: readonly string[] = [];
 /** The machine in which each model call runs; each attempt begins it anew. */
 const ATTEMPT = 'attempt';
 
+/** What the steps are called that a machine takes as it begins. */
+const INIT = 'xstate.init';
+
 export function createTransitionLog(): { readonly log: TransitionLog; take(entry: JournalEntry): void } {
   const seqs: number[] = [];
   const ways = new Map<string, TakenWay & { readonly seqs: number[] }>();
-  const standing = new Map<string, { readonly seqs: number[]; readonly targets: (readonly string[])[] }>();
+  const standing = new Map<string, { readonly seqs: number[]; readonly at: MachineStanding[] }>();
 
-  function stands(machine: string, targets: readonly string[], seq: number): void {
-    const places = standing.get(machine) ?? { seqs: [], targets: [] };
+  function stands(machine: string, targets: readonly string[], since: number, begins: boolean): void {
+    const places = standing.get(machine) ?? { seqs: [], at: [] };
     standing.set(machine, places);
-    places.seqs.push(seq);
-    places.targets.push(targets);
+    places.seqs.push(since);
+    places.at.push({ targets, since, begins });
   }
 
   function takeTransition({ seq, machine, event, source, target, candidates }: Transition): void {
@@ -50,7 +60,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     ways.set(key, way);
     way.seqs.push(seq);
     seqs.push(seq);
-    if (target.length > 0) stands(machine, way.target, seq);
+    if (target.length > 0) stands(machine, way.target, seq, event === INIT);
   }
 
   return {
@@ -64,15 +74,12 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
       },
       standingAt(machine, seq) {
         const places = standing.get(machine);
-        if (places === undefined) return undefined;
-        const at = countUpTo(places.seqs, seq) - 1;
-        const since = places.seqs[at];
-        return since === undefined ? undefined : { targets: places.targets[at] ?? NONE, since };
+        return places?.at[countUpTo(places.seqs, seq) - 1];
       },
     },
     take(entry) {
       if (entry.type === 'transition') takeTransition(entry);
-      else if (entry.type === 'attempt-start') stands(ATTEMPT, NONE, entry.seq);
+      else if (entry.type === 'attempt-start') stands(ATTEMPT, NONE, entry.seq, true);
     },
   };
 }

@@ -27,6 +27,8 @@ export interface Inspector {
   /** The entry that is looked at; null follows the newest. */
   readonly cursor: Signal<number | null>;
   readonly view: ReadonlySignal<RunView | null>;
+  /** The runs that are here, or on their way. */
+  readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
   choose(runId: string): void;
   /** A run by its id, opened if it is not: for more than one at a time. */
   follow(runId: string): OpenedRun;
@@ -42,12 +44,14 @@ export function createInspector(source: PageSource): Inspector {
   const chosen = signal<string | null>(null);
   const cursor = signal<number | null>(null);
   const opened = new Map<string, OpenedRun>();
+  const loaded = signal<readonly OpenedRun[]>([]);
 
   function follow(runId: string): OpenedRun {
     const there = opened.get(runId);
     if (there !== undefined) return there;
     const run = createOpenedRun(runId);
     opened.set(runId, run);
+    loaded.value = [...opened.values()];
     source.open(runId);
     return run;
   }
@@ -101,7 +105,7 @@ export function createInspector(source: PageSource): Inspector {
   );
 
   return {
-    ...{ connection, events, runs, chosen, cursor, view, choose, follow },
+    ...{ connection, events, runs, chosen, cursor, view, loaded, choose, follow },
     moveTo(seq) {
       const last = (view.value?.count ?? 1) - 1;
       cursor.value = Math.max(0, Math.min(seq, last));

@@ -1,6 +1,7 @@
 import type { Inspector, RunView } from '../../shown/inspector.ts';
 import { shortly } from '../../shown/text.ts';
 import { THEMES, type Theme, theme } from '../../shown/theme.ts';
+import { CopyTest } from './copy-test.tsx';
 
 interface HeaderProps {
   readonly inspector: Inspector;
@@ -31,6 +32,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
         </span>
       )}
       <span class="gap" />
+      {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
       <label class="theme-choice">
         <span class="unseen">Theme</span>
         <select

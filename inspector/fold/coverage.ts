@@ -1,0 +1,41 @@
+import type { Chart } from '../../src/diagram/chart.ts';
+import { chartWaysOf } from './chart-ways.ts';
+import type { TransitionLog } from './transition-log.ts';
+
+/** Which transitions of charts were taken: their places, by chart. */
+export interface Coverage {
+  readonly taken: Readonly<Record<string, ReadonlySet<number>>>;
+  readonly neverTaken: Readonly<Record<string, ReadonlySet<number>>>;
+  readonly takenCount: number;
+  /** All that a journal would tell of. */
+  readonly all: number;
+}
+
+type Transition = Chart['transitions'][number];
+
+/** One that goes nowhere and chooses nothing only takes something in: no journal tells of it. */
+const isTold = ({ target, guard }: Transition): boolean => target.length > 0 || guard !== null;
+
+/** Over runs on the same charts, each up to an entry. Costs as much as they have different ways. */
+export function coverageOf(
+  charts: readonly Chart[],
+  runs: readonly { readonly transitions: TransitionLog; readonly until: number }[],
+): Coverage {
+  const ways = chartWaysOf(charts);
+  const taken: Record<string, Set<number>> = {};
+  const neverTaken: Record<string, Set<number>> = {};
+  for (const { id } of charts) taken[id] = new Set();
+  for (const { transitions, until } of runs)
+    for (const way of transitions.ways) {
+      const place = (way.seqs[0] ?? Number.POSITIVE_INFINITY) <= until ? ways.placeOf(way) : null;
+      if (place !== null) taken[way.machine]?.add(place);
+    }
+  let [takenCount, all] = [0, 0];
+  for (const { id, transitions } of charts) {
+    const told = transitions.flatMap((transition, place) => (isTold(transition) ? [place] : []));
+    neverTaken[id] = new Set(told.filter((place) => !taken[id]?.has(place)));
+    all += told.length;
+    takenCount += told.length - neverTaken[id].size;
+  }
+  return { taken, neverTaken, takenCount, all };
+}

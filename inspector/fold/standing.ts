@@ -1,0 +1,100 @@
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { type ChartIndex, chartIndexOf, type Stand } from './chart-index.ts';
+import { lastUpTo } from './sorted.ts';
+import type { MachineStanding, TransitionLog } from './transition-log.ts';
+
+/** Where all charts of a run stood at an entry, by the ids of the charts. A chart that nothing ran on then has no active states. */
+export interface Standing {
+  /** The innermost states with all that are around them, the roots too. */
+  readonly active: Readonly<Record<string, ReadonlySet<string>>>;
+  readonly leaf: Readonly<Record<string, readonly string[]>>;
+  /** The state of another chart that a chart ran inside; null where it ran by itself, or not at all. */
+  readonly insideOf: Readonly<Record<string, { readonly chartId: string; readonly stateId: string } | null>>;
+}
+
+const NOWHERE: Stand = { leaves: [], active: new Set() };
+
+/** What is the same of charts at every entry. */
+interface Layout {
+  readonly indexes: readonly ChartIndex[];
+  readonly byName: ReadonlyMap<string, ChartIndex>;
+  readonly nested: ReadonlySet<string>;
+  readonly alone: Standing['insideOf'];
+  readonly empty: Pick<Standing, 'active' | 'leaf'>;
+}
+
+const layouts = new WeakMap<RunCharts, Layout>();
+
+function layoutOf(all: RunCharts): Layout {
+  const there = layouts.get(all);
+  if (there !== undefined) return there;
+  const { charts, invoked } = all;
+  const indexes = charts.map(chartIndexOf);
+  const forEach = <Value>(value: Value) => Object.fromEntries(charts.map(({ id }) => [id, value]));
+  const layout = {
+    indexes,
+    byName: new Map(
+      Object.entries(invoked).flatMap(([name, id]) =>
+        indexes.filter(({ chart }) => chart.id === id).map((index) => [name, index] as const),
+      ),
+    ),
+    nested: new Set(Object.values(invoked)),
+    alone: forEach(null),
+    empty: { active: forEach(NOWHERE.active), leaf: forEach(NOWHERE.leaves) },
+  };
+  layouts.set(all, layout);
+  return layout;
+}
+
+/** Costs a few searches in sorted lists, however long the run is. */
+export function standingAt(transitions: TransitionLog, charts: RunCharts, at: number): Standing {
+  const { indexes, byName, nested, alone, empty } = layoutOf(charts);
+  const active: Record<string, ReadonlySet<string>> = { ...empty.active };
+  const leaf: Record<string, readonly string[]> = { ...empty.leaf };
+  const insideOf: Record<string, { readonly chartId: string; readonly stateId: string } | null> = { ...alone };
+
+  /** A chart that runs, and what runs inside its active states. */
+  function goInto({ chart: { id: chartId }, asking }: ChartIndex, stand: Stand, since: number): void {
+    active[chartId] = stand.active;
+    leaf[chartId] = stand.leaves;
+    for (const { id: stateId, invokes } of asking) {
+      if (!stand.active.has(stateId)) continue;
+      for (const name of invokes) {
+        const inner = byName.get(name);
+        if (inner === undefined || (active[inner.chart.id]?.size ?? 0) > 0) continue;
+        const { place, from } = innerPlace(transitions, inner, stand.leaves.includes(stateId) ? since : -1, at);
+        insideOf[inner.chart.id] = { chartId, stateId };
+        goInto(inner, place, from);
+      }
+    }
+  }
+
+  for (const [place, index] of indexes.entries()) {
+    if (place > 0 && nested.has(index.chart.id)) continue;
+    const stands = transitions.standingAt(index.chart.id, at);
+    if (place > 0 && stands === undefined) continue;
+    goInto(index, index.entered(stands?.targets ?? []), stands?.since ?? 0);
+  }
+  return { active, leaf, insideOf };
+}
+
+/** Where a machine stands that runs inside a state which was entered at `entered`; -1 where that is not known. */
+function innerPlace(
+  transitions: TransitionLog,
+  index: ChartIndex,
+  entered: number,
+  at: number,
+): { readonly place: Stand; readonly from: number } {
+  const stands = transitions.standingAt(index.chart.id, at);
+  if (stands === undefined || !isOfThisLife(transitions, stands, entered))
+    return { place: index.entered([]), from: entered };
+  return { place: index.entered(stands.targets), from: stands.since };
+}
+
+/**
+ * A machine that has not moved since the state around it was entered has just begun; where it last stood was another life of it. But the
+ * steps that it takes as it begins are written right before the one that enters the state around it.
+ */
+function isOfThisLife({ seqs }: TransitionLog, { since, begins }: MachineStanding, entered: number): boolean {
+  return since > entered || (begins && lastUpTo(seqs, entered - 1) === since);
+}

@@ -1,0 +1,116 @@
+import type { CandidateBeside } from '../../fold/compare/candidates-beside.ts';
+import type { Comparison, FirstStep } from '../../fold/compare/comparison.ts';
+import { letterOf, told } from '../../shown/compared.ts';
+import { stateName } from '../../shown/state-name.ts';
+import { counted, shortly } from '../../shown/text.ts';
+import { SaidOtherwise } from './said-otherwise.tsx';
+
+/** Where the runs part: the candidates of that step side by side; and what was said otherwise first. */
+export function FirstDifference({ comparison }: { readonly comparison: Comparison }) {
+  const { firstStep, first, facts, runIds } = comparison;
+  return (
+    <section aria-labelledby="first-difference-title" class="first-difference">
+      <h2 id="first-difference-title">First difference</h2>
+      {first === null || firstStep === null ? (
+        <p>
+          {runIds.length > 2 ? 'All took' : 'Both took'} the same {comparison.rows.length} steps.
+        </p>
+      ) : (
+        <Parting step={firstStep} at={first} runIds={runIds} />
+      )}
+      {facts.map(({ fact, cutOff }, other) => (
+        <SaidOtherwise key={runIds[other + 1]} fact={fact} cutOff={cutOff} letters={['A', letterOf(other + 1)]} />
+      ))}
+    </section>
+  );
+}
+
+function Parting({
+  step,
+  at,
+  runIds,
+}: {
+  readonly step: FirstStep;
+  readonly at: number;
+  readonly runIds: readonly string[];
+}) {
+  const { entries, candidates } = step;
+  const asked = candidates.filter(({ verdicts }) =>
+    verdicts.some((verdict) => verdict === 'taken' || verdict === 'false'),
+  );
+  const sources = [...new Set(entries.flatMap((entry) => (entry === null ? [] : [stateName(entry.source)])))];
+  return (
+    <>
+      <p>
+        After {at} equal steps, {sources.length === 1 ? `in ${sources[0]}` : 'the runs part'}:{' '}
+        {entries.map((entry, run) => (
+          <span key={runIds[run]}>
+            <b class="letter">{letterOf(run)}</b>{' '}
+            {entry === null ? 'took no more steps' : `→ ${entry.target.map(stateName).join(', ') || 'stays'}`}{' '}
+          </span>
+        ))}
+      </p>
+      {candidates.length > 0 && (
+        <table class="beside candidates">
+          <caption class="unseen">The candidates of the first step that differs</caption>
+          <thead>
+            <tr>
+              <th scope="col">Guard</th>
+              {runIds.map((id, run) => (
+                <th key={id} scope="col">
+                  {letterOf(run)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {asked.map((candidate) => (
+              <CandidateRow key={`${candidate.guard} ${candidate.target}`} candidate={candidate} runIds={runIds} />
+            ))}
+            {asked.length < candidates.length && (
+              <tr>
+                <td colSpan={runIds.length + 1} class="muted">
+                  {counted(candidates.length - asked.length, 'candidate')} more that no run asked
+                </td>
+              </tr>
+            )}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+const VERDICTS = { taken: '✓ taken', false: '✗ no', 'not-evaluated': '· not asked' } as const;
+
+function CandidateRow({
+  candidate,
+  runIds,
+}: {
+  readonly candidate: CandidateBeside;
+  readonly runIds: readonly string[];
+}) {
+  const { guard, target, verdicts, inputs, parts } = candidate;
+  return (
+    <tr class={parts ? 'parts' : ''}>
+      <th scope="row">
+        {guard ?? 'else'} <span class="muted">→ {target.map(stateName).join(', ') || 'stays'}</span>
+        {parts && <strong class="parts-here"> ◀ first difference</strong>}
+      </th>
+      {verdicts.map((verdict, run) => (
+        <td key={runIds[run]}>
+          <span class={`verdict ${verdict ?? 'none'}`}>{verdict === null ? '–' : VERDICTS[verdict]}</span>
+          {verdict !== null && verdict !== 'not-evaluated' && (
+            <span class="inputs">
+              {inputs.map(({ name, values, differs }) => (
+                <span key={name} class="told">
+                  {name} {differs ? <mark>{shortly(told(values[run]), 60)}</mark> : shortly(told(values[run]), 60)}
+                </span>
+              ))}
+            </span>
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}

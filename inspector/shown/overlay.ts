@@ -1,0 +1,142 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { type Coverage, coverageOf } from '../fold/coverage.ts';
+import type { RunFold } from '../fold/run-fold.ts';
+import { type Measure, NOTHING, stateMeasuresOf, together } from '../fold/state-measures.ts';
+import type { Inspector } from './inspector.ts';
+import { counted, duration } from './text.ts';
+
+export const MEASURES = [
+  { name: 'ms', title: 'Time', text: duration },
+  { name: 'visits', title: 'Visits', text: (visits: number) => counted(visits, 'visit') },
+  { name: 'tokens', title: 'Tokens', text: (tokens: number) => counted(tokens, 'token') },
+  { name: 'retries', title: 'Retries', text: (retries: number) => (retries === 1 ? '1 retry' : `${retries} retries`) },
+  { name: 'failures', title: 'Failures', text: (failures: number) => counted(failures, 'failure') },
+] as const;
+
+export type MeasureName = (typeof MEASURES)[number]['name'];
+
+/** What lies over the chart; null: nothing. */
+export const shownMeasure = signal<MeasureName | null>(null);
+
+/** Over the chosen run up to the cursor, or over all runs that are here, as far as they go. */
+export const overlayScope = signal<'run' | 'loaded'>('run');
+
+/** Whether transitions that were never taken are marked in the chart. */
+export const marksNeverTaken = signal(false);
+
+/** How a state is marked: from 0, nothing, to 1, the most of all innermost states of its chart. States around others are only told in words. */
+export interface HeatMark {
+  readonly heat: number;
+  readonly text: string;
+}
+
+export interface Overlay {
+  /** By chart, then by state; null while no measure is shown. */
+  readonly heat: ReadonlySignal<Readonly<Record<string, ReadonlyMap<string, HeatMark>>> | null>;
+  /** By chart: the places in `Chart.transitions`; null while they are not marked. */
+  readonly neverTaken: ReadonlySignal<Coverage['neverTaken'] | null>;
+  readonly coverage: ReadonlySignal<Coverage | null>;
+  readonly measures: ReadonlySignal<Readonly<Record<string, ReadonlyMap<string, Measure>>>>;
+  /** How many runs it is over, and how many are left out since they ran on other charts. */
+  readonly runs: ReadonlySignal<{ readonly counted: number; readonly leftOut: number }>;
+}
+
+interface MeasuredRun {
+  readonly fold: RunFold;
+  /** Its own: what was made of them is kept. */
+  readonly charts: RunCharts;
+  readonly until: number;
+}
+
+const known = new WeakMap<Inspector, Overlay>();
+
+/** The same for the same page. */
+export function overlayOf(inspector: Inspector): Overlay {
+  const there = known.get(inspector) ?? createOverlay(inspector);
+  known.set(inspector, there);
+  return there;
+}
+
+function createOverlay({ view, loaded }: Inspector): Overlay {
+  const charts = computed(() => view.value?.charts ?? null);
+
+  const over = computed<{ readonly runs: readonly MeasuredRun[]; readonly leftOut: number }>(() => {
+    if (overlayScope.value === 'run') {
+      const { fold, charts: own, at } = view.value ?? {};
+      return { runs: !fold || !own ? [] : [{ fold, charts: own, until: at ?? 0 }], leftOut: 0 };
+    }
+    const own = charts.value;
+    const here = loaded.value.filter((run) => run.count.value > 0);
+    const alike = here.flatMap(({ fold, charts: theirs, count }) =>
+      own !== null && theirs.value !== null && areAlike(own, theirs.value)
+        ? [{ fold, charts: theirs.value, until: count.value - 1 }]
+        : [],
+    );
+    return { runs: alike, leftOut: here.length - alike.length };
+  });
+
+  const measures = computed(() => {
+    const all = charts.value;
+    if (all === null) return {};
+    const runs = over.value.runs.map(({ fold, charts: own, until }) => ({ until, of: stateMeasuresOf(fold, own) }));
+    return Object.fromEntries(
+      all.charts.map(({ id, states }) => [
+        id,
+        new Map(states.map((state) => [state.id, together(runs.map(({ until, of }) => of.by(id, state.id, until)))])),
+      ]),
+    );
+  });
+
+  const coverage = computed(() => {
+    const all = charts.value;
+    if (all === null) return null;
+    return coverageOf(
+      all.charts,
+      over.value.runs.map(({ fold, until }) => ({ transitions: fold.transitions, until })),
+    );
+  });
+
+  const heat = computed(() => {
+    const name = shownMeasure.value;
+    const all = charts.value;
+    return name === null || all === null ? null : heatOf(all, measures.value, name);
+  });
+
+  return {
+    ...{ heat, coverage, measures },
+    neverTaken: computed(() => (marksNeverTaken.value ? (coverage.value?.neverTaken ?? null) : null)),
+    runs: computed(() => ({ counted: over.value.runs.length, leftOut: over.value.leftOut })),
+  };
+}
+
+function heatOf(
+  { charts }: RunCharts,
+  measures: Readonly<Record<string, ReadonlyMap<string, Measure>>>,
+  name: MeasureName,
+): Readonly<Record<string, ReadonlyMap<string, HeatMark>>> {
+  const textOf = MEASURES.find((measure) => measure.name === name)?.text ?? String;
+  return Object.fromEntries(
+    charts.map(({ id, states }) => {
+      const outer = new Set(states.map(({ parent }) => parent));
+      const amountIn = (state: string): number => (measures[id]?.get(state) ?? NOTHING)[name];
+      const most = Math.max(...states.map((state) => (outer.has(state.id) ? 0 : amountIn(state.id))), Number.MIN_VALUE);
+      const markOf = (state: string): HeatMark => {
+        const value = amountIn(state);
+        return { heat: outer.has(state) ? 0 : value / most, text: textOf(value) };
+      };
+      return [id, new Map(states.map((state) => [state.id, markOf(state.id)]))];
+    }),
+  );
+}
+
+const texts = new WeakMap<RunCharts, string>();
+
+function areAlike(left: RunCharts, right: RunCharts): boolean {
+  const textOf = (charts: RunCharts): string => {
+    const there = texts.get(charts) ?? JSON.stringify(charts);
+    texts.set(charts, there);
+    return there;
+  };
+  return left === right || textOf(left) === textOf(right);
+}

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
+import { chartWaysOf } from '../../../inspector/fold/chart-ways.ts';
+import { actionMachine } from '../../../machines/action/action.machine.ts';
+import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import type { Chart } from '../../../src/diagram/chart.ts';
+import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
+import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { definitions, foldOf, type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
+
+const byMachine = new Map<string, readonly AnyTransitionDefinition[]>(
+  [chainMachine, attemptMachine, actionMachine].map((machine) => [machine.id, definitions(machine as AnyStateMachine)]),
+);
+
+type Journal = Parameters<typeof foldOf>[0];
+
+/** Every transition of the journal is the one that the machine took. Gives which were. */
+function everyWayIsTheRealOne(journal: Journal, steps: readonly RealStep[]): string[] {
+  const ways = chartWaysOf(runCharts.charts);
+  const { transitions } = foldOf(journal);
+  const wayAt = new Map(transitions.ways.flatMap((way) => way.seqs.map((seq) => [seq, way] as const)));
+  // The first steps were taken before anybody could watch.
+  const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
+  expect(watched.length).toBe(steps.length);
+  for (const seq of transitions.seqs) {
+    const way = wayAt.get(seq);
+    expect(way && ways.placeOf(way), `entry ${seq}: ${JSON.stringify(way)}`).not.toBeNull();
+  }
+  return watched.map((seq, at) => {
+    const way = wayAt.get(seq);
+    const step = steps[at];
+    if (way === undefined || step === undefined) throw new Error(`no way at ${seq}`);
+    const place = ways.placeOf(way) ?? -1;
+    // Each machine that was given its ports has transitions of its own.
+    expect([way.machine, place]).toEqual([step.machine, realPlace(step.taken)]);
+    return `${way.machine} ${place}`;
+  });
+}
+
+describe('ways of a journal in a chart', () => {
+  it('finds for every transition of random runs the one that the machine took', async () => {
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, async (random) => {
+        let steps: readonly RealStep[] = [];
+        const { run } = await playRandomRun(random, {}, (started) => {
+          steps = watchRun(started).steps;
+        });
+        for (const way of everyWayIsTheRealOne(run.journal, steps)) seen.add(way);
+      }),
+      { numRuns: 60 },
+    );
+    expect(seen.size).toBeGreaterThan(60);
+  }, 60_000);
+
+  it('does so for runs with documents, a session, embeddings and a fallback', async () => {
+    await fc.assert(
+      fc.asyncProperty(aFullRun, async (full) => {
+        const { chain, clock } = fullChain(full);
+        const run = chain.run(fullRunOptions(full));
+        const { steps } = watchRun(run);
+        await playToEnd(run, clock, full.random.words);
+        everyWayIsTheRealOne(run.journal, steps);
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+
+  it('finds every transition by the event of XState that takes it, and by no other', () => {
+    const ways = chartWaysOf(runCharts.charts);
+    for (const { id, transitions } of runCharts.charts)
+      for (const [place, { source, target, guard }] of transitions.entries()) {
+        const taken = byMachine.get(id)?.[place];
+        const event = taken?.eventType === '' ? 'anything.at.all' : (taken?.eventType ?? '');
+        const way = { machine: id, event, source, target, guard };
+        expect(ways.placeOf(way)).toBe(place);
+        expect(ways.placeOf({ ...way, guard: 'another' })).toBeNull();
+        if (taken?.eventType !== '') expect(ways.placeOf({ ...way, event: 'another' })).toBeNull();
+      }
+  });
+
+  it('knows nothing of a machine without a chart', () => {
+    const way = { machine: 'elsewhere', event: 'x', source: 'elsewhere.a', target: ['elsewhere.b'], guard: null };
+    expect(chartWaysOf(runCharts.charts).placeOf(way)).toBeNull();
+  });
+
+  it('takes an event that is named before one that fits any, and a wildcard by its beginning', () => {
+    const step = { source: 'm.a', target: ['m.b'], guard: null, otherwise: false, actions: [] };
+    const chart: Chart = {
+      id: 'm',
+      states: [],
+      transitions: [
+        { ...step, event: '' },
+        { ...step, event: 'go' },
+        { ...step, event: 'mouse.*' },
+      ],
+    };
+    const placeOf = (event: string) => chartWaysOf([chart]).placeOf({ machine: 'm', event, ...step });
+    expect([placeOf('go'), placeOf('mouse.up'), placeOf('mouse'), placeOf('mice.up')]).toEqual([1, 2, 2, 0]);
+  });
+});

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { coverageOf } from '../../../inspector/fold/coverage.ts';
+import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { foldOf, realPlace, watchRun } from '../rig/watched-run.ts';
+
+describe('coverage of the charts', () => {
+  it('counts what the machines took, up to an entry, and grows with every run', async () => {
+    const folds: ReturnType<typeof foldOf>[] = [];
+    let before = 0;
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, async (random) => {
+        const distinct = new Set<unknown>();
+        let steps: ReturnType<typeof watchRun>['steps'] = [];
+        const { run } = await playRandomRun(random, {}, (started) => {
+          steps = watchRun(started).steps;
+        });
+        for (const { machine, taken } of steps) distinct.add(`${machine} ${realPlace(taken)}`);
+        const fold = foldOf(run.journal);
+        folds.push(fold);
+        const { transitions } = fold;
+        const whole = coverageOf(runCharts.charts, [{ transitions, until: run.journal.length }]);
+        // Those that were taken before anybody could watch come on top.
+        expect(whole.takenCount).toBeGreaterThanOrEqual(distinct.size);
+        expect(whole.takenCount).toBeLessThanOrEqual(distinct.size + 5);
+        const first = transitions.seqs[0] ?? 0;
+        expect(coverageOf(runCharts.charts, [{ transitions, until: first }]).takenCount).toBe(1);
+        expect(coverageOf(runCharts.charts, [{ transitions, until: first - 1 }]).takenCount).toBe(0);
+        const all = coverageOf(
+          runCharts.charts,
+          folds.map((each) => ({ transitions: each.transitions, until: Number.POSITIVE_INFINITY })),
+        );
+        expect(all.takenCount).toBeGreaterThanOrEqual(Math.max(before, whole.takenCount));
+        before = all.takenCount;
+      }),
+      { numRuns: 20 },
+    );
+  }, 60_000);
+
+  it('leaves out what no journal tells of', () => {
+    const { all, takenCount, neverTaken } = coverageOf(runCharts.charts, []);
+    const silent = runCharts.charts.flatMap(({ transitions }) =>
+      transitions.filter(({ target, guard }) => target.length === 0 && guard === null),
+    );
+    expect(silent.map(({ event }) => event)).toEqual(['run.adjusted', 'run.directed']);
+    expect(all).toBe(runCharts.charts.reduce((sum, { transitions }) => sum + transitions.length, 0) - silent.length);
+    expect(takenCount).toBe(0);
+    expect(neverTaken['postChain']?.has(0)).toBe(true);
+  });
+});

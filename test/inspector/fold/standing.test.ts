@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { standingAt } from '../../../inspector/fold/standing.ts';
+import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
+import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { foldOf, type RealStanding, type RealStep, watchRun } from '../rig/watched-run.ts';
+
+interface Watched {
+  readonly steps: readonly RealStep[];
+  readonly standings: readonly RealStanding[];
+}
+
+/** After every step that a machine took, and whenever the chain had come to rest, the charts stand where the machines really did. */
+function standsAsItReallyDid(journal: Parameters<typeof foldOf>[0], { steps, standings }: Watched): void {
+  const { transitions } = foldOf(journal);
+  const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
+  for (const [at, { machine, leaves }] of steps.entries()) {
+    const { leaf, active } = standingAt(transitions, runCharts, watched[at] ?? -1);
+    // A nested machine that has not been entered yet is told of before it is.
+    if (machine === 'postChain' || (leaf[machine]?.length ?? 0) > 0) expect(leaf[machine]).toEqual(leaves);
+    for (const id of leaf[machine] ?? []) expect(active[machine]).toContain(id);
+    // An attempt begins with the state around it, whatever became of the one before.
+    if (machine === 'postChain' && leaf['attempt']?.length)
+      expect(leaf['attempt']).toEqual(['attempt.calling.opening']);
+  }
+  for (const { count, leaves } of standings) {
+    const { leaf, insideOf } = standingAt(transitions, runCharts, count - 1);
+    const running = Object.fromEntries(Object.entries(leaf).filter(([, ids]) => ids.length > 0));
+    expect(running, `at entry ${count - 1}`).toEqual(leaves);
+    for (const [chartId, around] of Object.entries(insideOf))
+      if (around !== null) {
+        expect(leaf[around.chartId]).toContain(around.stateId);
+        expect(running).toHaveProperty(chartId);
+      }
+  }
+}
+
+describe('where the charts stood', () => {
+  it('is where the machines of random runs really stood', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, async (random) => {
+        let watched: Watched = { steps: [], standings: [] };
+        const { run } = await playRandomRun(random, {}, (started) => {
+          watched = watchRun(started);
+        });
+        standsAsItReallyDid(run.journal, watched);
+        expect(watched.standings.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+
+  it('is so for runs with everything there is', async () => {
+    await fc.assert(
+      fc.asyncProperty(aFullRun, async (full) => {
+        const { chain, clock } = fullChain(full);
+        const run = chain.run(fullRunOptions(full));
+        const watched = watchRun(run);
+        await playToEnd(run, clock, full.random.words);
+        standsAsItReallyDid(run.journal, watched);
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+});

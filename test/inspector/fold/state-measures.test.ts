@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRunFold } from '../../../inspector/fold/run-fold.ts';
+import { standingAt } from '../../../inspector/fold/standing.ts';
+import { type Measure, NOTHING, stateMeasuresOf } from '../../../inspector/fold/state-measures.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { foldOf } from '../rig/watched-run.ts';
+
+/** The same by walking over all entries, one by one. */
+function walked(entries: readonly JournalEntry[], until: number): Map<string, Measure> {
+  const { transitions } = foldOf(entries);
+  const sums = new Map<string, Measure>();
+  const add = (key: string, more: Partial<Measure>): void => {
+    const sum = sums.get(key) ?? NOTHING;
+    sums.set(key, {
+      ms: sum.ms + (more.ms ?? 0),
+      visits: sum.visits + (more.visits ?? 0),
+      tokens: sum.tokens + (more.tokens ?? 0),
+      retries: sum.retries + (more.retries ?? 0),
+      failures: sum.failures + (more.failures ?? 0),
+    });
+  };
+  let before = new Map<string, string>();
+  let phaseStates: readonly string[] = [];
+  for (const entry of entries.slice(0, until + 1)) {
+    const { active, insideOf } = standingAt(transitions, runCharts, entry.seq);
+    const now = new Map(
+      Object.entries(active).flatMap(([chart, states]) =>
+        [...states].map((state) => [`${chart} ${state}`, insideOf[chart]?.stateId ?? ''] as const),
+      ),
+    );
+    const ms = entry.atMs - (entries[entry.seq - 1]?.atMs ?? entry.atMs);
+    for (const key of before.keys()) add(key, { ms });
+    for (const [key, inside] of now) if (before.get(key) !== inside) add(key, { visits: 1 });
+    before = now;
+    // The main chart alone: there, a model is asked where the attempt runs.
+    if (entry.type === 'attempt-start')
+      phaseStates = [...now.keys()].filter((key) => key.startsWith('postChain ') || key === 'attempt attempt.calling');
+    const owners = phaseStates;
+    if (entry.type === 'attempt-end')
+      for (const key of owners)
+        add(key, {
+          tokens: entry.usage.inputTokens + entry.usage.outputTokens,
+          failures: entry.failure === null ? 0 : 1,
+        });
+    if (entry.type === 'attempt-retry') for (const key of owners) add(key, { retries: 1 });
+  }
+  return sums;
+}
+
+const isCompared = (chart: string, state: string): boolean => chart === 'postChain' || state === 'attempt.calling';
+
+describe('what went on in each state', () => {
+  it('is what walking over every entry gives, at any entry', async () => {
+    let retried = 0;
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
+        const { run } = await playRandomRun(random);
+        const fold = foldOf(run.journal);
+        const measures = stateMeasuresOf(fold, runCharts);
+        const until = Math.floor(share * (run.journal.length - 1));
+        const expected = walked(run.journal, until);
+        for (const { id, states } of runCharts.charts)
+          for (const { id: state } of states) {
+            const measure = measures.by(id, state, until);
+            const wanted = expected.get(`${id} ${state}`) ?? NOTHING;
+            expect(measure.ms, state).toBeCloseTo(wanted.ms, 3);
+            expect(measure.visits, state).toBe(wanted.visits);
+            if (!isCompared(id, state)) continue;
+            const { tokens, retries } = measure;
+            expect({ state, tokens, retries }).toEqual({ state, tokens: wanted.tokens, retries: wanted.retries });
+            expect(measure.failures, state).toBeGreaterThanOrEqual(wanted.failures);
+            retried += retries;
+          }
+      }),
+      { numRuns: 40 },
+    );
+    expect(retried).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('comes out the same when entries come bit by bit', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, fc.infiniteStream(fc.integer({ min: 1, max: 40 })), async (random, sizes) => {
+        const { run } = await playRandomRun(random);
+        const fold = createRunFold();
+        const next = sizes[Symbol.iterator]();
+        let left = 0;
+        for (const entry of run.journal) {
+          fold.take(entry);
+          left -= 1;
+          if (left > 0) continue;
+          stateMeasuresOf(fold, runCharts);
+          left = next.next().value ?? 1;
+        }
+        const last = run.journal.length - 1;
+        const [grown, whole] = [stateMeasuresOf(fold, runCharts), stateMeasuresOf(foldOf(run.journal), runCharts)];
+        for (const { id, states } of runCharts.charts)
+          for (const { id: state } of states) expect(grown.by(id, state, last)).toEqual(whole.by(id, state, last));
+      }),
+      { numRuns: 20 },
+    );
+  }, 60_000);
+
+  it('has all tokens and all the time of the run in the root of its chart', async () => {
+    const [random] = fc.sample(aRandomRun, { numRuns: 1, seed: 7 });
+    if (random === undefined) throw new Error('no run');
+    const { run } = await playRandomRun(random);
+    const ends = run.journal.filter((entry) => entry.type === 'attempt-end');
+    const last = run.journal.length - 1;
+    const root = stateMeasuresOf(foldOf(run.journal), runCharts).by('postChain', 'postChain', last);
+    expect(root.tokens).toBe(ends.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0));
+    expect(root.ms).toBe((run.journal.at(-1)?.atMs ?? 0) - (run.journal[0]?.atMs ?? 0));
+    expect(root.visits).toBe(1);
+  });
+});

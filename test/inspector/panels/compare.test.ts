@@ -1,0 +1,178 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { complaintsOf } from '../../examples/react/page-rig.ts';
+import { startBrowser } from '../../support/browser.ts';
+import { barriersIn } from '../rig/barriers.ts';
+import { threeHeldRuns } from '../rig/held-runs.ts';
+import { serveRuns } from '../rig/runs-page.ts';
+
+const browser = await startBrowser();
+if (typeof browser === 'string') process.stderr.write(`skipped: comparing runs in a page. ${browser}\n`);
+
+const folder = await mkdtemp(join(tmpdir(), 'postchain-compare-'));
+const runs = await threeHeldRuns();
+const site = typeof browser === 'string' ? null : await serveRuns(runs, folder);
+
+afterAll(async () => {
+  if (typeof browser !== 'string') await browser.close();
+  await site?.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function open(width = 1280, held = runs): Promise<Page> {
+  if (typeof browser === 'string' || site === null) throw new Error(String(browser));
+  const page = await browser.newPage({ viewport: { width, height: 720 } });
+  page.setDefaultTimeout(10_000);
+  const complaints = complaintsOf(page, site.url);
+  await page.route('**/runs.json', (route) => route.fulfill({ json: held }));
+  await page.goto(`${site.url}/`);
+  await page.getByRole('tabpanel').waitFor();
+  onTestFinished(async () => {
+    await page.close();
+    expect(complaints).toEqual([]);
+  });
+  return page;
+}
+
+async function compareWith(page: Page, runId: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Second run' }).selectOption(runId);
+  await page.getByRole('heading', { name: 'First difference' }).waitFor();
+}
+
+const cursorOf = (page: Page): Promise<number | null> =>
+  page.evaluate(
+    () =>
+      (window as unknown as { rig: { inspector: { cursor: { value: number | null } } } }).rig.inspector.cursor.value,
+  );
+
+const chosenIn = (page: Page): Promise<string | null> =>
+  page.evaluate(
+    () =>
+      (window as unknown as { rig: { inspector: { chosen: { value: string | null } } } }).rig.inspector.chosen.value,
+  );
+
+describe.skipIf(typeof browser === 'string')('comparing runs in the page', () => {
+  it('marks the guard that parted a run and its fork, and says what the fork changed', async () => {
+    const page = await open();
+    await compareWith(page, 'run-1');
+    const panel = page.getByRole('tabpanel');
+    expect(await panel.getByText('B is a fork of A at entry').innerText()).toContain('thresholds.confidence');
+    const parted = panel.locator('.candidates .parts');
+    expect(await parted.count()).toBe(1);
+    expect(await parted.innerText()).toContain('confidenceReached');
+    expect(await parted.locator('mark').allInnerTexts()).toContain('0.1');
+    expect(await panel.locator('.steps tr.first').count()).toBe(1);
+  });
+
+  it('folds equal steps, and shows them when asked', async () => {
+    const page = await open();
+    await compareWith(page, 'run-1');
+    const fold = page.getByRole('button', { name: /equal steps/ }).first();
+    expect(await fold.getAttribute('aria-expanded')).toBe('false');
+    const before = await page.locator('.steps .step').count();
+    await fold.focus();
+    await page.keyboard.press('Enter');
+    expect(await fold.getAttribute('aria-expanded')).toBe('true');
+    const folded = Number.parseInt(await fold.innerText(), 10);
+    await expect.poll(() => page.locator('.steps .step').count()).toBe(before + 2 * folded);
+    expect(await page.getByRole('rowheader', { name: /^Cycle 1 · action/ }).count()).toBeGreaterThan(0);
+  });
+
+  it('goes with the arrow keys from step to step, and moves the cursor to one', async () => {
+    const page = await open();
+    await compareWith(page, 'run-1');
+    await page
+      .getByRole('button', { name: /equal steps/ })
+      .first()
+      .click();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    const title = await page.evaluate(() => document.activeElement?.getAttribute('title') ?? '');
+    const seq = Number(/Entry (\d+) of A/u.exec(title)?.[1]);
+    await page.keyboard.press('Enter');
+    expect(await cursorOf(page)).toBe(seq);
+    await expect.poll(() => page.locator('.steps [aria-current="step"]').getAttribute('title')).toBe(title);
+    await page.keyboard.press('ArrowRight');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('title') ?? '')).toMatch(/of B/);
+    await page.keyboard.press('Enter');
+    expect(await chosenIn(page)).toBe('run-1');
+  });
+
+  it('says so where there is no other run', async () => {
+    const page = await open(1280, runs.slice(0, 1));
+    await page.getByText('There is only one run, and no other to compare it with yet.').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Second run' }).count()).toBe(0);
+  });
+
+  it('sets a third run beside them', async () => {
+    const page = await open();
+    await compareWith(page, 'run-1');
+    await page.getByRole('combobox', { name: 'Third run' }).selectOption('run-2');
+    await expect.poll(() => page.locator('.steps thead th').allInnerTexts()).toEqual(['Step', 'A', 'B', 'C']);
+    expect(await page.getByText('Said otherwise first').count()).toBe(2);
+  });
+
+  it('can be told by ear and read in either theme, and is as wide as its place', async () => {
+    for (const width of [1280, 700]) {
+      const page = await open(width);
+      await compareWith(page, 'run-2');
+      await page
+        .getByRole('button', { name: /equal step/ })
+        .first()
+        .click();
+      for (const theme of ['light', 'dark']) {
+        await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
+        expect(await barriersIn(page)).toEqual([]);
+        if (process.env['SHOTS'])
+          await page.screenshot({ path: `${process.env['SHOTS']}/compare-${width}-${theme}.png` });
+      }
+      const [inner, outer] = await page
+        .getByRole('tabpanel')
+        .evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+      expect(inner).toBe(outer);
+    }
+  });
+});
+
+describe.skipIf(typeof browser === 'string')('a test of a run, copied', () => {
+  it('gives its text selected where nothing can be copied, and says where the recording must stand', async () => {
+    const page = await open();
+    await page.evaluate(() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });
+    });
+    await page.keyboard.press('T');
+    const dialog = page.getByRole('dialog', { name: 'Vitest test of this run' });
+    await dialog.waitFor();
+    expect(await dialog.getByRole('textbox', { name: 'The test' }).inputValue()).toBe('// a test of run-0');
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe('// a test of run-0');
+    expect(await dialog.innerText()).toMatch(/\.\/run\.jsonl[\s\S]*postchain replay run-0 --vitest run\.test\.ts/);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Copy test');
+  });
+
+  it('is copied where it can be', async () => {
+    const page = await open();
+    await page.evaluate(() => {
+      const written: string[] = [];
+      Object.assign(window, { written });
+      const clipboard = { writeText: async (text: string) => void written.push(text) };
+      Object.defineProperty(navigator, 'clipboard', { value: clipboard, configurable: true });
+    });
+    await page.getByRole('button', { name: 'Copy test' }).click();
+    await page.getByRole('dialog').getByText('Copied.').waitFor();
+    expect(await page.evaluate(() => (window as unknown as { written: string[] }).written)).toEqual([
+      '// a test of run-0',
+    ]);
+  });
+
+  it('says what is wrong where there is none', async () => {
+    const page = await open();
+    await page.getByRole('combobox', { name: 'Run', exact: true }).selectOption('run-2');
+    await page.getByRole('button', { name: 'Copy test' }).click();
+    expect(await page.getByRole('dialog').getByRole('alert').innerText()).toBe('It cannot be replayed.');
+  });
+});

@@ -24,9 +24,12 @@ export interface TransitionLog {
    * begun, and stands where it begins. Undefined: it has not begun.
    */
   standingAt(machine: string, seq: number): { readonly targets: readonly string[]; readonly since: number } | undefined;
+  /** All places of a machine, with the entries since which it stood there, ascending. */
+  placesOf(machine: string): { readonly seqs: readonly number[]; readonly targets: readonly (readonly string[])[] };
 }
 
 const NONE: readonly string[] = [];
+const NOWHERE = { seqs: [], targets: [] } as const;
 
 /** The machine in which each model call runs; each attempt begins it anew. */
 const ATTEMPT = 'attempt';
@@ -62,6 +65,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
       get machines() {
         return [...standing.keys()];
       },
+      placesOf: (machine) => standing.get(machine) ?? NOWHERE,
       standingAt(machine, seq) {
         const places = standing.get(machine);
         if (places === undefined) return undefined;

@@ -65,7 +65,5 @@ export interface ExportedRun {
   readonly version: typeof WIRE_VERSION;
   readonly run: InspectedRun;
   readonly charts: RunCharts;
-  /** Where everything of the charts is drawn; by the id of the chart. */
-  readonly drawings: Readonly<Record<string, unknown>>;
   readonly lines: readonly string[];
 }

@@ -1,7 +1,8 @@
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, firstWhere, lastBegunBy, lastUpTo } from './sorted.ts';
+import type { PhaseSpan } from './spans.ts';
 
-/** Ways from one entry to another. `to` is 1 for the next, -1 for the one before. */
+/** 1 is the next, -1 the one before. Where there is none, that is the last entry, or the first. */
 export type Direction = 1 | -1;
 
 export function transitionFrom({ transitions: { seqs }, timeLine }: RunFold, at: number, to: Direction): number {
@@ -16,7 +17,8 @@ export function phaseFrom({ spans: { phases }, timeLine }: RunFold, at: number, 
 
 /** The same for cycles. */
 export function cycleFrom({ spans: { phases }, timeLine }: RunFold, at: number, to: Direction): number {
-  const cycle = lastBegunBy(phases, to === 1 ? at : at - 1)?.cycle ?? 0;
-  if (to === -1) return phases[firstWhere(phases, (phase) => phase.cycle >= cycle)]?.from ?? 0;
-  return phases[firstWhere(phases, (phase) => phase.cycle > cycle)]?.from ?? timeLine.count - 1;
+  const phase = lastBegunBy(phases, to === 1 ? at : at - 1);
+  if (phase === undefined) return to === 1 ? (phases[0]?.from ?? timeLine.count - 1) : 0;
+  const isWanted = ({ cycle }: PhaseSpan): boolean => (to === 1 ? cycle > phase.cycle : cycle >= phase.cycle);
+  return phases[firstWhere(phases, isWanted)]?.from ?? timeLine.count - 1;
 }

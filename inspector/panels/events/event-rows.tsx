@@ -60,7 +60,7 @@ export function EventRows({ inspector, view, list, found }: RowsProps) {
       {list.size === 0 && <p class="muted">There is nothing of this kind.</p>}
       <div role="presentation" style={{ height: `${list.size * ROW_PX}px` }}>
         <div role="presentation" class="seen" style={{ transform: `translateY(${rows.first * ROW_PX}px)` }}>
-          {places.map((row, index) => {
+          {places.map((row) => {
             const seq = list.seqAt(row);
             const { text, bad } = lineOf(seq);
             const type = fold.places.typeOf(seq);
@@ -78,8 +78,7 @@ export function EventRows({ inspector, view, list, found }: RowsProps) {
               // biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys
               // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and names its active row
               <div
-                // biome-ignore lint/suspicious/noArrayIndexKey: rows are used again as the list scrolls
-                key={index}
+                key={seq}
                 id={`event-${seq}`}
                 class={kinds.filter(Boolean).join(' ')}
                 role="option"

@@ -74,6 +74,7 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
       <label>
         <input
           type="checkbox"
+          aria-label="List only these"
           checked={asked.onlyFound.value}
           onChange={({ currentTarget }) => {
             asked.onlyFound.value = currentTarget.checked;

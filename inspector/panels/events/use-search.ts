@@ -21,11 +21,10 @@ export function useSearch(
 ): Found | null {
   const { log, fold, count } = view;
   const [search, setSearch] = useState<EntrySearch | null>(null);
-  const [, setReached] = useState(0);
+  const [, again] = useState(0);
 
   useEffect(() => {
     setSearch(text.trim() === '' ? null : createEntrySearch(log, fold.places, text, isHidden));
-    setReached(0);
   }, [log, text, isHidden]);
 
   useEffect(() => {
@@ -34,7 +33,7 @@ export function useSearch(
     const lookOn = (): void => {
       const endMs = performance.now() + SLICE_MS;
       const isDone = search.lookOn(count, () => performance.now() >= endMs);
-      setReached(search.reached);
+      again((turn) => turn + 1);
       if (!isDone) due = setTimeout(() => requestAnimationFrame(lookOn));
     };
     lookOn();

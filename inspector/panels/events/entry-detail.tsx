@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { RunView } from '../../shown/inspector.ts';
 import { shortly } from '../../shown/text.ts';
+import './entry-detail.css';
 import { Icon } from '../icon.tsx';
 import { JsonMembers } from './json-tree.tsx';
 

@@ -95,7 +95,7 @@ export function EventRows({ inspector, view, list, found }: RowsProps) {
                   </span>
                   {shortly(type, 24)}
                 </span>
-                <span class="line">{text}</span>
+                <span class="line told">{text}</span>
               </div>
             );
           })}

@@ -42,6 +42,11 @@ export function moveKeys(moves: Moves, player: Player): readonly Key[] {
     key(']', 'The next phase', () => moves.phase(1)),
     key('{', 'The cycle before', () => moves.cycle(-1)),
     key('}', 'The next cycle', () => moves.cycle(1)),
+    {
+      keys: ['PageUp', 'PageDown'],
+      does: 'The cycle before, the next one: where the time has the focus',
+      group: 'Move',
+    },
     key('Home', 'The first entry', moves.start),
     key('End', 'The newest entry, and on with it', moves.follow),
     key(' ', 'Play, pause', player.toggle),

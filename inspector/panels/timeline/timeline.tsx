@@ -80,7 +80,7 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
           </button>
         </fieldset>
       </div>
-      <Track inspector={inspector} view={view} axis={axis} window={window} pointed={pointed} />
+      <Track inspector={inspector} view={view} axis={axis} window={window} pointed={pointed} moves={moves} />
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import type { Signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { createLanes } from '../../fold/lanes.ts';
+import type { Direction } from '../../fold/steps.ts';
 import type { TimeAxis } from '../../fold/time-axis.ts';
 import { panned, type TimeWindow, windowOf, zoomed } from '../../fold/time-window.ts';
 import { oncePerFrame } from '../../shown/frame.ts';
@@ -10,6 +11,7 @@ import type { PanelProps } from '../panel-props.ts';
 import { CYCLES_PX, MARKS_PX } from './draw-marks.ts';
 import { LANE_PX } from './draw-strip.ts';
 import { drawTimeline } from './draw-timeline.ts';
+import type { Moves } from './moves.ts';
 import { pointedAt } from './pointed.ts';
 import { positionSaid } from './position.ts';
 import { scaleOf } from './scale.ts';
@@ -20,13 +22,16 @@ interface TrackProps extends PanelProps {
   readonly axis: TimeAxis;
   readonly window: Signal<TimeWindow | null>;
   readonly pointed: Signal<string>;
+  readonly moves: Moves;
 }
+
+const CYCLE_KEYS: Readonly<Record<string, Direction>> = { PageUp: -1, PageDown: 1 };
 
 /** What a wheel's turn of so many pixels does to the part that is seen. */
 const zoomOf = (pixels: number): number => Math.exp(Math.max(-200, Math.min(200, pixels)) / 300);
 
 /** The lanes, drawn; the cursor lies over them, so that they are drawn again only where they change. */
-export function Track({ inspector, view, axis, window, pointed }: TrackProps) {
+export function Track({ inspector, view, axis, window, pointed, moves }: TrackProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
@@ -94,6 +99,12 @@ export function Track({ inspector, view, axis, window, pointed }: TrackProps) {
         aria-valuemax={Math.max(0, view.count - 1)}
         aria-valuenow={view.at}
         aria-valuetext={positionSaid(view)}
+        onKeyDown={(event) => {
+          const to = CYCLE_KEYS[event.key];
+          if (to === undefined) return;
+          event.preventDefault();
+          moves.cycle(to);
+        }}
         {...scrub}
         onPointerMove={(event) => {
           scrub.onPointerMove(event);

@@ -72,6 +72,9 @@ describe.skipIf(typeof browser === 'string')('the timeline', () => {
     await press('}', first);
     await press('End', entries.length - 1);
     await press('{', first);
+    await slider(page).focus();
+    await press('PageDown', entries.length - 1);
+    await press('PageUp', first);
     await page.keyboard.press(']');
     await press(']', third);
     const start = entries[third];

@@ -22,7 +22,7 @@ const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
   'attempt-start': ({ task, attempt }) => `${task}, attempt ${attempt}`,
   'attempt-end': ({ task, attempt, failure, usage }) =>
     `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${usage.outputTokens} tokens` : `failed: ${told(failure)}`}`,
-  'attempt-retry': ({ attempt, inMs }) => `attempt ${attempt} failed, the next one in ${Math.round(inMs)} ms`,
+  'attempt-retry': ({ attempt, inMs }) => `attempt ${attempt} follows in ${Math.round(inMs)} ms`,
   'text-delta': ({ text }) => start(text),
   'call-start': ({ port, call, task, capability }) => `${port} ${call}${about(task ?? capability)}`,
   'call-event': ({ port, call, event }) => `${port} ${call}: ${callText(event)}`,

@@ -8,6 +8,8 @@ export const ROW_PX = 18;
 const SPARE = 4;
 /** Rows that are kept between the cursor and an end. */
 const MARGIN = 2;
+/** A row that is hidden by no more than this is in sight. */
+const SLACK_PX = 4;
 /** Until it is measured. */
 const FIRST_HEIGHT = 360;
 
@@ -31,19 +33,24 @@ export function useRows(
   const [height, setHeight] = useState(FIRST_HEIGHT);
   const [, again] = useState(0);
   const top = useRef(0);
+  const stands = useRef(0);
   const seen = useRef<unknown>(null);
   const isAway = useRef(false);
   const most = Math.max(0, size * ROW_PX - height);
 
   if (seen.current !== key) {
     seen.current = key;
-    if (!(mayStay && isAway.current)) top.current = topShowing(place, top.current, height);
+    if (!mayStay) isAway.current = false;
+    if (!isAway.current) top.current = topShowing(place, top.current, height);
   }
   top.current = Math.max(0, Math.min(top.current, most));
 
   useLayoutEffect(() => {
     const element = box.current;
-    if (element !== null && Math.abs(element.scrollTop - top.current) >= 1) element.scrollTop = top.current;
+    // To ask where it stands would have the page laid out once more.
+    if (element === null || stands.current === top.current) return;
+    stands.current = top.current;
+    element.scrollTop = top.current;
   });
 
   const latest = useRef({ place, height });
@@ -57,13 +64,16 @@ export function useRows(
       if (!isAway.current) top.current = topShowing(latest.current.place, top.current, next);
       setHeight(next);
     };
-    const scrolled = oncePerFrame(() => {
-      if (Math.abs(element.scrollTop - top.current) < 1) return;
+    const render = oncePerFrame(() => again((count) => count + 1));
+    const scrolled = (): void => {
+      if (Math.abs(element.scrollTop - stands.current) < 1) return;
       top.current = element.scrollTop;
+      stands.current = top.current;
       const at = latest.current.place * ROW_PX;
-      isAway.current = at < top.current - ROW_PX || at > top.current + latest.current.height;
-      again((count) => count + 1);
-    });
+      const bottom = top.current + latest.current.height;
+      isAway.current = at < top.current - SLACK_PX || at + ROW_PX > bottom + SLACK_PX;
+      render();
+    };
     measure();
     const observer = new ResizeObserver(oncePerFrame(measure));
     observer.observe(element);

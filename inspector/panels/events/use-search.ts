@@ -6,6 +6,8 @@ import type { RunView } from '../../shown/inspector.ts';
 
 /** Of a frame of 16 ms, so much is taken at a time. */
 const SLICE_MS = 6;
+/** What a live run may be ahead by: it is looked at a moment later. */
+const FEW = 500;
 
 export interface Found {
   readonly seqs: readonly number[];
@@ -40,5 +42,7 @@ export function useSearch(
     return () => clearTimeout(due);
   }, [search, count]);
 
-  return search === null ? null : { seqs: search.found, share: count === 0 ? 1 : search.reached / count };
+  if (search === null) return null;
+  const isCaughtUp = search.reached >= count - FEW;
+  return { seqs: search.found, share: isCaughtUp ? 1 : search.reached / count };
 }

@@ -60,7 +60,7 @@ export type PageMessage =
   /** A Vitest test of a recording is wanted. */
   | { readonly type: 'test'; readonly id: number; readonly runId: string };
 
-/** What a file that holds one run carries: all that the page needs. `lines` are the entries, as a journal file has them. */
+/** What a file that holds one run carries: all that the page needs. `lines` are the entries, each as JSON. */
 export interface ExportedRun {
   readonly version: typeof WIRE_VERSION;
   readonly run: InspectedRun;

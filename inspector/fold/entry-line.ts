@@ -1,5 +1,4 @@
 import type { CallEvent } from '../../machines/contracts/call-event.ts';
-import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { shortly } from '../shown/text.ts';
 
@@ -35,7 +34,7 @@ const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
   operations: ({ phase, applied }) => `${phase}: ${operationsText(applied)}`,
   'context-evaluated': ({ statistics, problem }) =>
     problem ?? `${statistics.messagesBefore} › ${statistics.messagesAfter} messages, ${statistics.tokensAfter} tokens`,
-  delivery: ({ event }) => deliveryText(event),
+  delivery,
   'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
   'consent-asked': ({ request }) => `${request.items.length} messages would be shortened`,
   state: ({ changes }) => changes.map(({ path }) => path.join('.')).join(', '),
@@ -87,8 +86,11 @@ function callText(event: CallEvent): string {
   }
 }
 
-function deliveryText({ type, ...said }: ChainEvent): string {
-  return `${type} ${membersText(said)}`;
+/** In a system of other machines it says who was told. */
+function delivery({ event, ...entry }: Of<'delivery'>): string {
+  const { type, ...said } = event;
+  const actor = 'actor' in entry ? ` to ${valueText(entry.actor)}` : '';
+  return `${type}${actor} ${membersText(said)}`;
 }
 
 function operationsText(applied: Of<'operations'>['applied']): string {

@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { createPlaces, type Places } from './places.ts';
 import { createSpanFold, type Spans } from './spans.ts';
+import { createStimuli, type Stimuli } from './stimuli.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
 import { createTransitionLog, type TransitionLog } from './transition-log.ts';
 
@@ -13,6 +14,7 @@ export interface RunFold {
   readonly timeLine: TimeLine;
   readonly spans: Spans;
   readonly transitions: TransitionLog;
+  readonly stimuli: Stimuli;
   take(entry: JournalEntry): void;
 }
 
@@ -21,9 +23,10 @@ export function createRunFold(): RunFold {
   const { timeLine, ...timing } = createTimeLine();
   const { spans, ...spanning } = createSpanFold();
   const { log: transitions, ...moving } = createTransitionLog();
-  const folds = [placing, timing, spanning, moving];
+  const { stimuli, ...hearing } = createStimuli();
+  const folds = [placing, timing, spanning, moving, hearing];
   return {
-    ...{ places, timeLine, spans, transitions },
+    ...{ places, timeLine, spans, transitions, stimuli },
     take(entry) {
       for (const fold of folds) fold.take(entry);
     },

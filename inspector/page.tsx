@@ -5,6 +5,7 @@ import { ChartPlace } from './panels/chart-place.tsx';
 import { ComparePanel } from './panels/compare/compare-panel.tsx';
 import { ContextPanel } from './panels/context/context-panel.tsx';
 import { EventsPanel } from './panels/events/events-panel.tsx';
+import { searchKey } from './panels/events/search-key.ts';
 import { Guarded } from './panels/guarded.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
@@ -32,7 +33,7 @@ const panels: Readonly<Record<PanelName, ComponentType<PanelProps>>> = {
 export function Page({ inspector }: { readonly inspector: Inspector }) {
   const [helps, setHelps] = useState(false);
   useEffect(() => listenToKeys(document), []);
-  useEffect(() => addKeys([...panelKeys(), helpKey(() => setHelps(true))]), []);
+  useEffect(() => addKeys([...panelKeys(), searchKey, helpKey(() => setHelps(true))]), []);
   const view = inspector.view.value;
   const Panel = panels[shownPanel.value];
   const title = PANELS.find(({ name }) => name === shownPanel.value)?.title ?? '';

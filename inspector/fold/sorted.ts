@@ -34,3 +34,20 @@ export function lastBegunBy<Item extends { readonly from: number }>(
 ): Item | undefined {
   return items[countBegunBy(items, seq) - 1];
 }
+
+/** The place of the first of these for which something holds that holds for all after it; their number where it holds for none. */
+export function firstWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {
+  return firstPlace(items.length, (place) => holds(items[place] as Item));
+}
+
+/** The same for places from 0 up to, but without, `size`. */
+export function firstPlace(size: number, holds: (place: number) => boolean): number {
+  let low = 0;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

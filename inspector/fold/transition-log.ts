@@ -31,9 +31,12 @@ export interface TransitionLog {
    * begun, and stands where it begins. Undefined: it has not begun.
    */
   standingAt(machine: string, seq: number): MachineStanding | undefined;
+  /** All places of a machine, in order. */
+  placesOf(machine: string): readonly MachineStanding[];
 }
 
 const NONE: readonly string[] = [];
+const NOWHERE: readonly MachineStanding[] = [];
 
 /** The machine in which each model call runs; each attempt begins it anew. */
 const ATTEMPT = 'attempt';
@@ -72,6 +75,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
       get machines() {
         return [...standing.keys()];
       },
+      placesOf: (machine) => standing.get(machine)?.at ?? NOWHERE,
       standingAt(machine, seq) {
         const places = standing.get(machine);
         return places?.at[countUpTo(places.seqs, seq) - 1];

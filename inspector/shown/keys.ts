@@ -26,6 +26,7 @@ export function listenToKeys(page: Document): () => void {
   const hear = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const name = nameOf(event);
+    if (name === ' ' && isPressed(event.target)) return;
     const key = known.find(({ keys, act }) => act !== undefined && keys.includes(name));
     if (key === undefined) return;
     event.preventDefault();
@@ -41,4 +42,9 @@ const nameOf = ({ key, shiftKey }: KeyboardEvent): string => (shiftKey && key.le
 /** Where keys are text, or choose, or a dialog has them. */
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
+}
+
+/** What is pressed by Space keeps it. */
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('button, summary, a[href], [role=button], [role=tab]') !== null;
 }

@@ -1,0 +1,24 @@
+import type { RunFold } from './run-fold.ts';
+import { countUpTo, firstWhere, lastBegunBy, lastUpTo } from './sorted.ts';
+import type { PhaseSpan } from './spans.ts';
+
+/** 1 is the next, -1 the one before. Where there is none, that is the last entry, or the first. */
+export type Direction = 1 | -1;
+
+export function transitionFrom({ transitions: { seqs }, timeLine }: RunFold, at: number, to: Direction): number {
+  return to === 1 ? (seqs[countUpTo(seqs, at)] ?? timeLine.count - 1) : (lastUpTo(seqs, at - 1) ?? 0);
+}
+
+/** The beginning of the phase, or of the one before where it stands at that already. */
+export function phaseFrom({ spans: { phases }, timeLine }: RunFold, at: number, to: Direction): number {
+  if (to === -1) return lastBegunBy(phases, at - 1)?.from ?? 0;
+  return phases[firstWhere(phases, (phase) => phase.from > at)]?.from ?? timeLine.count - 1;
+}
+
+/** The same for cycles. */
+export function cycleFrom({ spans: { phases }, timeLine }: RunFold, at: number, to: Direction): number {
+  const phase = lastBegunBy(phases, to === 1 ? at : at - 1);
+  if (phase === undefined) return to === 1 ? (phases[0]?.from ?? timeLine.count - 1) : 0;
+  const isWanted = ({ cycle }: PhaseSpan): boolean => (to === 1 ? cycle > phase.cycle : cycle >= phase.cycle);
+  return phases[firstWhere(phases, isWanted)]?.from ?? timeLine.count - 1;
+}

@@ -1,0 +1,41 @@
+import { firstPlace } from '../../fold/sorted.ts';
+import type { Strip } from '../../fold/strips.ts';
+import type { TimeAxis } from '../../fold/time-axis.ts';
+import type { TimeWindow } from '../../fold/time-window.ts';
+
+/** Kept free at both sides, so that what stands at an end can be seen and hit. */
+const MARGIN_PX = 6;
+
+/** Where entries stand on the screen. */
+export interface Scale {
+  readonly axis: TimeAxis;
+  readonly window: TimeWindow;
+  readonly width: number;
+  /** Where the last entry stands. */
+  readonly endX: number;
+  xOf(seq: number): number;
+  placeAt(x: number): number;
+  entryAt(x: number): number;
+}
+
+export function scaleOf(axis: TimeAxis, window: TimeWindow, width: number): Scale {
+  const perPx = (window.to - window.from) / Math.max(1, width - 2 * MARGIN_PX);
+  const placeAt = (x: number): number => window.from + (x - MARGIN_PX) * perPx;
+  const xAt = (place: number): number => MARGIN_PX + (place - window.from) / perPx;
+  return {
+    ...{ axis, window, width },
+    endX: xAt(axis.end),
+    xOf: (seq) => xAt(axis.placeOf(seq)),
+    placeAt,
+    entryAt: (x) => axis.entryAt(Math.max(0, placeAt(x))),
+  };
+}
+
+/** How many things may begin after another one and end before it. */
+const OVERLAPS = 64;
+
+/** The part of a strip that may be seen between two entries: from the first place up to, but without, the second. */
+export function placesBetween(strip: Strip, from: number, to: number): readonly [number, number] {
+  const first = firstPlace(strip.size, (place) => strip.from(place) > from) - 1;
+  return [Math.max(0, first - OVERLAPS), firstPlace(strip.size, (place) => strip.from(place) > to)];
+}

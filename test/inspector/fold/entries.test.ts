@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { groupOf, originOf } from '../../../inspector/fold/entry-groups.ts';
+import { entryLine } from '../../../inspector/fold/entry-line.ts';
+import { createGroupFilter, groupCounts, listOf } from '../../../inspector/fold/entry-list.ts';
+import { createEntrySearch } from '../../../inspector/fold/entry-search.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { NOTES, STIMULI } from '../../../machines/contracts/journal-entry.ts';
+import { folded, someRuns } from '../rig/recorded.ts';
+
+const runs = await someRuns(40, 13);
+const HIDDEN = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2066-\u2069]/u;
+
+describe('the line of an entry', () => {
+  it('is one short line for every entry there is, with nothing hidden in it', () => {
+    for (const entries of runs)
+      for (const entry of entries) {
+        const line = entryLine(entry);
+        expect(line.length).toBeLessThanOrEqual(200);
+        expect(line).not.toMatch(HIDDEN);
+      }
+  });
+
+  it('says what is there, even of an entry that is not as it should be', () => {
+    const odd = { seq: 1, atMs: 2, type: 'decision', decision: null, word: 'a\u202eb' } as unknown as JournalEntry;
+    expect(entryLine(odd)).toBe('decision null, word a⟨202E⟩b');
+    const unknown = { seq: 1, atMs: 2, type: 'of-tomorrow', count: 3 } as unknown as JournalEntry;
+    expect(entryLine(unknown)).toBe('count 3');
+    expect(groupOf(unknown.type)).toBe('run');
+  });
+
+  it('of a transition says where from, on what, where to, and what each guard saw', () => {
+    const [run = []] = runs.filter((entries) => entries.some(({ type }) => type === 'decision'));
+    const asked = run.find(
+      (entry) =>
+        entry.type === 'transition' && entry.candidates.some(({ guard, verdict }) => guard && verdict === 'taken'),
+    );
+    if (asked?.type !== 'transition') throw new Error('no guard held');
+    const taken = asked.candidates.find(({ guard, verdict }) => guard && verdict === 'taken');
+    const whole = entryLine({ ...asked, candidates: taken === undefined ? [] : [{ ...taken, inputs: { seen: 2 } }] });
+    expect(whole).toContain(`${asked.source}`);
+    expect(whole).toContain(`› ${asked.target.join(', ')}; ${taken?.guard} yes (seen 2)`);
+  });
+});
+
+describe('the origin of an entry', () => {
+  it('is what the contract of the journal says', () => {
+    const types = new Set(runs.flatMap((entries) => entries.map(({ type }) => type)));
+    for (const type of types)
+      expect([type, originOf(type)]).toEqual([
+        type,
+        STIMULI.has(type) ? 'outside' : NOTES.has(type) ? 'note' : 'chart',
+      ]);
+  });
+});
+
+describe('a list of entries', () => {
+  it('leaves out the kinds that are hidden, however the run grows, and finds the row of any entry', () => {
+    const hidden = new Set(['text', 'state', 'transitions'] as const);
+    for (const entries of runs) {
+      const { log, fold } = folded([]);
+      const filter = createGroupFilter(fold.places, hidden);
+      const isShown = ({ type }: JournalEntry): boolean => !(hidden as ReadonlySet<string>).has(groupOf(type));
+      entries.forEach((entry, count) => {
+        log.add([JSON.stringify(entry)], fold.take);
+        if (count % 7 !== 0 && count !== entries.length - 1) return;
+        const wanted = entries.slice(0, count + 1).filter(isShown);
+        const list = filter.listOf(count + 1);
+        expect(Array.from({ length: list.size }, (_, place) => list.seqAt(place))).toEqual(
+          wanted.map(({ seq }) => seq),
+        );
+        expect(list.seqAt(list.placeOf(count))).toBe(wanted.at(-1)?.seq);
+      });
+      const counts = groupCounts(fold.places);
+      expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(entries.length);
+    }
+    expect(listOf([]).placeOf(3)).toBe(-1);
+  });
+});
+
+describe('a search', () => {
+  const searched = (entries: readonly JournalEntry[], asked: string, slices = false): readonly number[] => {
+    const { log, fold } = folded(entries);
+    const search = createEntrySearch(log, fold.places, asked);
+    let turns = 0;
+    while (!search.lookOn(entries.length, () => slices)) turns += 1;
+    if (slices) expect(turns).toBe(Math.ceil(entries.length / 64) - 1);
+    expect(search.reached).toBe(entries.length);
+    return search.found;
+  };
+  const holding = (entries: readonly JournalEntry[], text: string): readonly number[] =>
+    entries.filter((entry) => JSON.stringify(entry).toLowerCase().includes(text)).map(({ seq }) => seq);
+
+  it('finds what looking at every line would, whatever its case, in one go and in slices', () => {
+    for (const entries of runs.slice(0, 10))
+      for (const text of ['ATTEMPT', 'a.md', '(', 'it is so', 'zzz']) {
+        expect(searched(entries, text)).toEqual(holding(entries, text.toLowerCase()));
+        expect(searched(entries, text, true)).toEqual(searched(entries, text));
+      }
+  });
+
+  it('goes by kinds, several beside each other, and by a text along with them', () => {
+    const [entries = []] = runs;
+    const ofKind = (kinds: readonly string[]) =>
+      entries.filter(({ type }) => kinds.some((kind) => type.startsWith(kind))).map(({ seq }) => seq);
+    expect(searched(entries, 'type:phase-start')).toEqual(ofKind(['phase-start']));
+    expect(searched(entries, 'TYPE:phase type:decision ')).toEqual(ofKind(['phase', 'decision']));
+    expect(searched(entries, 'type:transition yield')).toEqual(
+      ofKind(['transition']).filter((seq) => holding(entries, 'yield').includes(seq)),
+    );
+  });
+
+  it('finds text with quotes and line ends in it as it was said', () => {
+    const entry = { seq: 0, atMs: 0, type: 'text-delta', attemptId: 'a', text: 'he said "So?"\nand\\or $1' } as const;
+    for (const asked of ['"so?"', 'said "So?"\nAND', 'and\\or $1']) expect(searched([entry], asked)).toEqual([0]);
+    expect(searched([entry], '"so!"')).toEqual([]);
+  });
+});

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLanes, type Lane } from '../../../inspector/fold/lanes.ts';
+import { played, SPEEDS, usualSpeed } from '../../../inspector/fold/playing.ts';
+import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
+import { timeAxis } from '../../../inspector/fold/time-axis.ts';
+import { panned, showing, windowOf, zoomed } from '../../../inspector/fold/time-window.ts';
+import { folded, someRuns } from '../rig/recorded.ts';
+
+const runs = await someRuns(40, 11);
+
+describe('steps through a run', () => {
+  it('go to the nearest transition, phase and cycle on either side, as looking at all entries would', () => {
+    for (const entries of runs) {
+      const { fold } = folded(entries);
+      const last = entries.length - 1;
+      const starts = entries.filter((entry) => entry.type === 'phase-start');
+      const cycles = starts.filter(({ cycle }, place) => cycle !== starts[place - 1]?.cycle);
+      const kinds = [
+        [transitionFrom, entries.filter(({ type }) => type === 'transition')],
+        [phaseFrom, starts],
+        [cycleFrom, cycles],
+      ] as const;
+      for (const [from, stops] of kinds)
+        for (let at = 0; at <= last; at += 1) {
+          expect(from(fold, at, 1)).toBe(stops.find(({ seq }) => seq > at)?.seq ?? last);
+          expect(from(fold, at, -1)).toBe(stops.findLast(({ seq }) => seq < at)?.seq ?? 0);
+        }
+    }
+  });
+});
+
+describe('the axes', () => {
+  it('give back the last entry of each place, by time and by entries', () => {
+    for (const entries of runs) {
+      const { timeLine } = folded(entries).fold;
+      const [time, even] = [timeAxis(timeLine, 'time'), timeAxis(timeLine, 'entry')];
+      for (const { seq } of entries) {
+        expect(even.entryAt(even.placeOf(seq))).toBe(seq);
+        const there = entries.findLast((entry) => time.placeOf(entry.seq) === time.placeOf(seq));
+        expect(time.entryAt(time.placeOf(seq))).toBe(there?.seq);
+      }
+      expect(even.entryAt(even.end * 2)).toBe(entries.length - 1);
+    }
+  });
+});
+
+describe('the part that is looked at', () => {
+  const ends = fc.double({ min: 1, max: 1e6, noNaN: true });
+  const shares = fc.double({ min: 0, max: 1, noNaN: true });
+
+  it('stays within the run, and keeps the place under the pointer where it was, however it is zoomed and moved', () => {
+    fc.assert(
+      fc.property(ends, fc.array(fc.tuple(fc.constantFrom(0.3, 0.8, 1.7), shares, shares)), (end, turns) => {
+        let window: ReturnType<typeof zoomed> = null;
+        for (const [times, share, by] of turns) {
+          const before = windowOf(window, end);
+          const around = before.from + share * (before.to - before.from);
+          window = zoomed(window, end, times, around);
+          const { from, to } = windowOf(window, end);
+          expect(from).toBeGreaterThanOrEqual(0);
+          expect(to).toBeLessThanOrEqual(end * 1.000001);
+          expect(from).toBeLessThanOrEqual(around + 1e-6 * end);
+          expect(to).toBeGreaterThanOrEqual(around - 1e-6 * end);
+          if (times < 1 && from > 0 && to < end) expect((around - from) / (to - from)).toBeCloseTo(share, 3);
+          window = panned(window, end, (by - 0.5) * end);
+          expect(windowOf(window, end).from).toBeGreaterThanOrEqual(0);
+          window = showing(window, end, around);
+          expect(windowOf(window, end).from).toBeLessThanOrEqual(around + 1e-6 * end);
+          expect(windowOf(window, end).to).toBeGreaterThanOrEqual(around - 1e-6 * end);
+        }
+      }),
+    );
+  });
+});
+
+describe('playing', () => {
+  it('reaches the end, never goes back, and takes about 20 seconds for a run of milliseconds', () => {
+    for (const entries of runs) {
+      const axis = timeAxis(folded(entries).fold.timeLine, 'entry');
+      let now = { place: 0, seq: 0, isOver: false };
+      for (let frames = 0; !now.isOver; frames += 1) {
+        const next = played(axis, now.place, 16, 16);
+        expect(next.seq).toBeGreaterThanOrEqual(now.seq);
+        expect(frames).toBeLessThan(1_000);
+        now = next;
+      }
+      expect(now.seq).toBe(entries.length - 1);
+    }
+    expect(usualSpeed(135)).toBe(0.01);
+    expect(usualSpeed(1_000)).toBe(0.05);
+    expect(usualSpeed(3_600_000)).toBe(1);
+    expect(SPEEDS).toContain(1);
+  });
+});
+
+describe('the lanes', () => {
+  /** Every bar as an entry would tell it. */
+  const barsOf = (lanes: readonly Lane[]) =>
+    lanes.flatMap(({ name, strips }) =>
+      strips.flatMap((strip) =>
+        Array.from({ length: strip.size }, (_, place) => ({
+          ...{ name, tone: strip.tone(place), from: strip.from(place), to: strip.to(place) },
+          ...{ label: strip.label(place), isBad: strip.failure(place) !== null },
+        })),
+      ),
+    );
+
+  it('hold every phase, attempt, wait, call and capability; a lane that is there keeps its place while a run grows', () => {
+    for (const entries of runs) {
+      const { fold, ...growing } = folded([]);
+      const source = createLanes(fold, 'run');
+      let names: readonly string[] = [];
+      for (const entry of entries) {
+        growing.log.add([JSON.stringify(entry)], fold.take);
+        const now = source.lanes().map(({ name }) => name);
+        expect(now.slice(0, names.length)).toEqual(names);
+        names = now;
+      }
+      const bars = barsOf(source.lanes());
+      const from = (tones: readonly string[]) => bars.filter(({ tone }) => tones.includes(tone)).map((bar) => bar.from);
+      const seqs = (type: string) => entries.filter((entry) => entry.type === type).map(({ seq }) => seq);
+      expect(bars.filter(({ name }) => name === 'chain').map((bar) => bar.from)).toEqual(seqs('phase-start'));
+      expect(from(['attempt'])).toEqual(seqs('attempt-start'));
+      expect(from(['wait'])).toEqual(seqs('attempt-retry'));
+      expect(from(['capability'])).toEqual(seqs('capability-start'));
+      const calls = entries.filter((entry) => entry.type === 'call-start' && entry.port !== 'readReply');
+      expect(from(['call']).toSorted((one, other) => one - other)).toEqual(calls.map(({ seq }) => seq));
+      for (const bar of bars) expect(bar.to === null || bar.to >= bar.from).toBe(true);
+      const failed = entries.filter((entry) => entry.type === 'attempt-end' && entry.failure !== null);
+      expect(bars.filter(({ tone, isBad }) => tone === 'attempt' && isBad)).toHaveLength(failed.length);
+    }
+  });
+
+  it('of a system of other machines are its machines, each state from one transition to the next', () => {
+    const [entries = []] = runs;
+    const { fold } = folded(entries);
+    const chart = createLanes(fold, 'system').lanes()[0];
+    const steps = entries.filter(
+      (entry) => entry.type === 'transition' && entry.machine === 'postChain' && entry.target.length > 0,
+    );
+    const strip = chart?.strips[0];
+    expect(chart?.name).toBe('postChain');
+    expect(strip?.size).toBe(steps.length);
+    steps.forEach(({ seq }, place) => {
+      expect([strip?.from(place), strip?.to(place)]).toEqual([seq, steps[place + 1]?.seq ?? null]);
+    });
+  });
+});

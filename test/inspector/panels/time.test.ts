@@ -1,0 +1,245 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { shortly } from '../../../inspector/shown/text.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { complaintsOf, contrastsOf, nameless, overflowing } from '../../examples/react/page-rig.ts';
+import { startBrowser } from '../../support/browser.ts';
+import { filePage } from '../rig/file-page.ts';
+import { fullRun } from '../rig/runs.ts';
+
+const browser = await startBrowser();
+if (typeof browser === 'string') process.stderr.write(`skipped: the timeline and the events. ${browser}\n`);
+const folder = await mkdtemp(join(tmpdir(), 'postchain-time-'));
+/** Retries, waits, a failed phase, tools, a session and a word of the user's. */
+const entries = await fullRun(9);
+let address = '';
+
+/** As the build left it. */
+beforeAll(() => {
+  if (typeof browser !== 'string') address = filePage(entries, folder);
+});
+
+afterAll(async () => {
+  if (typeof browser !== 'string') await browser.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(at: number | null = 0, viewport = { width: 1280, height: 720 }): Promise<Page> {
+  if (typeof browser === 'string') throw new Error(browser);
+  const page = await browser.newPage({ viewport });
+  page.setDefaultTimeout(10_000);
+  const complaints = complaintsOf(page, 'file:');
+  onTestFinished(async () => {
+    await page.close();
+    expect(complaints).toEqual([]);
+  });
+  await page.goto(`${address}#panel=events${at === null ? '' : `&at=${at}`}`);
+  await page.locator('.event-row.at').waitFor();
+  return page;
+}
+
+const slider = (page: Page) => page.getByRole('slider', { name: 'Time' });
+const cursorOf = async (page: Page): Promise<number> => Number(await slider(page).getAttribute('aria-valuenow'));
+const rowsOf = (page: Page) => page.getByRole('listbox', { name: 'Events' }).getByRole('option');
+const atRow = (page: Page) => rowsOf(page).and(page.locator('[aria-selected=true]'));
+const seqsOf = (type: string): readonly number[] =>
+  entries.filter((entry) => entry.type === type).map(({ seq }) => seq);
+/** Waits for the cursor to come to an entry. */
+const standsAt = (page: Page, seq: number) => expect.poll(() => cursorOf(page)).toBe(seq);
+
+describe.skipIf(typeof browser === 'string')('the timeline', () => {
+  it('steps by entries, transitions, phases and cycles, to both ends, and says where it stands', async () => {
+    const page = await open();
+    const press = async (key: string, seq: number): Promise<void> => {
+      await page.keyboard.press(key);
+      await standsAt(page, seq);
+    };
+    const [first = 0, second = 0, third = 0] = seqsOf('phase-start');
+    await press(']', first);
+    await press(']', second);
+    await press('ArrowRight', second + 1);
+    await press('[', second);
+    await press('[', first);
+    const after = seqsOf('transition').find((seq) => seq > first) ?? 0;
+    await press('Shift+ArrowRight', after);
+    await press('ArrowLeft', after - 1);
+    await press('Home', 0);
+    await press('}', first);
+    await press('End', entries.length - 1);
+    await press('{', first);
+    await slider(page).focus();
+    await press('PageDown', entries.length - 1);
+    await press('PageUp', first);
+    await page.keyboard.press(']');
+    await press(']', third);
+    const start = entries[third];
+    if (start?.type !== 'phase-start') throw new Error('no phase');
+    expect(await slider(page).getAttribute('aria-valuetext')).toContain(`entry ${third} of ${entries.length}, `);
+    expect(await slider(page).getAttribute('aria-valuetext')).toMatch(
+      new RegExp(`${start.phase}, cycle ${start.cycle}$`),
+    );
+    expect(await page.locator('.position').textContent()).toMatch(
+      new RegExp(`^entry ${third} / ${entries.length - 1} · .* · cycle ${start.cycle} · ${start.phase}$`),
+    );
+  });
+
+  it('is dragged to any entry, and tells what is under the pointer without moving anything', async () => {
+    const page = await open();
+    const box = await slider(page).boundingBox();
+    if (box === null) throw new Error('no track');
+    const places = () =>
+      page
+        .locator('.timeline, .timeline-bar > *, .lanes')
+        .evaluateAll((all) => all.map((element) => JSON.stringify(element.getBoundingClientRect())));
+    const before = await places();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 34);
+    await expect
+      .poll(() => page.locator('.pointed').textContent())
+      .toMatch(/^entry \d+ · .* · chain: experience.*, failed, /);
+    expect(await places()).toEqual(before);
+    expect(await cursorOf(page)).toBe(0);
+    await page.mouse.down();
+    await expect.poll(() => cursorOf(page)).toBeGreaterThan(0);
+    await page.mouse.move(box.x + box.width + 40, box.y + 34, { steps: 4 });
+    await standsAt(page, entries.length - 1);
+    await page.mouse.move(box.x - 40, box.y + 34, { steps: 4 });
+    await page.mouse.up();
+    const [time] = entries.filter(({ atMs }) => atMs > (entries[0]?.atMs ?? 0));
+    await standsAt(page, (time?.seq ?? 0) - 1);
+  });
+
+  it('draws what lasted, again where it is zoomed, and not where only the cursor moves', async () => {
+    const page = await open();
+    const drawn = () => page.locator('.track canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+    const whole = await drawn();
+    await page.keyboard.press(']');
+    await expect.poll(() => cursorOf(page)).toBeGreaterThan(0);
+    expect(await drawn()).toBe(whole);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await expect.poll(drawn).not.toBe(whole);
+    await page.getByRole('button', { name: 'fit' }).click();
+    await expect.poll(drawn).toBe(whole);
+    await page.getByRole('button', { name: 'even' }).click();
+    await expect.poll(drawn).not.toBe(whole);
+    await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
+    const lanes = await page.getByRole('list', { name: 'Lanes' }).getByRole('listitem').allTextContents();
+    expect(lanes.slice(0, 3)).toEqual(['chain', 'action', 'attempts']);
+    expect(lanes).toEqual(expect.arrayContaining(['retrieval', 'session', 'capability']));
+  });
+
+  it('plays to the end at the speed that was chosen, and stands still when it is paused', async () => {
+    const page = await open();
+    await page.getByRole('combobox', { name: 'Speed' }).selectOption('16');
+    await page.getByRole('combobox', { name: 'Speed' }).blur();
+    await page.keyboard.press(' ');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.getByRole('button', { name: 'Play' }).waitFor();
+    expect(await cursorOf(page)).toBe(entries.length - 1);
+    await page.getByRole('combobox', { name: 'Speed' }).selectOption('0.01');
+    await page.getByRole('button', { name: 'even' }).click();
+    await page.getByRole('button', { name: 'Play' }).press(' ');
+    await page.getByRole('button', { name: 'Pause' }).press(' ');
+    await page.getByRole('button', { name: 'Play' }).waitFor();
+    const frames = await page.evaluate(async () => {
+      const real = window.requestAnimationFrame;
+      let asked = 0;
+      window.requestAnimationFrame = (act) => {
+        asked += 1;
+        return real(act);
+      };
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((done) => real(done));
+      return asked;
+    });
+    expect(frames).toBe(0);
+  });
+});
+
+describe.skipIf(typeof browser === 'string')('the events', () => {
+  it('are all listed, with those after the cursor marked; a click and Enter move it', async () => {
+    const page = await open(20);
+    const list = page.getByRole('listbox', { name: 'Events' });
+    expect(await atRow(page).getAttribute('aria-posinset')).toBe('21');
+    expect(await atRow(page).getAttribute('aria-setsize')).toBe(String(entries.length));
+    const later = await list.locator('.event-row.later .seq').allTextContents();
+    expect(later.map(Number)).toEqual(Array.from({ length: later.length }, (_, place) => 21 + place));
+    expect(later.length).toBeGreaterThan(3);
+    await page.locator('#event-22').click();
+    await standsAt(page, 22);
+    await list.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await list.getAttribute('aria-activedescendant')).toBe('event-24');
+    expect(await cursorOf(page)).toBe(22);
+    await page.keyboard.press('Enter');
+    await standsAt(page, 24);
+  });
+
+  it('keep the cursor’s row in view wherever it goes, with no more rows there than are seen', async () => {
+    const page = await open();
+    const list = page.getByRole('listbox', { name: 'Events' });
+    for (const key of ['End', ']', 'Home', ']', ']', '}']) {
+      await page.keyboard.press(key);
+      await page.locator(`.event-row.at[id="event-${await cursorOf(page)}"]`).waitFor();
+      const [row, box] = [await atRow(page).boundingBox(), await list.boundingBox()];
+      if (row === null || box === null) throw new Error('nothing is seen');
+      expect(row.y).toBeGreaterThanOrEqual(box.y - 1);
+      expect(row.y + row.height).toBeLessThanOrEqual(box.y + box.height + 1);
+      expect(await list.getByRole('option').count()).toBeLessThan(40);
+    }
+  });
+
+  it('are cut to kinds, and searched: what is found is counted, gone through and listed alone', async () => {
+    const page = await open();
+    const wanted = seqsOf('attempt-retry');
+    await page.keyboard.press('/');
+    expect(await page.getByRole('searchbox').evaluate((box) => box === document.activeElement)).toBe(true);
+    await page.keyboard.type('type:attempt-retry');
+    const hits = page.locator('.event-hits');
+    await expect.poll(() => hits.textContent()).toBe(`${wanted.length} found`);
+    await page.keyboard.press('Enter');
+    await standsAt(page, wanted[0] ?? -1);
+    await page.keyboard.press('Enter');
+    await standsAt(page, wanted[1] ?? -1);
+    expect(await hits.textContent()).toBe(`2 of ${wanted.length} found`);
+    await page.keyboard.press('Shift+Enter');
+    await standsAt(page, wanted[0] ?? -1);
+    await page.getByRole('checkbox', { name: 'only these' }).check();
+    expect(await rowsOf(page).locator('.seq').allTextContents()).toEqual(wanted.map(String));
+    await page.getByRole('button', { name: /^attempts/ }).click();
+    await expect.poll(() => hits.textContent()).toBe('0 found');
+    await page.getByRole('searchbox').press('Escape');
+    const left = entries.filter(({ type }) => !type.startsWith('attempt'));
+    await expect.poll(() => rowsOf(page).first().getAttribute('aria-setsize')).toBe(String(left.length));
+    await page.getByRole('button', { name: 'all', exact: true }).click();
+    await expect.poll(() => rowsOf(page).first().getAttribute('aria-setsize')).toBe(String(entries.length));
+  });
+
+  it('show the entry at the cursor whole, its long texts cut until they are asked for', async () => {
+    const page = await open(0);
+    const detail = page.getByRole('region', { name: 'Entry at the cursor' });
+    const start = entries[0] as Extract<JournalEntry, { type: 'run-start' }>;
+    const names = await detail.locator('.json > ul > li > .name, .json > ul > li > .branch > .name').allTextContents();
+    expect(names).toEqual(Object.keys(start));
+    await detail.getByRole('button', { name: /^limits/ }).click();
+    expect(await detail.textContent()).toContain(`maxCycles ${start.limits.maxCycles}`);
+    await detail.getByRole('button', { name: /entry 0/ }).click();
+    expect(await detail.locator('.json').count()).toBe(0);
+    expect(shortly(start.type, 24)).toBe('run-start');
+  });
+
+  it('fit the window, have names, and can be read in both themes', async () => {
+    const page = await open(130);
+    for (const width of [1280, 700])
+      for (const theme of ['light', 'dark']) {
+        await page.setViewportSize({ width, height: 720 });
+        await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
+        const poor = (await contrastsOf(page)).filter(({ contrast }) => contrast < 4.5);
+        expect(poor).toEqual([]);
+        expect(await nameless(page)).toEqual([]);
+      }
+    expect(await overflowing(page)).toEqual([]);
+  });
+});

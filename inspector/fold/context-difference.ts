@@ -58,13 +58,17 @@ export interface FieldGroup {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What else differs between two states, `messages` left out; by the members of the state. */
-export function stateDifferences(before: unknown, after: unknown): readonly FieldGroup[] {
+/** What differs between two states but under the members that are excepted; by the members of the state. */
+export function stateDifferences(
+  before: unknown,
+  after: unknown,
+  except: readonly string[] = [],
+): readonly FieldGroup[] {
   const [one, other] = [membersOf(before), membersOf(after)];
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return names.flatMap((name) => {
     const [was, is] = [one[name], other[name]];
-    if (name === 'messages' || was === is) return [];
+    if (except.includes(name) || was === is) return [];
     const found = microdiff({ [name]: was }, { [name]: is }, { cyclesFix: false });
     const fields = found.map((difference) => ({
       path: difference.path.join('.'),

@@ -1,0 +1,84 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { memberDifferences } from '../../fold/context-difference.ts';
+import { type Piece, wordDifference } from '../../fold/word-difference.ts';
+import { visible } from '../../shown/text.ts';
+import { LongText } from './long-text.tsx';
+import { shortJson } from './short-json.ts';
+
+/** What is kept of a text that did not change, on each side of one that did. */
+const AROUND_CHARS = 60;
+/** Pieces that are drawn before somebody asks for all. */
+const FEW = 60;
+
+interface DifferenceTextProps {
+  readonly before: Message;
+  readonly after: Message;
+}
+
+/** How one message became another: its text word by word, and its other members. */
+export function DifferenceText({ before, after }: DifferenceTextProps) {
+  const members = memberDifferences(before, after);
+  return (
+    <>
+      {before.content !== after.content && <Words before={before.content} after={after.content} />}
+      {members.map(({ path, before: was, after: is }) => (
+        <p key={path} class="why told">
+          <code>{path}</code>: {shortJson(was, 120)} → {shortJson(is, 120)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Words({ before, after }: { readonly before: string; readonly after: string }) {
+  const [all, setAll] = useState(false);
+  const pieces = useMemo(() => wordDifference(before, after), [before, after]);
+  if (pieces === null)
+    return (
+      <div class="words">
+        <p class="muted">The texts are too long, or too different, to be compared word by word.</p>
+        <del>
+          <LongText text={before} />
+        </del>
+        <ins>
+          <LongText text={after} />
+        </ins>
+      </div>
+    );
+  return (
+    <p class="words told">
+      {pieces.slice(0, all ? pieces.length : FEW).map((piece, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have nothing but their place
+        <PieceText key={place} piece={piece} isFirst={place === 0} isLast={place === pieces.length - 1} />
+      ))}
+      {!all && pieces.length > FEW && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          show the rest
+        </button>
+      )}
+    </p>
+  );
+}
+
+function PieceText({
+  piece,
+  isFirst,
+  isLast,
+}: {
+  readonly piece: Piece;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}) {
+  if (piece.in === 'before') return <del>{visible(piece.text)}</del>;
+  if (piece.in === 'after') return <ins>{visible(piece.text)}</ins>;
+  return <>{visible(shortened(piece.text, isFirst, isLast))}</>;
+}
+
+/** What is the same on both sides is not read again: only its ends stay. */
+function shortened(text: string, isFirst: boolean, isLast: boolean): string {
+  if (text.length <= AROUND_CHARS * 3) return text;
+  const begin = isFirst ? '' : text.slice(0, AROUND_CHARS);
+  const end = isLast ? '' : text.slice(-AROUND_CHARS);
+  return `${begin} … ${end}`;
+}

@@ -43,8 +43,8 @@ function evaluatedWords(statistics: Statistics): string {
     ...(messagesOver > 0 ? [counted(messagesOver, 'message')] : []),
   ];
   return [
-    `${grouped(messagesBefore)} → ${counted(messagesAfter, 'message')}`,
-    `${grouped(tokensBefore)} → ${counted(tokensAfter, 'token')}${estimated ? ' (characters / 4)' : ''}`,
+    `${grouped(messagesBefore)} to ${counted(messagesAfter, 'message')}`,
+    `${grouped(tokensBefore)} to ${counted(tokensAfter, 'token')}${estimated ? ' (characters / 4)' : ''}`,
     `${pruned} pruned`,
     `${summarised} summarised`,
     ...(over.length === 0 ? [] : [`still over its limit by ${over.join(' and ')}`]),

@@ -64,9 +64,7 @@ function Size({ context: { messages, by } }: { readonly context: ContextAt }) {
     <>
       {counted(messages.length, 'message')}, {counted(chars, 'character')}{' '}
       <span class="muted">
-        {by === 'states'
-          ? 'from the states that the journal keeps'
-          : 'made from the operations so far: no states are kept'}
+        {by === 'states' ? 'from the states that are kept' : 'from the operations: no states are kept'}
       </span>
     </>
   );

@@ -24,7 +24,7 @@ export function DifferenceText({ before, after }: DifferenceTextProps) {
       {before.content !== after.content && <Words before={before.content} after={after.content} />}
       {members.map(({ path, before: was, after: is }) => (
         <p key={path} class="why told">
-          <code>{path}</code>: {shortJson(was, 120)} → {shortJson(is, 120)}
+          <code>{path}</code>: <del>{shortJson(was, 120)}</del> <ins>{shortJson(is, 120)}</ins>
         </p>
       ))}
     </>

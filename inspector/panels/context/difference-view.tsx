@@ -145,7 +145,7 @@ function Fields({ groups }: { readonly groups: readonly FieldGroup[] }) {
             <ul>
               {fields.slice(0, MOST_FIELDS).map(({ path, before, after }) => (
                 <li key={path} class="told">
-                  <code>{shortly(path, 120)}</code>: <del>{shortJson(before, 160)}</del> →{' '}
+                  <code>{shortly(path, 120)}</code>: <del>{shortJson(before, 160)}</del>{' '}
                   <ins>{shortJson(after, 160)}</ins>
                 </li>
               ))}

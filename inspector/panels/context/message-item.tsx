@@ -7,8 +7,6 @@ import { rounded } from './operation-words.ts';
 import { PhaseName } from './phase-name.tsx';
 import type { Rated } from './relevances.ts';
 
-const MARKS = { user: '◆', assistant: '●', search: '▤' } as const;
-
 interface MessageItemProps {
   readonly row: ContextRow;
   readonly log: ContextLog;
@@ -25,16 +23,16 @@ export function MessageItem({ row, log, applied, rated }: MessageItemProps) {
     <li class={pruned === null ? 'message' : 'message pruned'} data-message={id}>
       <div class="facts">
         <span class={`role ${role}`}>
-          <span aria-hidden="true">{MARKS[role]} </span>
+          <span class="mark" aria-hidden="true" />
           {role}
         </span>
+        {pruned !== null && <strong class="gone">pruned</strong>}
         <code class="told">{shortly(id, 40)}</code>
         {phase !== null && <PhaseName phase={phase} />}
         <span class="muted">cycle {cycle}</span>
         <Share name="importance" value={importance} />
         {rated !== null && <Share name="relevance" value={rated.relevance} title={shortly(rated.reason, 200)} />}
         <span class="muted">{counted(content.length, 'character')}</span>
-        {pruned !== null && <strong class="gone">pruned</strong>}
       </div>
       <LongText text={content} struck={pruned !== null} />
       <MessageTies message={message} />
@@ -67,7 +65,7 @@ function MessageTies({ message: { tags, links, references, source } }: { readonl
       ))}
       {links.map(({ to, relation, strength }) => (
         <span key={`${to} ${relation}`} class="told">
-          → {shortly(to, 40)} ({shortly(relation, 40)} {rounded(strength)})
+          linked to {shortly(to, 40)} ({shortly(relation, 40)} {rounded(strength)})
         </span>
       ))}
       {references.length > 0 && (

@@ -87,7 +87,8 @@ function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemPro
   const pruning = log.prunings.get(operation.id)?.pruning;
   const numbers = numbersOf(operation);
   const asked = consentOf(operation);
-  const relevance = pruning?.relevance ?? null;
+  // Where the operation has its numbers, they say it.
+  const relevance = operation.metadata?.['relevance'] === undefined ? (pruning?.relevance ?? null) : null;
   return (
     <li>
       <label class="operation">
@@ -108,7 +109,6 @@ function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemPro
         <span class="told">{shortly(operation.reason, 300)}</span>
         {asked !== null && <span> · {asked}</span>}
         {relevance !== null && <span class="muted"> · relevance {rounded(relevance)}</span>}
-        {pruning !== undefined && <span class="muted"> · {grouped(pruning.tokens)} tokens</span>}
       </p>
       {pruning !== undefined && <p class="why told muted">“{shortly(pruning.preview, 120)}”</p>}
       {numbers.length > 0 && <p class="why numbers muted told">{numbers.join(' · ')}</p>}

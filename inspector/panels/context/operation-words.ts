@@ -20,7 +20,7 @@ export function setBy(operation: ContextOperation): string {
     case 'TAG':
       return operation.data.tags.map((tag) => shortly(tag, 40)).join(', ');
     case 'LINK':
-      return `→ ${shortly(operation.data.to, 40)} (${shortly(operation.data.relation, 40)} ${rounded(operation.data.strength)})`;
+      return `to ${shortly(operation.data.to, 40)} (${shortly(operation.data.relation, 40)} ${rounded(operation.data.strength)})`;
     case 'PRIORITIZE':
       return `to ${rounded(operation.data.importance)}`;
     default:
@@ -33,7 +33,7 @@ export function sizeWords({ operation, before, after }: ListedOperation): string
   if (before === null) return after === null ? 'was not there: nothing changed' : `+${grouped(after)} characters`;
   if (operation.operation === 'ADD') return 'was there already: nothing changed';
   if (after === null) return `−${grouped(before)} characters`;
-  return before === after ? '' : `${grouped(before)} → ${grouped(after)} characters`;
+  return before === after ? '' : `${grouped(before)} to ${grouped(after)} characters`;
 }
 
 /** The numbers behind it; who was asked is told apart. */

@@ -42,7 +42,8 @@ export function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
         </button>
       </div>
       <p role="status">
-        {sizeOf(before)} → {sizeOf(after)}. <span class="muted">A preview: nothing is sent, nothing is written.</span>
+        {sizeOf(before)}; without: {sizeOf(after)}.{' '}
+        <span class="muted">A preview: nothing is sent, nothing is written.</span>
       </p>
       {changes.length === 0 && <p class="muted">It changes no message: nothing is left of what was done.</p>}
       <ul>

@@ -1,0 +1,35 @@
+import { it } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { startBrowser } from '/tmp/h7/context/test/support/browser.ts';
+import { filePage } from '/tmp/h7/context/test/inspector/rig/file-page.ts';
+import { toldRun } from '/tmp/h7/context/test/inspector/panels/context/told-run.ts';
+it('shoots', async () => {
+  mkdirSync('/tmp/h7/ctxshots', { recursive: true });
+  const entries = await toldRun(true);
+  const kinds: Record<string, number> = {};
+  for (const e of entries) if (e.type === 'operations') for (const o of e.applied) kinds[o.operation] = (kinds[o.operation] ?? 0) + 1;
+  console.log(entries.length, kinds, entries.at(-1)?.type);
+  const url = filePage(entries, '/tmp/h7/ctxshots');
+  const browser = await startBrowser();
+  if (typeof browser === 'string') throw new Error(browser);
+  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  page.on('console', (m) => console.log('console', m.text()));
+  page.on('pageerror', (m) => console.log('error', m.message));
+  await page.goto(`${url}#panel=context`);
+  await page.getByRole('button', { name: /Compare from/ }).waitFor();
+  await page.screenshot({ path: '/tmp/h7/ctxshots/messages.png' });
+  await page.getByRole('button', { name: /What was done/ }).click();
+  const boxes = page.getByRole('checkbox');
+  await boxes.nth(0).check(); await boxes.nth(3).check();
+  for (const label of await page.locator('label.operation').all()) if (/pruned|summarised/.test(await label.textContent() ?? '')) { await label.locator('input').check(); }
+  await page.screenshot({ path: '/tmp/h7/ctxshots/operations.png' });
+  await page.getByRole('button', { name: 'Budget' }).click();
+  await page.screenshot({ path: '/tmp/h7/ctxshots/budget.png' });
+  const half = entries.find((e) => e.type === 'consent-asked')?.seq ?? 0;
+  await page.goto(`${url}#panel=context&at=${half}`); await page.reload();
+  await page.keyboard.press('m');
+  await page.getByRole('button', { name: /Difference/ }).click();
+  await page.evaluate(() => { location.hash; });
+  await page.screenshot({ path: '/tmp/h7/ctxshots/diff0.png' });
+  await browser.close();
+});

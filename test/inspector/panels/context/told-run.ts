@@ -16,8 +16,8 @@ export const NAUGHTY = '<img src=x onerror="window.hacked = true">\u202Egnp.exe 
 export async function toldRun(states: boolean): Promise<readonly JournalEntry[]> {
   const { run } = startScripted(
     {
-      action: (call) => ({ ...replies.action, response: `${NAUGHTY} ${call}. ${'It may be so, they say. '.repeat(12)}` }),
-      yield: (call) => (call < 3 ? { ...replies.yield, confidence: 0.3, answer: `So it is, ${'or not '.repeat(call)}` } : replies.yield),
+      action: (call: number) => ({ ...replies.action, response: `${NAUGHTY} ${call}. ${'It may be so, they say. '.repeat(12)}` }),
+      yield: (call: number) => (call < 3 ? { ...replies.yield, confidence: 0.3, answer: `So it is, ${'or not '.repeat(call)}` } : replies.yield),
     },
     {
       documents,

@@ -13,10 +13,11 @@ export interface Consent {
   readonly resolved: Entry<'consent-resolved'> | null;
 }
 
-/** The questions up to an entry, in order: one at a time is open. */
-export function consentsBy(log: RunLog, places: Places, seq: number): readonly Consent[] {
+/** The last questions up to an entry, in order: one at a time is open. */
+export function consentsBy(log: RunLog, places: Places, seq: number, most: number): readonly Consent[] {
   const all = places.of('consent-asked');
-  const asked = all.slice(0, countUpTo(all, seq));
+  const count = countUpTo(all, seq);
+  const asked = all.slice(Math.max(0, count - most), count);
   const answers = places.of('consent-resolved');
   return asked.flatMap((at, place) => {
     const entry = log.entry(at);

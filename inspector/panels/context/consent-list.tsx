@@ -9,13 +9,15 @@ const GIVEN_BY = {
   'time-out': 'by the time-out',
 } as const;
 
+const MOST = 10;
+
 /** The user was asked about their own messages: what about, and who settled it how. */
 export function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) {
-  const consents = consentsBy(log, fold.places, at);
+  const consents = consentsBy(log, fold.places, at, MOST);
   if (consents.length === 0) return null;
   return (
     <ul class="consents" aria-label="Consent">
-      {consents.slice(-10).map((consent) => (
+      {consents.map((consent) => (
         <li key={consent.asked}>
           <strong>consent</strong> asked about {counted(consent.request.items.length, 'message')}
           {', '}

@@ -26,10 +26,12 @@ export function MessageTrail({ row: { message, arrival, pruned }, log, applied }
         if (listed === undefined) return null;
         const { operation, step, phase } = listed;
         const pruning = log.prunings.get(operation.id)?.pruning;
-        const relevance = pruning?.relevance ?? null;
+        // A reason that is about the relevance has its number.
+        const relevance = operation.reason?.startsWith('relevance') ? null : (pruning?.relevance ?? null);
         return (
           <li key={number}>
-            <strong>{doneBy(operation)}</strong> <span class="told">{setBy(operation)}</span>{' '}
+            <strong>{doneBy(operation)}</strong>{' '}
+            {setBy(operation) !== '' && <span class="told">{setBy(operation)} </span>}
             <span class="muted">
               by {phase} in step {step}
             </span>

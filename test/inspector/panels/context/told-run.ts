@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../../../machines/contracts/journal-entry.
 import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
 import { createPassageIndex } from '../../../../src/retrieval/passage-index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { settle, startScripted } from '../../../support/run-chain.ts';
+import { startScripted } from '../../../support/run-chain.ts';
 
 const text = 'It is so, and it was so in winter.';
 const documents = createPassageIndex([
@@ -16,8 +16,12 @@ export const NAUGHTY = '<img src=x onerror="window.hacked = true">\u202Egnp.exe 
 export async function toldRun(states: boolean): Promise<readonly JournalEntry[]> {
   const { run } = startScripted(
     {
-      action: (call: number) => ({ ...replies.action, response: `${NAUGHTY} ${call}. ${'It may be so, they say. '.repeat(12)}` }),
-      yield: (call: number) => (call < 3 ? { ...replies.yield, confidence: 0.3, answer: `So it is, ${'or not '.repeat(call)}` } : replies.yield),
+      action: (call: number) => ({
+        ...replies.action,
+        response: `${NAUGHTY} ${call}. ${'It may be so, they say. '.repeat(12)}`,
+      }),
+      yield: (call: number) =>
+        call < 3 ? { ...replies.yield, confidence: 0.3, answer: `So it is, ${'or not '.repeat(call)}` } : replies.yield,
     },
     {
       documents,
@@ -26,16 +30,10 @@ export async function toldRun(states: boolean): Promise<readonly JournalEntry[]>
     },
     { history: [{ role: 'user', content: LONG }], mode: 'manual' },
   );
-  const heard = new Set<number>();
-  for (let steps = 0; steps < 500 && run.actor.getSnapshot().status === 'active'; steps += 1) {
-    await settle(1);
-    for (const entry of run.journal) {
-      if (heard.has(entry.seq)) continue;
-      heard.add(entry.seq);
-      if (entry.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarise' });
-      if (entry.type === 'direction-asked')
-        run.send(entry.cycle < 3 ? { type: 'run.directed', phase: 'action' } : { type: 'run.finished' });
-    }
+  for await (const event of run.events) {
+    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarise' });
+    if (event.type === 'direction-asked')
+      run.send(event.cycle < 3 ? { type: 'run.directed', phase: 'action' } : { type: 'run.finished' });
   }
   return run.journal;
 }

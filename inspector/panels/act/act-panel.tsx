@@ -49,6 +49,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
           </details>
         )}
       </section>
+      <SentList inspector={inspector} view={view} />
       <section aria-label="Every event">
         <h3>Every event that it takes</h3>
         {inspector.events.value.map((event) => (
@@ -65,7 +66,6 @@ export function ActPanel({ inspector, view }: PanelProps) {
           </details>
         ))}
       </section>
-      <SentList inspector={inspector} view={view} />
     </div>
   );
 }

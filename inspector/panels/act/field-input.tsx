@@ -69,7 +69,7 @@ function Typed(props: FieldProps & { readonly field: TypedField }) {
     <div class="field">
       <label for={own}>
         {name}
-        {!isRequired && <span class="muted"> optional</span>}
+        {!isRequired && isAtTop(path) && <span class="muted"> optional</span>}
       </label>
       <Control {...props} own={own} />
       {description !== '' && <p class="muted told">{description}</p>}
@@ -81,6 +81,9 @@ function Typed(props: FieldProps & { readonly field: TypedField }) {
     </div>
   );
 }
+
+/** What stands in something optional need not say that it is, too. */
+const isAtTop = (path: string): boolean => path.lastIndexOf('/') === 0;
 
 type ControlProps = FieldProps & { readonly field: TypedField; readonly own: string };
 

@@ -8,8 +8,9 @@ import { shortJson } from './short-json.ts';
 
 /** What is kept of a text that did not change, on each side of one that did. */
 const AROUND_CHARS = 60;
-/** Pieces that are drawn before somebody asks for all. */
+/** So much is drawn before somebody asks for all: pieces, and characters of one that is on one side only. */
 const FEW = 60;
+const SHORT_CHARS = 240;
 
 interface DifferenceTextProps {
   readonly before: Message;
@@ -46,39 +47,39 @@ function Words({ before, after }: { readonly before: string; readonly after: str
         </ins>
       </div>
     );
+  const isCut = pieces.length > FEW || pieces.some((piece) => piece.in !== 'both' && piece.text.length > SHORT_CHARS);
   return (
     <p class="words told">
       {pieces.slice(0, all ? pieces.length : FEW).map((piece, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: pieces have nothing but their place
-        <PieceText key={place} piece={piece} isFirst={place === 0} isLast={place === pieces.length - 1} />
+        <PieceText key={place} piece={piece} isFirst={place === 0} isLast={place === pieces.length - 1} all={all} />
       ))}
-      {!all && pieces.length > FEW && (
+      {isCut && !all && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
-          show the rest
+          show all of it
         </button>
       )}
     </p>
   );
 }
 
-function PieceText({
-  piece,
-  isFirst,
-  isLast,
-}: {
+interface PieceTextProps {
   readonly piece: Piece;
   readonly isFirst: boolean;
   readonly isLast: boolean;
-}) {
-  if (piece.in === 'before') return <del>{visible(piece.text)}</del>;
-  if (piece.in === 'after') return <ins>{visible(piece.text)}</ins>;
-  return <>{visible(shortened(piece.text, isFirst, isLast))}</>;
+  readonly all: boolean;
+}
+
+function PieceText({ piece, isFirst, isLast, all }: PieceTextProps) {
+  const text = visible(all ? piece.text : cut(piece, isFirst, isLast));
+  if (piece.in === 'before') return <del>{text}</del>;
+  if (piece.in === 'after') return <ins>{text}</ins>;
+  return <>{text}</>;
 }
 
 /** What is the same on both sides is not read again: only its ends stay. */
-function shortened(text: string, isFirst: boolean, isLast: boolean): string {
+function cut({ text, in: side }: Piece, isFirst: boolean, isLast: boolean): string {
+  if (side !== 'both') return text.length <= SHORT_CHARS ? text : `${text.slice(0, SHORT_CHARS)}… `;
   if (text.length <= AROUND_CHARS * 3) return text;
-  const begin = isFirst ? '' : text.slice(0, AROUND_CHARS);
-  const end = isLast ? '' : text.slice(-AROUND_CHARS);
-  return `${begin} … ${end}`;
+  return `${isFirst ? '' : text.slice(0, AROUND_CHARS)} … ${isLast ? '' : text.slice(-AROUND_CHARS)}`;
 }

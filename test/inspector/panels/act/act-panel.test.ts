@@ -103,7 +103,7 @@ describe.skipIf(typeof browser === 'string')('the act panel', () => {
     await page.getByText('run.adjusted', { exact: true }).click();
     await page.getByText('limits', { exact: false }).first().click();
     const form = page.getByRole('form', { name: 'run.adjusted' });
-    const cycles = form.getByRole('textbox', { name: 'maxCycles optional' });
+    const cycles = form.getByRole('textbox', { name: 'maxCycles' });
     expect(await cycles.getAttribute('placeholder')).toBe('now 5');
     await cycles.fill('many');
     await form.getByRole('button', { name: 'Send run.adjusted' }).click();

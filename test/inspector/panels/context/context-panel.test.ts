@@ -155,6 +155,13 @@ describe.skipIf(typeof browser === 'string')('the context panel', () => {
     expect(await page.locator('.fields').textContent()).toContain('recursion.cycle: 3 1');
   });
 
+  it('offers nothing to tell a run that is over', async () => {
+    const page = await open(asked);
+    await page.getByRole('tab', { name: 'Act' }).click();
+    expect(await page.getByRole('tabpanel').innerText()).toContain('the run in it is over');
+    expect(await page.getByRole('tabpanel').getByRole('button').count()).toBe(0);
+  });
+
   it('draws fifty of ten thousand messages, and no more when the cursor moves', async () => {
     const page = await open(manyMessages.length - 1, manyMessages);
     expect(await messagesOf(page).count()).toBe(50);

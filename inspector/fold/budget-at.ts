@@ -19,7 +19,7 @@ export interface Measure {
 }
 
 /** The last time that the context was measured. */
-export interface Evaluated {
+interface Evaluated {
   readonly seq: number;
   readonly step: number;
   readonly statistics: ContextStatistics;

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { countUpTo } from './sorted.ts';
 
 /** What model calls used; `estimated`: for some of them characters / 4 was counted. */
-export interface Used extends TokenUsage {
+interface Used extends TokenUsage {
   readonly modelCalls: number;
 }
 

@@ -10,7 +10,7 @@ export const shownPart = signal<Part>('messages');
 export const base = signal<{ readonly runId: string; readonly seq: number } | null>(null);
 
 /** The operations that are undone in the preview, by their ids, of one run. */
-export const ticked = signal<{ readonly runId: string; readonly ids: ReadonlySet<string> }>({
+const ticked = signal<{ readonly runId: string; readonly ids: ReadonlySet<string> }>({
   runId: '',
   ids: new Set(),
 });

@@ -24,7 +24,8 @@ interface MessageListProps {
 /** The messages in order; what was pruned stands where it stood. Fifty at a time, drawn anew only when the context is another one. */
 export function MessageList({ view: { fold, at }, context }: MessageListProps) {
   const [filter, setFilter] = useState<Filter>('all');
-  const [wanted, setPage] = useState(0);
+  // Null: the last page, where the newest are.
+  const [wanted, setPage] = useState<number | null>(null);
   const log = fold.context;
   const applied = log.appliedBy(at);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `applied` and the messages say when `at` makes a difference
@@ -33,7 +34,7 @@ export function MessageList({ view: { fold, at }, context }: MessageListProps) {
     () => rows.filter((row) => isShown(row, filter, log.about(row.message.id), applied)),
     [rows, filter, log, applied],
   );
-  const page = Math.min(wanted, lastPage(shown.length, PAGE));
+  const page = Math.min(wanted ?? Number.POSITIVE_INFINITY, lastPage(shown.length, PAGE));
   const list = useMemo(() => {
     const known = relevances(context.state);
     return (
@@ -53,7 +54,7 @@ export function MessageList({ view: { fold, at }, context }: MessageListProps) {
             value={filter}
             onChange={({ currentTarget }) => {
               setFilter(currentTarget.value as Filter);
-              setPage(0);
+              setPage(null);
             }}
           >
             {Object.entries(FILTERS).map(([name, title]) => (
@@ -63,7 +64,13 @@ export function MessageList({ view: { fold, at }, context }: MessageListProps) {
             ))}
           </select>
         </label>
-        <Pager page={page} pageSize={PAGE} count={shown.length} noun="messages" onPage={setPage} />
+        <Pager
+          page={page}
+          pageSize={PAGE}
+          count={shown.length}
+          noun="messages"
+          onPage={(next) => setPage(next === lastPage(shown.length, PAGE) ? null : next)}
+        />
       </div>
       {list}
       {shown.length === 0 && <p class="muted">No message is shown here.</p>}

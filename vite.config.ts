@@ -5,6 +5,7 @@ const entry = {
   index: 'src/index.ts',
   machines: 'machines/index.ts',
   otel: 'src/otel/index.ts',
+  inspection: 'src/inspection/index.ts',
   testing: 'src/testing/index.ts',
   durable: 'src/durable/index.ts',
   cli: 'src/cli/main.ts',
@@ -24,6 +25,7 @@ export default defineConfig({
   resolve: {
     alias: {
       'postchain/durable': new URL('src/durable/index.ts', import.meta.url).pathname,
+      'postchain/inspection': new URL('src/inspection/index.ts', import.meta.url).pathname,
       'postchain/machines': new URL('machines/index.ts', import.meta.url).pathname,
       'postchain/otel': new URL('src/otel/index.ts', import.meta.url).pathname,
       'postchain/testing': new URL('src/testing/index.ts', import.meta.url).pathname,

@@ -9,14 +9,14 @@ import { socketAddress, socketSource } from './wire/socket-source.ts';
 
 const root = document.getElementById('page');
 
-function sourceOf(page: Document): PageSource {
+async function sourceOf(page: Document): Promise<PageSource> {
   const carried = carriedRun(page);
   return carried === null ? socketSource(socketAddress(page.location)) : fileSource(carried);
 }
 
-function start(element: HTMLElement): void {
+async function start(element: HTMLElement): Promise<void> {
   try {
-    const inspector = createInspector(sourceOf(document));
+    const inspector = createInspector(await sourceOf(document));
     keepInAddress(inspector);
     render(<Page inspector={inspector} />, element);
   } catch (error) {
@@ -24,4 +24,4 @@ function start(element: HTMLElement): void {
   }
 }
 
-if (root !== null) start(root);
+if (root !== null) void start(root);

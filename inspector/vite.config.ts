@@ -1,11 +1,12 @@
 import { defineConfig } from 'vite';
 import { viteSingleFile } from 'vite-plugin-singlefile';
+import { strictPolicy } from './build/strict-policy.ts';
 
 /** The page that a server gives, or, in the mode `file`, the one that an exported run is put into. */
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   base: './',
-  plugins: mode === 'file' ? [viteSingleFile({ removeViteModuleLoader: true })] : [],
+  plugins: mode === 'file' ? [viteSingleFile({ removeViteModuleLoader: true }), strictPolicy()] : [],
   build: {
     target: 'es2023',
     outDir: mode === 'file' ? '../dist/inspector-file' : '../dist/inspector',

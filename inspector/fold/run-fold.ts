@@ -2,6 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createPlaces, type Places } from './places.ts';
 import { createSpanFold, type Spans } from './spans.ts';
+import { createStimuli, type Stimuli } from './stimuli.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
 import { createTransitionLog, type TransitionLog } from './transition-log.ts';
 import { createUsageLog, type UsageLog } from './usage-log.ts';
@@ -17,6 +18,7 @@ export interface RunFold {
   readonly transitions: TransitionLog;
   readonly context: ContextLog;
   readonly usage: UsageLog;
+  readonly stimuli: Stimuli;
   take(entry: JournalEntry): void;
 }
 
@@ -27,9 +29,10 @@ export function createRunFold(): RunFold {
   const { log: transitions, ...moving } = createTransitionLog();
   const { log: context, ...keeping } = createContextLog();
   const { log: usage, ...using } = createUsageLog();
-  const folds = [placing, timing, spanning, moving, keeping, using];
+  const { stimuli, ...hearing } = createStimuli();
+  const folds = [placing, timing, spanning, moving, keeping, using, hearing];
   return {
-    ...{ places, timeLine, spans, transitions, context, usage },
+    ...{ places, timeLine, spans, transitions, context, usage, stimuli },
     take(entry) {
       for (const fold of folds) fold.take(entry);
     },

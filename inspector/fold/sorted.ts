@@ -15,11 +15,8 @@ export function lastUpTo(numbers: readonly number[], limit: number): number | un
   return numbers[countUpTo(numbers, limit) - 1];
 }
 
-/** The last of these that began at or before an entry: they are in the order in which they began. */
-export function lastBegunBy<Item extends { readonly from: number }>(
-  items: readonly Item[],
-  seq: number,
-): Item | undefined {
+/** How many of these began at or before an entry: they are in the order in which they began. */
+export function countBegunBy(items: readonly { readonly from: number }[], seq: number): number {
   let low = 0;
   let high = items.length;
   while (low < high) {
@@ -27,5 +24,13 @@ export function lastBegunBy<Item extends { readonly from: number }>(
     if ((items[middle]?.from ?? 0) <= seq) low = middle + 1;
     else high = middle;
   }
-  return items[low - 1];
+  return low;
+}
+
+/** The last of these that began at or before an entry. */
+export function lastBegunBy<Item extends { readonly from: number }>(
+  items: readonly Item[],
+  seq: number,
+): Item | undefined {
+  return items[countBegunBy(items, seq) - 1];
 }

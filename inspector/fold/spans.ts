@@ -71,9 +71,17 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     span.failure = failure;
   }
 
+  /** What was under way when its phase ended, or another attempt began, was broken off: nothing in the journal says so. */
+  function breakOff(seq: number): void {
+    end(attempts.at(-1), seq);
+    end(capabilities.at(-1), seq);
+    for (const { span } of open.values()) end(span, seq);
+    open.clear();
+  }
+
   function begin(entry: Extract<JournalEntry, { readonly type: 'attempt-start' }>): void {
     const { attemptId, task, attempt, seq } = entry;
-    end(newest.get(attemptId), seq);
+    end(attempts.at(-1), seq);
     const span: AttemptSpan = {
       ...{ attemptId, task, attempt, from: seq, to: null, failure: null },
       ...{ usage: null, deltas: [], reply: null, backOff: null },
@@ -104,6 +112,8 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     const { seq } = entry;
     switch (entry.type) {
       case 'phase-start': {
+        // The calls of the first phase stand before it.
+        if (phases.length > 0) breakOff(seq);
         end(phases.at(-1), seq);
         const { phase, cycle, step } = entry;
         phases.push({ phase, cycle, step, from: seq, to: null, failure: null });
@@ -111,6 +121,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
       }
       case 'phase-end':
         end(phases.at(-1), seq, entry.failure);
+        breakOff(seq);
         break;
       case 'attempt-start':
         begin(entry);
@@ -142,8 +153,8 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
         end(capabilities.at(-1), seq);
         break;
       case 'run-end':
-        for (const list of [phases, attempts, capabilities]) end(list.at(-1), seq);
-        for (const { span } of open.values()) end(span, seq);
+        end(phases.at(-1), seq);
+        breakOff(seq);
         break;
       default:
     }

@@ -27,8 +27,6 @@ export interface Inspector {
   /** The entry that is looked at; null follows the newest. */
   readonly cursor: Signal<number | null>;
   readonly view: ReadonlySignal<RunView | null>;
-  /** Drawings that came with the page. */
-  readonly drawings: ReadonlySignal<Readonly<Record<string, unknown>> | null>;
   choose(runId: string): void;
   /** A run by its id, opened if it is not: for more than one at a time. */
   follow(runId: string): OpenedRun;
@@ -43,7 +41,6 @@ export function createInspector(source: PageSource): Inspector {
   const runs = signal<readonly InspectedRun[]>([]);
   const chosen = signal<string | null>(null);
   const cursor = signal<number | null>(null);
-  const drawings = signal<Readonly<Record<string, unknown>> | null>(null);
   const opened = new Map<string, OpenedRun>();
 
   function follow(runId: string): OpenedRun {
@@ -87,9 +84,6 @@ export function createInspector(source: PageSource): Inspector {
       events: (all) => {
         events.value = all;
       },
-      drawings: (all) => {
-        drawings.value = all;
-      },
       runs(all, first) {
         runs.value = all;
         const wanted = chosen.value ?? first ?? all[0]?.runId;
@@ -107,7 +101,7 @@ export function createInspector(source: PageSource): Inspector {
   );
 
   return {
-    ...{ connection, events, runs, chosen, cursor, view, drawings, choose, follow },
+    ...{ connection, events, runs, chosen, cursor, view, choose, follow },
     moveTo(seq) {
       const last = (view.value?.count ?? 1) - 1;
       cursor.value = Math.max(0, Math.min(seq, last));

@@ -2,20 +2,31 @@ import { type ExportedRun, WIRE_VERSION } from '../../src/inspection/wire.ts';
 import type { PageSource } from './page-source.ts';
 
 const A_FILE = 'This page is a file with one run: open the run in "postchain inspect" for that.';
+const DAMAGED = 'the file was cut off or changed. Ask for it again.';
 
-/** The one run that an exported page carries; null in a page that carries none. */
-export function carriedRun(page: Document): string | null {
-  const text = page.getElementById('recording')?.textContent ?? '';
-  return text.trim() === '' ? null : text;
+/** What an exported page carries. */
+export interface Carried {
+  readonly data: string;
+  /** SHA-256 of it, hex, as the export wrote it. */
+  readonly checksum: string;
 }
 
-/** The run in a file that was exported. Throws one line where what it carries is no such run. */
-export function fileSource(text: string): PageSource {
-  const { run, charts, drawings, lines } = read(text);
+/** Null in a page that carries no run. */
+export function carriedRun(page: Document): Carried | null {
+  const element = page.getElementById('recording');
+  const data = element?.textContent ?? '';
+  return data.trim() === '' ? null : { data, checksum: element?.dataset['sha256'] ?? '' };
+}
+
+/** The run in a file that was exported. Rejects with one line where what it carries is no such run, or not the one that was exported. */
+export async function fileSource({ data, checksum }: Carried): Promise<PageSource> {
+  // A browser that gives pages of files no cryptography cannot tell; the checksum of the export still can.
+  if (crypto.subtle !== undefined && (await sha256(data)) !== checksum)
+    throw new Error(`The run in this file is not the one that was exported: ${DAMAGED}`);
+  const { run, charts, lines } = read(data);
   return {
     start(ear) {
       ear.connection('file');
-      ear.drawings(drawings);
       ear.runs([run], run.runId);
       ear.charts(run.runId, charts);
       ear.entries(run.runId, 0, lines);
@@ -28,17 +39,21 @@ export function fileSource(text: string): PageSource {
   };
 }
 
-function read(text: string): ExportedRun {
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function read(data: string): ExportedRun {
   let exported: Partial<ExportedRun> | null;
   try {
-    exported = JSON.parse(text) as Partial<ExportedRun> | null;
+    exported = JSON.parse(data) as Partial<ExportedRun> | null;
   } catch {
-    throw new Error('The run in this file cannot be read: the file was cut off or changed. Ask for it again.');
+    throw new Error(`The run in this file cannot be read: ${DAMAGED}`);
   }
-  const { version, run, charts, drawings, lines } = exported ?? {};
+  const { version, run, charts, lines } = exported ?? {};
   if (version !== WIRE_VERSION)
     throw new Error(`This file is of version ${String(version)}; this page reads version ${WIRE_VERSION}.`);
-  if (!run || !charts || !drawings || !Array.isArray(lines))
-    throw new Error('The run in this file is not whole: the file was changed. Ask for it again.');
-  return { version, run, charts, drawings, lines };
+  if (!run || !charts || !Array.isArray(lines)) throw new Error(`The run in this file is not whole: ${DAMAGED}`);
+  return { version, run, charts, lines };
 }

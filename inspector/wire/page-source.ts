@@ -1,4 +1,4 @@
-import type { ExportedRun, InspectedRun, RunCharts, SendableEvent } from '../../src/inspection/wire.ts';
+import type { InspectedRun, RunCharts, SendableEvent } from '../../src/inspection/wire.ts';
 
 /** How the page stands to what it gets its runs from. */
 export type Connection = 'connecting' | 'open' | 'lost' | 'file';
@@ -9,8 +9,6 @@ export interface PageEar {
   events(events: readonly SendableEvent[]): void;
   runs(runs: readonly InspectedRun[], chosen: string | null): void;
   charts(runId: string, charts: RunCharts): void;
-  /** Drawings that came along, by their charts. */
-  drawings(drawings: ExportedRun['drawings']): void;
   entries(runId: string, from: number, lines: readonly string[]): void;
   end(runId: string, problem: string | null): void;
 }

@@ -34,6 +34,8 @@ export interface RunFlags {
   /** A file; false: none is kept. */
   readonly journal?: string | false;
   readonly journals?: string;
+  readonly inspect?: boolean;
+  readonly inspectPort?: number;
 }
 
 export interface PreparedRun {

@@ -3,6 +3,8 @@ import { oneLine } from '../presentation/printable.ts';
 import type { Run } from '../runtime/run.ts';
 import { type Answerer, linesOf, personAt, withConsent } from './answerer.ts';
 import { createAsker } from './ask-user.ts';
+import type { Inspector } from './inspector.ts';
+import { openJournals } from './open-journals.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
@@ -35,15 +37,28 @@ export async function playRun(
 ): Promise<number> {
   const format = flags.json ? 'json' : (flags.format ?? 'text');
   const quiet = flags.quiet === true || format === 'json';
+  let inspector: Inspector | null = null;
   // What was opened for the run is closed however it ends: a server's process left open would keep this one alive.
   try {
     const render = await rendererFor(format, streams.stdout);
-    const answer = await watch(await begin(prepared), prepared, { ...flags, quiet }, streams);
+    inspector = await inspectorFor(flags, streams);
+    const run = await begin(prepared);
+    inspector?.watch(run);
+    const answer = await watch(run, prepared, { ...flags, quiet }, streams);
     streams.stdout.write(render(answer));
+    await inspector?.stay();
     return exitCode(answer);
   } finally {
+    await inspector?.close();
     await prepared.close();
   }
+}
+
+/** It lists the runs that are kept, too, wherever this one is written. */
+async function inspectorFor(flags: RunFlags, { stderr }: Streams): Promise<Inspector | null> {
+  if (flags.inspect !== true) return null;
+  const { openInspector } = await import('./inspector.ts');
+  return openInspector({ journals: openJournals(flags), port: flags.inspectPort }, stderr);
 }
 
 /** Shows what happens on the way. */

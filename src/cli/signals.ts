@@ -6,6 +6,19 @@ export interface Signals {
   readonly stopListening: () => void;
 }
 
+/** Resolves at Ctrl-C, or when somebody ends the process otherwise. */
+export function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = (): void => {
+      process.off('SIGINT', stop);
+      process.off('SIGTERM', stop);
+      resolve();
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
+}
+
 export function listenToSignals(run: Pick<Run, 'cancel' | 'send'>): Signals {
   let interrupted = false;
   const interrupt = (): void => {

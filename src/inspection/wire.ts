@@ -60,12 +60,10 @@ export type PageMessage =
   /** A Vitest test of a recording is wanted. */
   | { readonly type: 'test'; readonly id: number; readonly runId: string };
 
-/** What a file that holds one run carries: all that the page needs. `lines` are the entries, as a journal file has them. */
+/** What a file that holds one run carries: all that the page needs. `lines` are the entries, each as JSON. */
 export interface ExportedRun {
   readonly version: typeof WIRE_VERSION;
   readonly run: InspectedRun;
   readonly charts: RunCharts;
-  /** Where everything of the charts is drawn; by the id of the chart. */
-  readonly drawings: Readonly<Record<string, unknown>>;
   readonly lines: readonly string[];
 }

@@ -29,7 +29,7 @@ export function lineWriter(redact?: Redact, before = 0): LineWriter {
   let sum = before;
   return {
     line(entry) {
-      const text = JSON.stringify(redact ? marked(entry) : entry, redact && redacting(redact)).slice(0, -1);
+      const text = JSON.stringify(redact ? asRedacted(entry) : entry, redact && redacting(redact)).slice(0, -1);
       sum = checksum(text, sum);
       return `${text}${SUM_START}${hex(sum)}"}`;
     },
@@ -37,7 +37,7 @@ export function lineWriter(redact?: Redact, before = 0): LineWriter {
 }
 
 /** As a journal that was redacted has it. What is to be hidden may be cut in two by the pieces of a reply: its whole text follows. */
-function marked(entry: JournalEntry): JournalEntry {
+export function asRedacted(entry: JournalEntry): JournalEntry {
   if (entry.type === 'run-start') return { ...entry, redacted: true };
   return entry.type === 'text-delta' ? { ...entry, text: '' } : entry;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,11 +15,7 @@ export const runCharts: RunCharts = {
 };
 
 /** A page that is a file, with this run in it, as an export writes it: gives its address. The page must be built. */
-export function filePage(
-  entries: readonly JournalEntry[],
-  folder: string,
-  drawings: ExportedRun['drawings'] = {},
-): string {
+export function filePage(entries: readonly JournalEntry[], folder: string): string {
   const [start] = entries;
   if (start?.type !== 'run-start') throw new Error('no run begins with it');
   const { runId, request: title, startedAt } = start;
@@ -28,15 +25,18 @@ export function filePage(
     version: 1,
     run: { runId, kind: 'run', title, startedAt, status, live: false, fidelity: [] },
     charts: runCharts,
-    drawings,
     lines: entries.map((entry) => JSON.stringify(entry)),
   };
   const template = readFileSync('dist/inspector-file/index.html', 'utf8');
   const data = JSON.stringify(exported).replaceAll('<', '\\u003c');
+  const checksum = createHash('sha256').update(data).digest('hex');
   const path = join(folder, `${runId}.html`);
   writeFileSync(
     path,
-    template.replace(/(<script type="application\/json" id="recording">)(?=<)/u, (tag) => tag + data),
+    template.replace(
+      /(<script type="application\/json" id="recording">)(?=<)/u,
+      () => `<script type="application/json" id="recording" data-sha256="${checksum}">${data}`,
+    ),
   );
   return pathToFileURL(path).href;
 }

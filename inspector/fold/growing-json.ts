@@ -1,0 +1,168 @@
+import type { GrowingMember, GrowingValue } from './growing-value.ts';
+
+const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const MAX_DEPTH = 200;
+
+type Open = Extract<GrowingValue, { readonly kind: 'list' | 'members' }>;
+type State = 'prose' | 'value' | 'item' | 'key' | 'name' | 'colon' | 'comma' | 'text' | 'escape' | 'bare' | 'over';
+
+/**
+ * Reads the object in a text that comes in pieces, to show how far it is; prose around it is passed over. It judges nothing, since
+ * the engine did: of what is no JSON, it shows what it can.
+ *
+ * 1. Given the text of a value that JSON.parse takes, in any pieces, it comes to the same value. 2. Each character is looked at once;
+ * nothing that was read is read again.
+ */
+export class GrowingJson {
+  #root: Open | null = null;
+  #state: State = 'prose';
+  readonly #nest: Open[] = [];
+  #text: { text: string; open: boolean } | null = null;
+  #member: GrowingMember | null = null;
+  #isName = false;
+  #hex: string | null = null;
+  #bracket = '';
+
+  /** The object; null while none has begun. */
+  get root(): GrowingValue | null {
+    return this.#root;
+  }
+
+  push(piece: string): void {
+    for (let at = 0; at < piece.length && this.#state !== 'over'; ) {
+      if (this.#state === 'text') at = this.#readText(piece, at);
+      else {
+        const character = piece.charAt(at);
+        // What ends a number or a word is read as what comes after it.
+        if (this.#state === 'bare' && /[\s,\]}]/u.test(character)) this.#endValue();
+        else {
+          this.#take(character);
+          at += 1;
+        }
+      }
+    }
+  }
+
+  /** All characters of a string up to one that means something else. */
+  #readText(piece: string, from: number): number {
+    let end = from;
+    while (end < piece.length && piece.charAt(end) !== '"' && piece.charAt(end) !== '\\') end += 1;
+    this.#add(piece.slice(from, end));
+    if (end === piece.length) return end;
+    if (piece.charAt(end) === '\\') this.#state = 'escape';
+    else this.#endText();
+    return end + 1;
+  }
+
+  #take(character: string): void {
+    if (this.#state === 'prose') this.#seek(character);
+    else if (this.#state === 'escape') this.#takeEscape(character);
+    else if (this.#state === 'bare') this.#add(character);
+    else if (!/\s/u.test(character)) this.#takeBetween(character);
+  }
+
+  /** An object begins with a bracket, and a name or its end behind it; other brackets are prose. */
+  #seek(character: string): void {
+    if (/\s/u.test(character)) return;
+    if (this.#bracket === '{' && (character === '"' || character === '}')) {
+      this.#state = 'value';
+      this.#takeBetween('{');
+      this.#takeBetween(character);
+    } else this.#bracket = character;
+  }
+
+  #takeBetween(character: string): void {
+    switch (this.#state) {
+      case 'key':
+      case 'name':
+        if (character === '"') this.#beginName();
+        else if (character === '}') this.#close();
+        return;
+      case 'colon':
+        if (character === ':') this.#state = 'value';
+        return;
+      case 'comma':
+        if (character === ',') this.#state = this.#nest.at(-1)?.kind === 'list' ? 'value' : 'name';
+        else if (character === ']' || character === '}') this.#close();
+        return;
+      default:
+        if (character === ']' || character === '}') this.#close();
+        else this.#begin(character);
+    }
+  }
+
+  #begin(character: string): void {
+    if (character === '{') this.#open({ kind: 'members', members: [], open: true });
+    else if (character === '[') this.#open({ kind: 'list', items: [], open: true });
+    else {
+      const isText = character === '"';
+      const kind = isText ? 'text' : /[-\d]/u.test(character) ? 'number' : 'word';
+      const value = { kind, text: isText ? '' : character, open: true } as const satisfies GrowingValue;
+      this.#put(value);
+      this.#text = value;
+      this.#isName = false;
+      this.#state = isText ? 'text' : 'bare';
+    }
+  }
+
+  #beginName(): void {
+    const member: GrowingMember = { name: '', value: null };
+    const within = this.#nest.at(-1);
+    if (within?.kind === 'members') within.members.push(member);
+    this.#member = member;
+    this.#isName = true;
+    this.#state = 'text';
+  }
+
+  #open(value: Open): void {
+    if (this.#nest.length >= MAX_DEPTH) {
+      this.#state = 'over';
+      return;
+    }
+    this.#put(value);
+    this.#root ??= value;
+    this.#nest.push(value);
+    this.#state = value.kind === 'list' ? 'item' : 'key';
+  }
+
+  #put(value: GrowingValue): void {
+    const within = this.#nest.at(-1);
+    if (within?.kind === 'list') within.items.push(value);
+    else if (this.#member !== null) this.#member.value = value;
+  }
+
+  #add(text: string): void {
+    if (this.#isName && this.#member !== null) this.#member.name += text;
+    else if (this.#text !== null) this.#text.text += text;
+  }
+
+  #takeEscape(character: string): void {
+    if (this.#hex !== null) {
+      this.#hex += character;
+      if (this.#hex.length < 4) return;
+      this.#add(String.fromCharCode(Number.parseInt(this.#hex, 16)));
+      this.#hex = null;
+    } else if (character === 'u') {
+      this.#hex = '';
+      return;
+    } else this.#add(ESCAPES[character] ?? character);
+    this.#state = 'text';
+  }
+
+  #endText(): void {
+    if (this.#isName) this.#state = 'colon';
+    else this.#endValue();
+  }
+
+  #endValue(): void {
+    if (this.#text !== null) this.#text.open = false;
+    this.#text = null;
+    this.#state = 'comma';
+  }
+
+  #close(): void {
+    const closed = this.#nest.pop();
+    if (closed !== undefined) closed.open = false;
+    this.#state = this.#nest.length === 0 ? 'over' : 'comma';
+  }
+}

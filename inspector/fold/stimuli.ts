@@ -1,0 +1,40 @@
+import type { JournalEntry, Stimulus } from '../../machines/contracts/journal-entry.ts';
+import { countUpTo } from './sorted.ts';
+
+const TYPES: readonly Stimulus['type'][] = ['delivery', 'call-event', 'timer', 'run-stopped'];
+
+export const isStimulus = (entry: JournalEntry): entry is JournalEntry & Stimulus =>
+  (TYPES as readonly string[]).includes(entry.type);
+
+/** What came to the charts from outside: they do nothing but in answer to it, and all that they do stands before the next. */
+export interface Stimuli {
+  /** Their entries. */
+  readonly seqs: readonly number[];
+  /** Those that led to no transition; the last one of all is not among them while more may come of it. */
+  readonly quiet: readonly number[];
+  /** The entries that go with one: from the stimulus that led to it, to the next one. The last one's `to` is Infinity. */
+  stepOf(seq: number): { readonly from: number; readonly to: number };
+}
+
+export function createStimuli(): { readonly stimuli: Stimuli; take(entry: JournalEntry): void } {
+  const seqs: number[] = [];
+  const quiet: number[] = [];
+  let moved = true;
+  return {
+    stimuli: {
+      ...{ seqs, quiet },
+      stepOf(seq) {
+        const next = countUpTo(seqs, seq);
+        return { from: seqs[next - 1] ?? 0, to: seqs[next] ?? Number.POSITIVE_INFINITY };
+      },
+    },
+    take(entry) {
+      if (entry.type === 'transition') moved = true;
+      if (!isStimulus(entry)) return;
+      const before = seqs.at(-1);
+      if (!moved && before !== undefined) quiet.push(before);
+      moved = false;
+      seqs.push(entry.seq);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { JournalEntry, Stimulus } from '../../machines/contracts/journal-entry.ts';
+import type { ChartState } from '../../src/diagram/chart.ts';
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { activeStates, isOver } from './active-states.ts';
+import { type ChartBook, chartBook, type OpenChart } from './chart-book.ts';
+import { chartEvent } from './event-words.ts';
+import type { RunFold } from './run-fold.ts';
+import { countUpTo } from './sorted.ts';
+
+/** What became of something that came from outside. */
+export type StimulusOutcome =
+  /** Transitions, by their entries. */
+  | { readonly kind: 'led'; readonly transitions: readonly number[] }
+  /** Something was done with it, and no state was left or entered. */
+  | { readonly kind: 'taken-in' }
+  /** There are ways for it, and none of their guards held. */
+  | { readonly kind: 'refused'; readonly guards: readonly string[] }
+  | { readonly kind: 'no-way' }
+  | { readonly kind: 'stopped' }
+  /** Nothing followed, and no chart is there to say why. */
+  | { readonly kind: 'unknown' }
+  /** More may follow. */
+  | { readonly kind: 'open' };
+
+interface Known {
+  readonly fold: RunFold;
+  readonly charts: RunCharts | null;
+  /** Nothing more will follow the last entry. */
+  readonly ended: boolean;
+}
+
+/** What became of a stimulus: by what follows it in the journal, and where nothing does, by what the chart has for it where it stood. */
+export function stimulusOutcome(entry: JournalEntry & Stimulus, { fold, charts, ended }: Known): StimulusOutcome {
+  if (entry.type === 'run-stopped') return { kind: 'stopped' };
+  const { to } = fold.stimuli.stepOf(entry.seq);
+  const { seqs } = fold.transitions;
+  const transitions = seqs.slice(countUpTo(seqs, entry.seq), countUpTo(seqs, to - 1));
+  if (transitions.length > 0) return { kind: 'led', transitions };
+  if (charts === null) return ended || Number.isFinite(to) ? { kind: 'unknown' } : { kind: 'open' };
+  const byChart = foundIn(chartBook(charts), entry, fold);
+  return byChart.kind === 'no-way' || ended || Number.isFinite(to) ? byChart : { kind: 'open' };
+}
+
+function foundIn(book: ChartBook, entry: JournalEntry & Stimulus, fold: RunFold): StimulusOutcome {
+  const guards: string[] = [];
+  for (const { chart, hears } of listeners(book, entry)) {
+    const stands = fold.transitions.standingAt(chart.id, entry.seq);
+    const active = activeStates(chart, stands?.targets ?? []);
+    if (isOver(chart, active)) continue;
+    for (const state of inwardFirst(active)) {
+      for (const { event, guard, target, actions } of chart.waysFrom(state.id)) {
+        if (!hears(event, state)) continue;
+        if (guard !== null) guards.push(guard);
+        else if (target.length === 0 && actions.length === 0) break;
+        else return { kind: 'taken-in' };
+      }
+    }
+  }
+  return guards.length > 0 ? { kind: 'refused', guards: [...new Set(guards)] } : { kind: 'no-way' };
+}
+
+interface Listener {
+  readonly chart: OpenChart;
+  readonly hears: (event: string, state: ChartState) => boolean;
+}
+
+/** The charts that a stimulus may reach, and by which of their events. */
+function listeners(book: ChartBook, entry: Stimulus): readonly Listener[] {
+  switch (entry.type) {
+    case 'delivery': {
+      const { type } = entry.event;
+      // A system of any program tells which actor got it: that may be any of its machines.
+      const charts = 'actor' in entry ? book.all : book.all.slice(0, 1);
+      const named = chartEvent(type);
+      return charts.map((chart) => ({ chart, hears: (event) => event !== '' && matches(event, named) }));
+    }
+    case 'call-event': {
+      const { port, event } = entry;
+      const ends = { settled: 'done', broken: 'error' } as const;
+      const type = event.type === 'settled' || event.type === 'broken' ? ends[event.type] : event.type;
+      return book.all
+        .filter(({ states }) => states.some(({ invokes }) => invokes.includes(port)))
+        .map((chart) => ({
+          chart,
+          hears: (heard, state) => heard === type && (event.type.startsWith('reply.') || state.invokes.includes(port)),
+        }));
+    }
+    case 'timer':
+      return book.all.map((chart) => ({ chart, hears: (event) => event.startsWith('after ') }));
+    default:
+      return [];
+  }
+}
+
+/** A state hears what its descriptor names: the event, all of a kind (`mouse.*`), or any. */
+function matches(descriptor: string, type: string): boolean {
+  if (descriptor === type || descriptor === '*') return true;
+  return descriptor.endsWith('.*') && type.startsWith(descriptor.slice(0, -1));
+}
+
+/** An inner state is asked before the ones around it. */
+function inwardFirst(active: ReadonlySet<ChartState>): readonly ChartState[] {
+  const states = [...active];
+  const parents = new Map(states.map((state) => [state.id, state.parent]));
+  const depthOf = (id: string | null): number => (id === null ? 0 : 1 + depthOf(parents.get(id) ?? null));
+  return states.sort((one, other) => depthOf(other.id) - depthOf(one.id));
+}

@@ -1,0 +1,165 @@
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
+import type { RunLog } from '../log/run-log.ts';
+import { activeStates } from './active-states.ts';
+import { type ChartBook, chartBook, pathInWords } from './chart-book.ts';
+import { guardInWords } from './guard-words.ts';
+import type { RunFold } from './run-fold.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
+import { isStimulus } from './stimuli.ts';
+import { stimulusOutcome } from './stimulus-outcome.ts';
+import { outcomeInWords, tellStimulus } from './told-stimulus.ts';
+import { type ToldTransition, type Transition, tellTransition } from './told-transition.ts';
+import { transitionAt } from './transition-log.ts';
+import { type SeenNumber, seenNumbers } from './verdict-numbers.ts';
+import { explain, type WhyFact } from './why-facts.ts';
+
+/** All that answers "why?" at an entry. */
+export interface Why {
+  readonly heading: string;
+  readonly facts: readonly WhyFact[];
+  /** The numbers of a decision. */
+  readonly saw: readonly SeenNumber[];
+  /** What became of a stimulus; null where the entry is none. */
+  readonly outcome: { readonly words: string; readonly isIgnored: boolean } | null;
+  /** The transitions that a stimulus led to, where there are several. */
+  readonly led: readonly ToldTransition[];
+  readonly transition: ToldTransition | null;
+}
+
+export interface WhyView {
+  readonly run: Pick<InspectedRun, 'kind' | 'live'>;
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly charts: RunCharts | null;
+  readonly at: number;
+  readonly end: object | null;
+}
+
+const NOTHING = { facts: [], saw: [], outcome: null, led: [], transition: null } as const;
+
+/** Of long chains of transitions, the first so many are told. */
+const MOST_LED = 24;
+
+export function why(view: WhyView): Why {
+  const { log, fold, at } = view;
+  if (log.count === 0) return { ...NOTHING, heading: 'Nothing has happened yet.' };
+  const book = chartBook(view.charts);
+  const entry = log.entry(at);
+  if (entry.type === 'run-stopped') {
+    const words = view.run.kind === 'run' ? 'It was stopped from outside.' : 'The program or its connection ended.';
+    const transition = tell(log, transitionAt(fold.transitions, at), book);
+    return { ...NOTHING, heading: 'Why did it stop there?', outcome: { words, isIgnored: false }, transition };
+  }
+  if (isStimulus(entry)) {
+    const outcome = stimulusOutcome(entry, { fold, charts: view.charts, ended: view.end !== null || !view.run.live });
+    const { name, facts } = tellStimulus(entry, fold.spans);
+    const isIgnored = outcome.kind === 'refused' || outcome.kind === 'no-way';
+    const seqs = outcome.kind === 'led' ? outcome.transitions : [];
+    const led = seqs.slice(0, MOST_LED).flatMap((seq) => tell(log, seq, book) ?? []);
+    return {
+      heading: isIgnored ? `Why did nothing happen on ${name}?` : `What came of ${name}?`,
+      ...{
+        facts: isIgnored ? [...facts, ...standingFacts(view, book)] : facts,
+        saw: [],
+        led: led.length > 1 ? led : [],
+        transition: led.length === 1 ? (led[0] ?? null) : null,
+      },
+      outcome: { words: outcomeInWords(outcome), isIgnored },
+    };
+  }
+  if (entry.type === 'direction-refused') {
+    const got = { label: 'Got', text: entry.got, said: true };
+    return {
+      ...NOTHING,
+      heading: 'Why was the direction refused?',
+      facts: [got, { label: 'Wanted', text: 'a phase' }],
+    };
+  }
+  const answer = answerAt(view);
+  if (answer !== null) return whyEnded(answer, view, book);
+  const explained = explain(entry);
+  if (explained === null) return whyWent(transitionAt(fold.transitions, at), log, book);
+  const { isMade, ...told } = explained;
+  return {
+    ...NOTHING,
+    ...told,
+    transition: tell(log, madeBy(view, isMade) ?? transitionAt(fold.transitions, at), book),
+  };
+}
+
+/** Where the run stood, and what it would have heard there. */
+function standingFacts({ fold, at }: WhyView, { first }: ChartBook): readonly WhyFact[] {
+  const stands = first === undefined ? undefined : fold.transitions.standingAt(first.id, at);
+  if (first === undefined || stands === undefined) return [];
+  const active = [...activeStates(first, stands.targets)];
+  const events = active.flatMap(({ id }) => first.waysFrom(id).map(({ event }) => event));
+  const heard = [...new Set(events)].filter((event) => event !== '' && !INNER.test(event));
+  return [
+    { label: 'It stood in', text: stands.targets.map((id) => pathInWords(first, id)).join(', ') },
+    { label: 'Heard there', text: heard.join(', ') || 'nothing' },
+  ];
+}
+
+/** Events that nobody sends. */
+const INNER = /^(?:done|error|after .*)$/u;
+
+function whyWent(seq: number | undefined, log: RunLog, book: ChartBook): Why {
+  const transition = tell(log, seq, book);
+  if (transition === null) return { ...NOTHING, heading: 'It has just begun: no state was left yet.' };
+  const { machine, source, target } = transition;
+  const who = book.first === undefined || machine === book.first.id ? 'it' : `the ${machine}`;
+  const [first] = target;
+  if (first === undefined) return { ...NOTHING, heading: `Why did ${who} stay in ${source.name}?`, transition };
+  const names = target.map(({ name }) => name).join(' and ');
+  const again = first.id === source.id && target.length === 1 ? ' again' : '';
+  return { ...NOTHING, heading: `Why did ${who} go to ${names}${again}?`, transition };
+}
+
+function tell(log: RunLog, seq: number | undefined, book: ChartBook): ToldTransition | null {
+  const entry = seq === undefined ? undefined : log.entry(seq);
+  return entry?.type === 'transition' ? tellTransition(entry, book) : null;
+}
+
+/** The transition that goes with an entry: the nearest in its step, looked for backwards, then forwards. */
+function madeBy({ log, fold, at }: WhyView, isMade: (by: Transition) => boolean): number | undefined {
+  const { seqs } = fold.transitions;
+  const { from, to } = fold.stimuli.stepOf(at);
+  const here = countUpTo(seqs, at);
+  const step = [
+    ...seqs.slice(countUpTo(seqs, from), here).reverse(),
+    ...seqs.slice(here, countUpTo(seqs, Math.min(to, log.count) - 1)),
+  ];
+  return step.find((seq) => {
+    const entry = log.entry(seq);
+    return entry.type === 'transition' && isMade(entry);
+  });
+}
+
+/** Where a run has ended, its end is what is asked about. */
+function answerAt({ log, fold: { places }, at }: WhyView): FinalAnswer | null {
+  const seq = lastUpTo(places.of('answer'), at);
+  const entry = seq === undefined ? undefined : log.entry(seq);
+  return entry?.type === 'answer' ? entry.answer : null;
+}
+
+function whyEnded({ status, metadata }: FinalAnswer, { log, fold, at }: WhyView, book: ChartBook): Why {
+  const { reason, explanation, missingFields, decision } = metadata;
+  const facts: WhyFact[] = [];
+  if (reason !== null) facts.push({ label: 'Because', text: reason.replaceAll('_', ' ') });
+  if (explanation !== '') facts.push({ label: 'It says', text: explanation, said: true });
+  if (missingFields.length > 0) facts.push({ label: 'Missing', text: missingFields.join(', ') });
+  const decided = decision?.complete === true ? decision : null;
+  if (decided !== null) {
+    facts.push({ label: 'Decided by', text: `${guardInWords(decided.rule)}, in cycle ${decided.cycle}` });
+    facts.push({ label: 'Rationale', text: decided.rationale, said: true });
+  }
+  const into = fold.transitions.ways.filter(
+    ({ machine, source, target }) =>
+      machine === book.first?.id && target.includes('synthesizing') && !source.includes('synthesizing'),
+  );
+  const seqs = into.flatMap((way) => lastUpTo(way.seqs, at) ?? []);
+  const transition = tell(log, seqs.length > 0 ? Math.max(...seqs) : transitionAt(fold.transitions, at), book);
+  const saw = decided === null || transition?.candidates.length ? [] : seenNumbers(decided.inputs);
+  return { ...NOTHING, heading: `Why did it end ${status}?`, facts, saw, transition };
+}

@@ -1,0 +1,26 @@
+import { phasesOfCycle } from '../../fold/phases-of-cycle.ts';
+import type { RunView } from '../../shown/inspector.ts';
+import { shortly } from '../../shown/text.ts';
+
+/** The phases of the cycle so far, and what each came to. */
+export function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveTo: (seq: number) => void }) {
+  const phases = phasesOfCycle(view.log, view.fold.spans, view.at);
+  const [first] = phases;
+  if (first === undefined) return null;
+  return (
+    <section class="phases" aria-label={`Phases of cycle ${first.cycle}`}>
+      <h3>Cycle {first.cycle}</h3>
+      <ol>
+        {phases.map(({ from, phase, status, summary }) => (
+          <li key={from}>
+            <button type="button" class="more" onClick={() => moveTo(from)}>
+              {phase}
+            </button>{' '}
+            {status !== 'done' && <span class={status === 'failed' ? 'wrong-word' : 'muted'}>{status}</span>}{' '}
+            <span class="told muted">{shortly(summary, 160)}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,42 @@
+import type { ToldTransition } from '../../fold/told-transition.ts';
+import { visible } from '../../shown/text.ts';
+import { Mark } from '../mark.tsx';
+import { CandidateList } from './candidate-list.tsx';
+
+interface Props {
+  readonly transition: ToldTransition;
+  readonly at: number;
+  readonly isInferred: boolean;
+  readonly moveTo: (seq: number) => void;
+}
+
+/** One transition: from where to where, on what, and which others could have been taken. */
+export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
+  const { seq, machine, event, source, target, description, candidates } = transition;
+  return (
+    <section class="transition" aria-label="Transition">
+      <p class="way-taken">
+        <span class="told">{visible(source.path)}</span> <Mark is="arrow" /> <span class="unseen">to</span>
+        <b class="told">{target.length === 0 ? 'the same' : target.map(({ path }) => visible(path)).join(', ')}</b>
+      </p>
+      <p class="muted">
+        {event.startsWith('at once') ? '' : 'on '}
+        <span class="told event">{visible(event)}</span>, in {machine},{' '}
+        {seq === at ? (
+          <>entry {seq}</>
+        ) : (
+          <button type="button" class="jump" onClick={() => moveTo(seq)}>
+            entry {seq}
+          </button>
+        )}
+      </p>
+      {description !== '' && <p class="described told">{visible(description)}</p>}
+      {candidates.length === 0 ? (
+        <p class="only">The only way: there was nothing to choose.</p>
+      ) : (
+        <CandidateList candidates={candidates} />
+      )}
+      {isInferred && <p class="muted">Inferred from where it went: guards of this system are not listened to.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { exportRun } from '../inspection/export/export-run.ts';
+import { type Redaction, redactionOf, redactionsIn } from '../inspection/export/redaction.ts';
+import { suspectsIn } from '../inspection/export/suspects.ts';
+import { entriesOf } from '../journal/entries-of.ts';
+import { count, grouped, oneLine } from '../presentation/printable.ts';
+import { findRun, type JournalFlags } from './open-journals.ts';
+
+export interface ExportFlags extends JournalFlags {
+  readonly output?: string;
+  readonly redact?: readonly string[];
+  readonly preview?: boolean;
+  readonly force?: boolean;
+}
+
+const SHOWN_REDACTIONS = 200;
+
+/** `postchain export`: writes a run as one page, or tells what would be hidden in it. Gives what is printed. */
+export async function exportCommand(name: string, flags: ExportFlags): Promise<string> {
+  const redact = flags.redact && redactionOf(flags.redact);
+  const { store, runId } = await findRun(name, flags);
+  const entries = await entriesOf(store.read(runId));
+  const redactions = redact ? [...redactionsIn(entries, redact)] : [];
+  if (flags.preview) return previewText(entries, redactions, flags.redact);
+  const path = flags.output ?? `run-${entries[0]?.type === 'run-start' ? entries[0].runId.slice(0, 8) : ''}.html`;
+  if (existsSync(path) && !flags.force)
+    throw new PostChainError('invalid_path', `${path}: there is such a file; --force writes over it.`);
+  const { html, checksum } = await exportRun(entries, { ...(redact && { redact }) });
+  await write(path, html);
+  const size = `${grouped(Math.ceil(Buffer.byteLength(html) / 1_000))} kB`;
+  const hidden = redact ? `${count(redactions.length, 'text')} redacted` : 'nothing redacted';
+  return [
+    `${path}: ${count(entries.length, 'entry').replace('entrys', 'entries')}, ${size}, ${hidden}. It opens from disk, with no network.`,
+    `SHA-256 of the run in it: ${checksum}`,
+    ...suspectLines(entries, redact),
+    '',
+  ].join('\n');
+}
+
+async function write(path: string, html: string): Promise<void> {
+  try {
+    await writeFile(path, html, { mode: 0o600 });
+  } catch (cause) {
+    throw new PostChainError('invalid_path', `${path}: it cannot be written (${(cause as Error).message}).`, { cause });
+  }
+}
+
+/** What would be hidden, and what else one would perhaps not give away. */
+function previewText(
+  entries: readonly JournalEntry[],
+  redactions: readonly Redaction[],
+  patterns: readonly string[] = [],
+): string {
+  const told = redactions
+    .slice(0, SHOWN_REDACTIONS)
+    .map(
+      ({ seq, path, before, after }) =>
+        `${String(seq).padStart(5)} ${path}\n      - ${oneLine(before)}\n      + ${oneLine(after)}`,
+    );
+  const more = redactions.length - told.length;
+  const redact = patterns.length > 0 ? redactionOf(patterns) : undefined;
+  return [
+    'Nothing is written. In the file would stand the request, the context, all prompts’ answers, passages of the documents and the names of models.',
+    patterns.length === 0
+      ? 'Nothing would be redacted: --redact TEXT, or --redact /EXPRESSION/, hides what it finds.'
+      : `${count(redactions.length, 'text')} would be redacted:`,
+    ...told,
+    ...(more > 0 ? [`… and ${grouped(more)} more`] : []),
+    ...suspectLines(entries, redact),
+    '',
+  ].join('\n');
+}
+
+/** What is left that looks like a secret, or like somebody. */
+function suspectLines(
+  entries: readonly JournalEntry[],
+  redact: (text: string) => string = (text) => text,
+): readonly string[] {
+  const left = suspectsIn(entries).filter(({ text }) => redact(text) === text);
+  if (left.length === 0) return [];
+  return [
+    'Look at these before you give it away:',
+    ...left.map(({ what, text, seq, path, places }) =>
+      oneLine(
+        `  ${text}, which looks like ${what}: ${seq} ${path}${places > 1 ? `, and ${count(places - 1, 'more place')}` : ''}`,
+      ),
+    ),
+  ];
+}

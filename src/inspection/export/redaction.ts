@@ -1,0 +1,85 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
+import { asRedacted, type Redact } from '../../journal/journal-line.ts';
+import { textsOf, withTexts } from './texts.ts';
+
+export const REDACTED = '[redacted]';
+
+/** `/…/` with its flags is a regular expression, anything else a text as it stands. */
+const EXPRESSION = /^\/(?<source>.+)\/(?<flags>[imsu]*)$/su;
+
+/** What puts `[redacted]` in place of each of these. Throws `invalid_option` for what is no expression, or would match everywhere. */
+export function redactionOf(patterns: readonly string[]): Redact {
+  const expressions = patterns.map(expressionOf);
+  return (text) => expressions.reduce((left, expression) => left.replace(expression, REDACTED), text);
+}
+
+function expressionOf(pattern: string): RegExp {
+  const { source = pattern.replace(/[.*+?^${}()|[\]\\/]/gu, '\\$&'), flags = '' } =
+    EXPRESSION.exec(pattern)?.groups ?? {};
+  const expression = compiled(source, flags, pattern);
+  if (pattern === '' || expression.test(''))
+    throw new PostChainError(
+      'invalid_option',
+      `redact: got ${JSON.stringify(pattern)}, which is everywhere; wanted a text.`,
+    );
+  return expression;
+}
+
+function compiled(source: string, flags: string, pattern: string): RegExp {
+  try {
+    return new RegExp(source, `g${flags}`);
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new PostChainError('invalid_option', `redact: got ${pattern}, no regular expression (${why}).`, { cause });
+  }
+}
+
+/**
+ * A journal with its texts redacted. Throws `invalid_option` where what is hidden is a word that the journal itself needs: the name of a
+ * phase, say.
+ */
+export function redacted(entries: readonly JournalEntry[], redact: Redact): readonly JournalEntry[] {
+  return entries.map((entry) => {
+    const hidden = withTexts(asRedacted(entry), redact);
+    const [issue] = journalEntrySchema.safeParse(hidden).error?.issues ?? [];
+    if (issue === undefined) return hidden;
+    const place = `${entry.seq} ${entry.type}.${issue.path.join('.')}`;
+    throw new PostChainError(
+      'invalid_option',
+      `redact: it would hide a word of the journal itself (${place}); wanted another text.`,
+    );
+  });
+}
+
+/** A place where something is, or would be, redacted: what stands there now, with a little around it. */
+export interface Redaction {
+  readonly seq: number;
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+const AROUND = 24;
+
+/** What a redaction changes in a journal: the preview of an export. */
+export function* redactionsIn(entries: Iterable<JournalEntry>, redact: Redact): Generator<Redaction> {
+  for (const { seq, path, text } of textsOf(entries)) {
+    const after = redact(text);
+    if (after !== text) yield { seq, path, ...around(text, after) };
+  }
+}
+
+/** Of two texts, what differs, with a little of what both have on either side. */
+function around(before: string, after: string): { readonly before: string; readonly after: string } {
+  const least = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < least && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < least - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const cut = (text: string): string => {
+    const [from, to] = [Math.max(0, start - AROUND), Math.min(text.length, text.length - end + AROUND)];
+    return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`;
+  };
+  return { before: cut(before), after: cut(after) };
+}

@@ -1,0 +1,119 @@
+import type { RawData, WebSocket } from 'ws';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { toVitest } from '../testing/to-vitest.ts';
+import { channelTo } from './channel.ts';
+import { follow } from './follow.ts';
+import { readPageMessage } from './page-message.ts';
+import { problemOf } from './problem.ts';
+import type { RunList } from './runs.ts';
+import { sendableEvents } from './sendable-events.ts';
+import type { RunSource, StopFollowing } from './source.ts';
+import { type PageMessage, WIRE_VERSION } from './wire.ts';
+
+/** Of RFC 6455: the message is one that is not taken. */
+const POLICY_VIOLATION = 1008;
+
+/** Runs that one page has open at once. */
+const MAX_OPEN = 16;
+
+/** Speaks with one page for as long as it is there. Nothing that it says makes this throw. */
+export function servePage(socket: WebSocket, runs: RunList): void {
+  const page = channelTo(socket);
+  const opened = new Map<string, StopFollowing>();
+  let told = '';
+  let isTelling = false;
+
+  /** A page that is slow is told the newest list, not each that there was. */
+  async function tellRuns(): Promise<void> {
+    if (isTelling) return;
+    isTelling = true;
+    await page.room();
+    isTelling = false;
+    if (told === runs.message()) return;
+    told = runs.message();
+    page.saySo(told);
+  }
+
+  async function open(runId: string, from: number): Promise<void> {
+    close(runId);
+    if (opened.size >= MAX_OPEN) {
+      refuseRun(runId, `${MAX_OPEN} runs are open in this page: close one first.`);
+      return;
+    }
+    // Until the run is found it can be closed all the same.
+    let isWanted = true;
+    opened.set(runId, () => {
+      isWanted = false;
+    });
+    const source = await runs.find(runId);
+    if (!isWanted) return;
+    opened.delete(runId);
+    try {
+      if (source === undefined) throw noSuchRun(runId);
+      const over = (): void => void opened.delete(runId);
+      opened.set(runId, follow(source, runId, from, page, over));
+    } catch (error) {
+      refuseRun(runId, problemOf(error));
+    }
+  }
+
+  const refuseRun = (runId: string, problem: string): void => page.say({ type: 'end', runId, problem });
+
+  function close(runId: string): void {
+    opened.get(runId)?.();
+    opened.delete(runId);
+  }
+
+  async function send({ id, runId, event }: Extract<PageMessage, { type: 'send' }>): Promise<void> {
+    try {
+      const { send } = await sourceOf(runId);
+      if (send === undefined)
+        throw new PostChainError('invalid_option', 'It is not under way here: it cannot be told anything.');
+      send(event);
+      page.say({ type: 'sent', id, problem: null });
+    } catch (error) {
+      page.say({ type: 'sent', id, problem: problemOf(error) });
+    }
+  }
+
+  async function test({ id, runId }: Extract<PageMessage, { type: 'test' }>): Promise<void> {
+    try {
+      const { entries } = await sourceOf(runId);
+      if (entries === undefined)
+        throw new PostChainError('invalid_option', 'Only a run of PostChain can be made a test.');
+      page.say({ type: 'test', id, text: toVitest(await entries(), { journalPath: './run.jsonl' }), problem: null });
+    } catch (error) {
+      page.say({ type: 'test', id, text: '', problem: problemOf(error) });
+    }
+  }
+
+  async function sourceOf(runId: string): Promise<RunSource> {
+    const source = await runs.find(runId);
+    if (source === undefined) throw noSuchRun(runId);
+    return source;
+  }
+
+  function hear(data: RawData, isBinary: boolean): void {
+    if (!page.isOpen) return;
+    const message = isBinary ? null : readPageMessage(String(data));
+    if (message === null) socket.close(POLICY_VIOLATION, 'No message that a page sends.');
+    else if (message.type === 'open') void open(message.runId, message.from);
+    else if (message.type === 'close') close(message.runId);
+    else if (message.type === 'send') void send(message);
+    else void test(message);
+  }
+
+  const stopListening = runs.listen(() => void tellRuns());
+  socket.on('message', hear);
+  socket.on('close', () => {
+    stopListening();
+    for (const runId of [...opened.keys()]) close(runId);
+  });
+  page.say({ type: 'hello', version: WIRE_VERSION, events: sendableEvents() });
+  void tellRuns();
+  void runs.refresh();
+}
+
+function noSuchRun(runId: string): PostChainError {
+  return new PostChainError('invalid_journal', `There is no run ${JSON.stringify(runId)} here.`);
+}

@@ -1,0 +1,79 @@
+import { entriesOf } from '../journal/entries-of.ts';
+import type { JournalStore, RunSummary } from '../journal/stores/journal-store.ts';
+import { fidelityOf } from './fidelity.ts';
+import { problemOf } from './problem.ts';
+import { runCharts } from './run-charts.ts';
+import { FRAME_CHARS, type RunSource, type SourceSink } from './source.ts';
+
+export interface RecordedRun extends RunSource {
+  /** What its store says of it now. */
+  update(summary: RunSummary): void;
+}
+
+const ELSEWHERE = 'It is under way elsewhere: what is shown is what was written when it was opened.';
+
+/**
+ * A run whose journal is kept. What its record leaves out stands in its first entry: it is known once it was opened, and `changed` hears
+ * of that.
+ */
+export function recordedRun(first: RunSummary, journals: JournalStore, changed: () => void): RecordedRun {
+  const { runId } = first;
+  let summary = first;
+  let fidelity: readonly string[] = [];
+
+  function learn(lacks: readonly string[]): void {
+    if (lacks.join() === fidelity.join()) return;
+    fidelity = lacks;
+    changed();
+  }
+
+  /** Read as it is sent: a journal may be larger than what one wants in memory. */
+  async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
+    let frame: string[] = [];
+    let chars = 0;
+    let problem: string | null = null;
+    try {
+      for await (const entry of journals.read(runId)) {
+        if (isStopped()) return;
+        if (entry.type === 'run-start') learn(fidelityOf(entry));
+        if (entry.seq < from) continue;
+        const line = JSON.stringify(entry);
+        frame.push(line);
+        chars += line.length;
+        if (chars < FRAME_CHARS) continue;
+        await sink.lines(frame);
+        if (isStopped()) return;
+        frame = [];
+        chars = 0;
+      }
+    } catch (error) {
+      problem = problemOf(error);
+    }
+    if (!isStopped() && frame.length > 0) await sink.lines(frame);
+    if (!isStopped()) sink.end(problem);
+  }
+
+  return {
+    info: () => ({
+      runId,
+      kind: 'run',
+      title: summary.request,
+      startedAt: summary.startedAt,
+      status: summary.status,
+      live: false,
+      fidelity: summary.status === 'running' ? [...fidelity, ELSEWHERE] : fidelity,
+    }),
+    charts: runCharts,
+    follow(from, sink) {
+      let stopped = false;
+      void read(from, sink, () => stopped);
+      return () => {
+        stopped = true;
+      };
+    },
+    entries: () => entriesOf(journals.read(runId)),
+    update(now) {
+      summary = now;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { WebSocket } from 'ws';
+import { type LineLog, lineLog } from './line-log.ts';
+import type { RunList } from './runs.ts';
+import type { SocketPlace } from './sockets.ts';
+import type { RunSource, SourceSink } from './source.ts';
+import type { ReceivedSystem } from './stately/received-system.ts';
+import { statelyReceiver } from './stately/receiver.ts';
+
+/** A definition of a machine comes in one message. */
+const MAX_MESSAGE_BYTES = 8_388_608;
+const MAX_PROGRAMS = 32;
+/** Systems that have ended stay to be looked at, so many of them. */
+const MAX_OVER = 32;
+
+/** Where programs of XState tell what happens in them, in the protocol of Stately's inspector: their systems join the list of runs. */
+export function statelyPlace(runs: RunList): SocketPlace {
+  const over: (() => void)[] = [];
+  let programs = 0;
+
+  function accept(socket: WebSocket): void {
+    const removals = new Map<ReceivedSystem, () => void>();
+    programs += 1;
+    const receiver = statelyReceiver({
+      id: `program-${programs}`,
+      changed(system) {
+        const there = removals.has(system);
+        if (!there) removals.set(system, runs.add(systemSource(system)));
+        if (there) runs.changed();
+      },
+    });
+    socket.on('message', (data) => receiver.receive(String(data)));
+    socket.on('close', () => {
+      receiver.close();
+      for (const remove of removals.values()) if (over.push(remove) > MAX_OVER) over.shift()?.();
+    });
+  }
+
+  return { maxMessageBytes: MAX_MESSAGE_BYTES, maxSockets: MAX_PROGRAMS, allows: isLocal, accept };
+}
+
+/** A page of this machine, on whatever port it is developed, and programs that are no browsers: they all know the token. */
+function isLocal(origin: string | undefined): boolean {
+  return origin === undefined || /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/u.test(origin);
+}
+
+function systemSource(system: ReceivedSystem): RunSource {
+  const { info, charts, entries } = system;
+  const log: LineLog = lineLog(entries);
+  const sinks = new Set<SourceSink>();
+  system.follow(entries.length, {
+    charts: (all) => {
+      for (const sink of sinks) sink.charts(all);
+    },
+    entries: log.grew,
+    end: log.end,
+  });
+  return {
+    info,
+    charts,
+    follow(from, sink) {
+      sinks.add(sink);
+      const stop = log.follow(from, sink);
+      return () => {
+        sinks.delete(sink);
+        stop();
+      };
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { clippedJson } from './clipped-json.ts';
+import { isMembers, type Members } from './json-members.ts';
+import { SYSTEM_MESSAGES, type SystemMessage, systemMessageSchema } from './messages.ts';
+
+/** What a text frame holds. `unknown` is for types of messages that came after this was written. */
+export type Decoded =
+  | { readonly kind: 'message'; readonly message: SystemMessage; readonly truncated: boolean }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'malformed' };
+
+/** One text frame of the protocol: JSON, or superjson with the message in `json`. Never throws. */
+export function decode(text: string): Decoded {
+  const parsed = parsedJson(text);
+  if (!isMembers(parsed)) return { kind: 'malformed' };
+  return decodeMessage(typeof parsed['type'] === 'string' ? parsed : parsed['json']);
+}
+
+/** One message as an object, as a browser's window gets it. */
+export function decodeMessage(given: unknown): Decoded {
+  const { value, truncated } = clippedJson(given);
+  if (!isMembers(value) || typeof value['type'] !== 'string') return { kind: 'malformed' };
+  if (value['type'] === '@statelyai.disconnected') return { kind: 'stopped' };
+  if (!SYSTEM_MESSAGES.has(value['type'])) return { kind: 'unknown' };
+  const read = systemMessageSchema.safeParse(value);
+  return read.success ? { kind: 'message', message: read.data, truncated } : { kind: 'malformed' };
+}
+
+/** The configuration of a machine; null for an actor that is none, and for what cannot be read. */
+export function decodeDefinition(text: string | null | undefined): { definition: Members; truncated: boolean } | null {
+  if (text === null || text === undefined) return null;
+  const { value, truncated } = clippedJson(parsedJson(text));
+  if (!isMembers(value)) return null;
+  // An actor of another kind has the name of its function, or its id, and nothing else.
+  const isMachine = Object.keys(value).some((name) => name !== 'id' && name !== 'type');
+  return isMachine ? { definition: value, truncated } : null;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

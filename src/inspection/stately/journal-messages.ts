@@ -1,0 +1,199 @@
+import { actionMachine } from '../../../machines/action/action.machine.ts';
+import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { withChanges } from '../../journal/state-changes.ts';
+import { machineDefinition } from './machine-definition.ts';
+import { firstLeaf, hostOf, invokeIdOf, isOn, leafAfter, outlineOf, stateValue, type ToldActor } from './told-actor.ts';
+
+/** The version of the package whose messages these are. */
+const VERSION = '0.7.2';
+
+/** A message as `@statelyai/inspect` sends it. */
+export interface StatelyMessage {
+  readonly type: '@xstate.actor' | '@xstate.event' | '@xstate.snapshot';
+  readonly _version: string;
+  /** Milliseconds from 1970, as text. */
+  readonly createdAt: string;
+  readonly id: null;
+  readonly rootId: string;
+  readonly sessionId: string;
+  readonly [member: string]: unknown;
+}
+
+type Event = { readonly type: string; readonly [member: string]: unknown };
+type Entry<Type> = Extract<JournalEntry, { readonly type: Type }>;
+const INIT: Event = { type: 'xstate.init' };
+const STOP: Event = { type: 'xstate.stop' };
+
+/**
+ * The journal of a chain's run as the messages of an inspector: gives for each entry, in order, what it says in that protocol. Every
+ * transition is a snapshot of its own; the context of the chart is that of the newest `state` or `keyframe` before, and empty where the
+ * journal has none; attempts and the action loop have no context in it.
+ */
+export function journalMessages() {
+  let told: StatelyMessage[] = [];
+  let rootId = '';
+  let startedMs = 0;
+  let atMs = 0;
+  let sessions = 0;
+  let root: ToldActor | null = null;
+  let loop: ToldActor | null = null;
+  let attempt: ToldActor | null = null;
+  /** The event that is being told, and the actors that were told to have it. */
+  let stimulus: Event = INIT;
+  let reached = new Set<string>();
+  let answer: unknown;
+
+  const tell = (type: StatelyMessage['type'], sessionId: string, members: Readonly<Record<string, unknown>>): void => {
+    const createdAt = String(Math.round(startedMs + atMs));
+    told.push({ type, _version: VERSION, createdAt, id: null, rootId, sessionId, ...members });
+  };
+  const snapshotOf = ({ leaf, context }: ToldActor, status: string, output?: unknown) => ({
+    status,
+    value: stateValue(leaf),
+    context,
+    children: {},
+    historyValue: {},
+    tags: [],
+    ...(output !== undefined && { output }),
+  });
+  const tellSnapshot = (actor: ToldActor, event: Event, status = 'active', output?: unknown): void =>
+    tell('@xstate.snapshot', actor.sessionId, { event, snapshot: snapshotOf(actor, status, output) });
+  /** An event is told once, though it takes a machine several steps. */
+  const tellEvent = (actor: ToldActor, event: Event, sourceId?: string): void => {
+    const key = `${actor.sessionId} ${event.type}`;
+    if (reached.has(key)) return;
+    reached.add(key);
+    tell('@xstate.event', actor.sessionId, { event, ...(sourceId !== undefined && { sourceId }) });
+  };
+
+  const begin = (actor: ToldActor): ToldActor => {
+    const { name, parentId, machine, sessionId } = actor;
+    const definition = machineDefinition(machine);
+    const snapshot = snapshotOf(actor, 'active');
+    tell('@xstate.actor', sessionId, { name, definition, ...(parentId !== null && { parentId }), snapshot });
+    tellEvent(actor, INIT, parentId ?? undefined);
+    tellSnapshot(actor, INIT);
+    return actor;
+  };
+  const beginChild = (parent: ToldActor, src: 'action' | 'attempt', attemptId: string | null): ToldActor => {
+    const machine = src === 'action' ? actionMachine : attemptMachine;
+    const outline = outlineOf(machine);
+    const place = hostOf(parent, src);
+    sessions += 1;
+    return begin({
+      sessionId: `${rootId}:${sessions}`,
+      parentId: parent.sessionId,
+      name: place?.id ?? invokeIdOf(parent, src) ?? src,
+      src,
+      machine,
+      outline,
+      attemptId,
+      leaf: firstLeaf(outline),
+      context: {},
+      host: place?.host ?? null,
+    });
+  };
+  const stop = (actor: ToldActor | null): null => {
+    if (actor !== null) tellSnapshot(actor, STOP, 'stopped');
+    return null;
+  };
+
+  /** A child whose parent has left the state that it ran in was stopped, unless it had ended. */
+  const stopLeft = (parent: ToldActor): void => {
+    const staysWith = (child: ToldActor): boolean => {
+      if (child.parentId !== parent.sessionId) return true;
+      child.host ??= hostOf(parent, child.src ?? '')?.host ?? null;
+      return child.host !== null && isOn(parent, child.host);
+    };
+    if (attempt !== null && !staysWith(attempt)) attempt = stop(attempt);
+    if (loop === null || staysWith(loop)) return;
+    if (attempt?.parentId === loop.sessionId) attempt = stop(attempt);
+    loop = stop(loop);
+  };
+
+  const actorOf = ({ machine, event }: Entry<'transition'>): ToldActor | null => {
+    if (root === null || machine === chainMachine.id) return root;
+    if (machine === actionMachine.id) {
+      if (loop !== null && event === INIT.type && !isOn(loop, firstLeaf(loop.outline))) loop = stop(loop);
+      loop ??= beginChild(root, 'action', null);
+      return loop;
+    }
+    if (machine !== attemptMachine.id) return null;
+    attempt ??= beginChild(loop ?? root, 'attempt', null);
+    return attempt;
+  };
+
+  const takeTransition = (entry: Entry<'transition'>): void => {
+    const actor = actorOf(entry);
+    if (actor === null || entry.target.length === 0) return;
+    const event = entry.event === stimulus.type ? stimulus : { type: entry.event };
+    tellEvent(actor, event);
+    actor.leaf = leafAfter(actor, entry.target);
+    stopLeft(actor);
+    // A run is done when its journal says so, which is when its answer is there.
+    const isDone = actor !== root && actor.leaf.type === 'final' && actor.leaf.parent === actor.outline.root;
+    tellSnapshot(actor, event, isDone ? 'done' : 'active');
+    if (isDone && actor === attempt) attempt = null;
+    if (isDone && actor === loop) loop = null;
+  };
+
+  const takeAttempt = ({ attemptId }: Entry<'attempt-start'>): void => {
+    if (root === null || attempt?.attemptId === attemptId) return;
+    attempt = stop(attempt);
+    attempt = beginChild(loop ?? root, 'attempt', attemptId);
+  };
+
+  const takeStart = (start: Entry<'run-start'>): void => {
+    rootId = start.runId;
+    startedMs = Date.parse(start.startedAt);
+    const outline = outlineOf(chainMachine);
+    const none = { parentId: null, src: null, attemptId: null, host: null, context: {} };
+    const { id: name } = chainMachine;
+    root = begin({ ...none, sessionId: rootId, name, machine: chainMachine, outline, leaf: firstLeaf(outline) });
+  };
+
+  /** What came from outside begins a step: its event goes to the machine that it is for. */
+  const takeStimulus = (actor: ToldActor | null, event: Event | null): void => {
+    reached = new Set();
+    stimulus = event ?? { type: '' };
+    if (actor !== null && event !== null) tellEvent(actor, event);
+  };
+
+  /** The parts of a reply come to the attempt; what else comes of calls is told by the transitions that it leads to. */
+  const takeCall = ({ event }: Entry<'call-event'>): void =>
+    takeStimulus(attempt, event.type.startsWith('reply.') ? event : null);
+
+  const takeContext = (context: unknown): void => {
+    if (root === null) return;
+    root.context = context;
+    tellSnapshot(root, stimulus);
+  };
+
+  const end = (event: Event, status: string, output?: unknown): void => {
+    attempt = stop(attempt);
+    loop = stop(loop);
+    if (root !== null) tellSnapshot(root, event, status, output);
+    root = null;
+  };
+  const take = (entry: JournalEntry): void => {
+    if (entry.type === 'run-start') takeStart(entry);
+    else if (entry.type === 'delivery') takeStimulus(root, entry.event);
+    else if (entry.type === 'call-event') takeCall(entry);
+    else if (entry.type === 'timer') takeStimulus(null, null);
+    else if (entry.type === 'attempt-start') takeAttempt(entry);
+    else if (entry.type === 'transition') takeTransition(entry);
+    else if (entry.type === 'keyframe') takeContext(entry.state);
+    else if (entry.type === 'state') takeContext(withChanges(root?.context, entry.changes));
+    else if (entry.type === 'answer') answer = entry.answer;
+    else if (entry.type === 'run-stopped') end(STOP, 'stopped');
+    else if (entry.type === 'run-end') end(stimulus, 'done', answer);
+  };
+  return (entry: JournalEntry): readonly StatelyMessage[] => {
+    told = [];
+    atMs = entry.atMs;
+    take(entry);
+    return told;
+  };
+}

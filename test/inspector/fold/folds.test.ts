@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countUpTo, lastBegunBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
+import { stateAt } from '../../../inspector/fold/state-at.ts';
+import { createTimeLine, LONGEST_GAP_MS } from '../../../inspector/fold/time-line.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
+import { folded, someRuns } from '../rig/recorded.ts';
+
+const runs = await someRuns(60, 7);
+const ascending = fc
+  .array(fc.nat(50), { maxLength: 60 })
+  .map((numbers) => numbers.toSorted((one, other) => one - other));
+
+describe('looking up in what ascends', () => {
+  it('is what looking at all of it would be', () => {
+    fc.assert(
+      fc.property(ascending, fc.integer({ min: -1, max: 51 }), (numbers, limit) => {
+        const upTo = numbers.filter((number) => number <= limit);
+        expect(countUpTo(numbers, limit)).toBe(upTo.length);
+        expect(lastUpTo(numbers, limit)).toBe(upTo.at(-1));
+        const items = numbers.map((from, place) => ({ from, place }));
+        expect(lastBegunBy(items, limit)).toBe(items[upTo.length - 1]);
+      }),
+    );
+  });
+});
+
+describe('the folds of a run', () => {
+  it('tell the state of the chart at every entry as the journal’s own fold does', () => {
+    for (const entries of runs) {
+      const { log, fold } = folded(entries);
+      for (const { seq } of entries) expect(stateAt(log, fold.places, seq)).toEqual(stateOf(entries, seq));
+    }
+  });
+
+  it('know the kind of every entry, and the entries of every kind', () => {
+    for (const entries of runs) {
+      const { places } = folded(entries).fold;
+      for (const { seq, type } of entries) expect(places.typeOf(seq)).toBe(type);
+      for (const kind of places.types)
+        expect(places.of(kind)).toEqual(entries.filter(({ type }) => type === kind).map(({ seq }) => seq));
+    }
+  });
+
+  it('have a span for every phase, attempt, call and capability, from its first entry to its last', () => {
+    const seqs = (entries: readonly JournalEntry[], type: JournalEntry['type']): readonly number[] =>
+      entries.filter((entry) => entry.type === type).map(({ seq }) => seq);
+    for (const entries of runs) {
+      const { phases, attempts, calls, capabilities } = folded(entries).fold.spans;
+      expect(phases.map(({ from }) => from)).toEqual(seqs(entries, 'phase-start'));
+      expect(attempts.map(({ from }) => from)).toEqual(seqs(entries, 'attempt-start'));
+      expect(calls.map(({ from }) => from)).toEqual(seqs(entries, 'call-start'));
+      expect(capabilities.map(({ from }) => from)).toEqual(seqs(entries, 'capability-start'));
+      for (const span of [...phases, ...attempts, ...calls, ...capabilities]) {
+        expect(span.to).not.toBeNull();
+        expect(span.to).toBeGreaterThan(span.from);
+      }
+      const ends = entries.filter((entry) => entry.type === 'attempt-end');
+      for (const { attemptId, attempt, failure, usage, seq } of ends) {
+        const span = attempts.find((one) => one.attemptId === attemptId && one.attempt === attempt);
+        expect(span).toMatchObject({ to: seq, failure, usage });
+      }
+    }
+  });
+
+  it('give each attempt the pieces of its own text, its reply and the wait behind it', () => {
+    let waits = 0;
+    for (const entries of runs) {
+      const { attempts } = folded(entries).fold.spans;
+      let begun = -1;
+      const own = attempts.map(() => [] as number[]);
+      for (const entry of entries) {
+        if (entry.type === 'attempt-start') begun += 1;
+        if (entry.type === 'text-delta') own[begun]?.push(entry.seq);
+        if (entry.type === 'attempt-retry') {
+          expect(attempts[begun]?.backOff).toEqual({ at: entry.seq, inMs: entry.inMs });
+          waits += 1;
+        }
+      }
+      expect(attempts.map(({ deltas }) => deltas)).toEqual(own);
+      for (const { reply, deltas } of attempts) {
+        const entry = entries[reply ?? -1];
+        if (entry?.type !== 'call-event' || entry.event.type !== 'reply.ended') continue;
+        const text = deltas.map((seq) => (entries[seq] as { text: string }).text).join('');
+        expect(entry.event.reply.text.startsWith(text) || text.startsWith(entry.event.reply.text)).toBe(true);
+      }
+    }
+    expect(waits).toBeGreaterThan(0);
+  });
+
+  it('know every transition, by the way that it took', () => {
+    for (const entries of runs) {
+      const { transitions } = folded(entries).fold;
+      const made = entries.filter((entry) => entry.type === 'transition');
+      expect(transitions.seqs).toEqual(made.map(({ seq }) => seq));
+      expect(transitions.ways.flatMap(({ seqs }) => seqs).toSorted((one, other) => one - other)).toEqual(
+        transitions.seqs,
+      );
+      for (const { machine, source, target, event, seqs } of transitions.ways)
+        for (const seq of seqs) expect(entries[seq]).toMatchObject({ machine, source, target, event });
+    }
+  });
+});
+
+describe('the line of time', () => {
+  const times = fc.array(fc.double({ min: 0, max: 5_000, noNaN: true }), { minLength: 1, maxLength: 3_000 });
+  const lineOf = (gapsMs: readonly number[]) => {
+    const { timeLine, take } = createTimeLine();
+    let atMs = 0;
+    for (const [seq, gapMs] of gapsMs.entries()) {
+      atMs += gapMs;
+      take({ seq, atMs, type: 'run-stopped' });
+    }
+    return timeLine;
+  };
+
+  it('draws every gap as long as it is, and a long one as long as the longest', () => {
+    fc.assert(
+      fc.property(times, (gapsMs) => {
+        const line = lineOf(gapsMs);
+        expect(line.count).toBe(gapsMs.length);
+        let gaps = 0;
+        for (let seq = 1; seq < gapsMs.length; seq += 1) {
+          const drawn = line.drawnMs(seq) - line.drawnMs(seq - 1);
+          expect(drawn).toBeCloseTo(Math.min(line.atMs(seq) - line.atMs(seq - 1), LONGEST_GAP_MS), 3);
+          if (line.atMs(seq) - line.atMs(seq - 1) > LONGEST_GAP_MS) gaps += 1;
+        }
+        expect(line.gaps.length).toBe(gaps);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('finds the entry that stands at a place', () => {
+    fc.assert(
+      fc.property(times, fc.double({ min: 0, max: 1, noNaN: true }), (gapsMs, share) => {
+        const line = lineOf(gapsMs);
+        const at = line.drawnMs(line.count - 1) * share;
+        const found = line.entryAt(at);
+        if (found > 0) expect(line.drawnMs(found)).toBeLessThanOrEqual(at);
+        if (found < line.count - 1) expect(line.drawnMs(found + 1)).toBeGreaterThan(at);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

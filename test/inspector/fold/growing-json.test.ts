@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GrowingJson } from '../../../inspector/fold/growing-json.ts';
+import { grownFrom, jsonOf } from '../../../inspector/fold/growing-value.ts';
+
+const anObject = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
+const someCuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
+
+function pieces(text: string, cuts: readonly number[]): readonly string[] {
+  const places = [...cuts.map((cut) => Math.floor(cut * text.length)), text.length].sort((one, other) => one - other);
+  return places.map((place, at) => text.slice(places[at - 1] ?? 0, place));
+}
+
+function read(given: readonly string[]): GrowingJson {
+  const json = new GrowingJson();
+  for (const piece of given) json.push(piece);
+  return json;
+}
+
+/** As JSON has it: there is no minus zero, and a member is an own one. */
+const plain = (value: unknown): string => JSON.stringify(value);
+
+describe('JSON that grows', () => {
+  it('comes to what JSON.parse makes of it, in whatever pieces, and however it is laid out', () => {
+    fc.assert(
+      fc.property(anObject, someCuts, fc.constantFrom(0, 2), fc.boolean(), (value, cuts, indent, escapes) => {
+        const spelled = JSON.stringify(value, null, indent);
+        const text = escapes ? spelled.replace(/[^\u0020-\u007e\n]/gu, escaped) : spelled;
+        const { root } = read(pieces(text, cuts));
+        expect(root?.open).toBe(false);
+        expect(plain(jsonOf(root))).toBe(plain(JSON.parse(text)));
+        expect(plain(jsonOf(grownFrom(JSON.parse(text))))).toBe(plain(JSON.parse(text)));
+      }),
+    );
+  });
+
+  it('is at each place what all before it would give at once', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), (value) => {
+        const text = JSON.stringify(value);
+        const grown = new GrowingJson();
+        for (let at = 0; at < text.length; at += 1) {
+          grown.push(text.charAt(at));
+          expect(plain(grown.root)).toBe(plain(read([text.slice(0, at + 1)]).root));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('finds the object in prose and fences, and reads no further than its end', () => {
+    const text = 'Let me {think}. In [0, 1): ```json\n{"a": [1, {"b": "c}"}], "d": tru';
+    expect(jsonOf(read([text]).root)).toEqual({ a: [1, { b: 'c}' }], d: undefined });
+    expect(jsonOf(read([`${text}e}\n\`\`\` and {"a": 2}`]).root)).toEqual({ a: [1, { b: 'c}' }], d: true });
+  });
+
+  it('takes time in proportion to its length, in however many pieces', () => {
+    const json = new GrowingJson();
+    json.push('{"a":"');
+    for (let at = 0; at < 300_000; at += 1) json.push('word ');
+    json.push('"}');
+    expect(jsonOf(json.root)).toEqual({ a: 'word '.repeat(300_000) });
+  }, 5_000);
+});
+
+const escaped = (character: string): string =>
+  [...Array(character.length).keys()]
+    .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+    .join('');

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type AttemptAt, attemptsAt } from '../../../inspector/fold/attempt-at.ts';
+import { jsonOf } from '../../../inspector/fold/growing-value.ts';
+import { issuesByPlace } from '../../../inspector/fold/issues-by-place.ts';
+import { phasesOfCycle } from '../../../inspector/fold/phases-of-cycle.ts';
+import { replyAt } from '../../../inspector/fold/reply-at.ts';
+import { fieldsOf, REPLY_FIELDS } from '../../../inspector/fold/reply-fields.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
+import { folded } from '../rig/recorded.ts';
+import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
+
+const entries = recorded(await stumbling());
+const told = recorded(await manual());
+
+/** What the last attempt that began by an entry has said by then: read off the entries by themselves. */
+function saidBy(at: number): string {
+  const upTo = entries.slice(0, at + 1);
+  const start = upTo.findLastIndex(({ type }) => type === 'attempt-start');
+  return upTo
+    .slice(start)
+    .map((entry) => (entry.type === 'text-delta' ? entry.text : ''))
+    .join('');
+}
+
+const statusAt = (attempts: readonly AttemptAt[]): readonly string[] =>
+  attempts.map(({ span, status }) => `${span.attempt} ${status}`);
+
+describe('the output', () => {
+  it('is at each entry what had come by then, in whatever order the entries are looked at', () => {
+    const { log, fold } = folded(entries);
+    fc.assert(
+      fc.property(fc.array(fc.nat(entries.length - 1), { minLength: 1, maxLength: 20 }), (places) => {
+        for (const at of places) {
+          const span = attemptsAt(fold.spans, at).at(-1)?.span;
+          if (span !== undefined) expect(replyAt(log, span, at).text()).toBe(saidBy(at));
+        }
+      }),
+    );
+  });
+
+  it('comes to the value that the engine took, for every attempt', () => {
+    const { log, fold } = folded(entries);
+    let compared = 0;
+    for (const span of fold.spans.attempts) {
+      const reply = span.reply === null ? null : entries[span.reply];
+      if (reply?.type !== 'call-event' || reply.event.type !== 'reply.ended') continue;
+      const { value } = reply.event.reply;
+      const before = replyAt(log, span, (span.reply ?? 0) - 1);
+      expect(jsonOf(before.value)).toEqual(value ?? undefined);
+      expect(jsonOf(replyAt(log, span, span.reply ?? 0).value)).toEqual(value ?? undefined);
+      compared += 1;
+    }
+    expect(compared).toBeGreaterThan(20);
+  });
+
+  it('fetches each piece of a reply once, forwards and back', () => {
+    const { log, fold } = folded(entries);
+    const fetched: number[] = [];
+    const counted = {
+      ...log,
+      entry: (seq: number) => {
+        fetched.push(seq);
+        return log.entry(seq);
+      },
+    };
+    const [span] = fold.spans.attempts.filter(({ attemptId }) => attemptId === 's7.yield');
+    if (span === undefined) throw new Error('Yield was asked');
+    const last = span.deltas.at(-1) ?? 0;
+    const path = [...Array(last - span.from).keys()].map((step) => span.from + step + 1);
+    for (const at of [...path, ...path.reverse()]) replyAt(counted, span, at);
+    expect(fetched).toEqual(span.deltas);
+    expect(fetched.length).toBeGreaterThan(3);
+  });
+
+  it('knows the attempts at one value, which are void and why, and the waits between them', () => {
+    const { fold } = folded(entries);
+    const [retry] = entries.filter(({ type }) => type === 'attempt-retry');
+    const seq = retry?.seq ?? 0;
+    expect(attemptsAt(fold.spans, seq - 1).at(-1)?.backOffMs).toBeNull();
+    expect(attemptsAt(fold.spans, seq)).toMatchObject([
+      { status: 'void', backOffMs: 2_000, failure: { code: 'server_error' } },
+    ]);
+    const starts = entries.filter((entry) => entry.type === 'attempt-start' && entry.attemptId === 's4.observation');
+    expect(statusAt(attemptsAt(fold.spans, starts[2]?.seq ?? 0))).toEqual(['1 void', '2 void', '3 under way']);
+    expect(attemptsAt(fold.spans, 0)).toEqual([]);
+    expect(statusAt(attemptsAt(fold.spans, entries.length - 1))).toEqual(['1 valid']);
+  });
+
+  it('knows an attempt whose phase was ended around it as broken off', () => {
+    const start = entries.findIndex(({ type }) => type === 'text-delta');
+    const [phase] = entries.filter(({ type }) => type === 'phase-end');
+    if (phase === undefined) throw new Error('a phase ends');
+    const cut = [...entries.slice(0, start), { ...phase, seq: start }] as readonly JournalEntry[];
+    expect(statusAt(attemptsAt(folded(cut).fold.spans, start)).at(-1)).toMatch(/broken off$/u);
+    expect(statusAt(attemptsAt(folded(cut).fold.spans, start - 1)).at(-1)).toMatch(/under way$/u);
+  });
+
+  it('takes the whole reply where the pieces were redacted', () => {
+    const redacted = entries.map((entry) => (entry.type === 'text-delta' ? { ...entry, text: '' } : entry));
+    const { log, fold } = folded(redacted);
+    const span = fold.spans.attempts.find(({ reply, deltas }) => reply !== null && deltas.length > 0);
+    if (!span?.reply) throw new Error('a reply came');
+    expect(replyAt(log, span, span.reply - 1)).toMatchObject({ value: null, piecesLeftOut: false });
+    const whole = replyAt(log, span, span.reply);
+    expect(whole.piecesLeftOut).toBe(true);
+    expect(Object.keys(jsonOf(whole.value) as object)).toContain('response');
+  });
+
+  it('has the fields of every reply that is asked for, and says which are to come', () => {
+    for (const [task, schema] of Object.entries(replySchemas))
+      expect(REPLY_FIELDS[task as keyof typeof REPLY_FIELDS]).toEqual(Object.keys(schema.shape));
+    const came = { kind: 'members', open: true, members: [{ name: 'goal', value: null }] } as const;
+    const fields = fieldsOf('intention', { ...came, members: [...came.members] });
+    expect(fields.map(({ name }) => name)).toEqual(REPLY_FIELDS.intention);
+    expect(fieldsOf('toString', null)).toEqual([]);
+  });
+
+  it('finds what is wrong at its place, however the path is written', () => {
+    const issues = issuesByPlace([
+      { path: '', message: 'whole' },
+      { path: 'items[2].price', message: 'dear' },
+      { path: 'items.2.price', message: 'odd' },
+    ]);
+    expect(issues.whole).toEqual(['whole']);
+    expect(issues.at('items.2.price')).toEqual(['dear', 'odd']);
+    expect(issues.within('items').map(({ path }) => path)).toEqual(['items.2.price', 'items.2.price']);
+    expect(issues.within('item')).toEqual([]);
+  });
+
+  it('has the phases of the cycle that is under way, as they stood', () => {
+    const { log, fold } = folded(told);
+    const asked = told.find(({ type }) => type === 'direction-asked')?.seq ?? 0;
+    const phases = phasesOfCycle(log, fold.spans, asked);
+    expect(phases.map(({ phase }) => phase)).toEqual([
+      'action',
+      'experience',
+      'intention',
+      'observation',
+      'understanding',
+      'yield',
+    ]);
+    expect(phases.every(({ status }) => status === 'done')).toBe(true);
+    expect(phases[0]?.summary).toBe('It may be so.');
+  });
+});

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AnyMachineSnapshot, AnyStateNode, InspectionEvent } from 'xstate';
+import { isStimulus } from '../../../inspector/fold/stimuli.ts';
+import { type StimulusOutcome, stimulusOutcome } from '../../../inspector/fold/stimulus-outcome.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
+import { playToEnd } from '../../support/random-runs.ts';
+import type { ScriptedRun } from '../../support/run-chain.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { folded } from '../rig/recorded.ts';
+import { manual, play, recorded } from '../rig/rich-runs.ts';
+
+type Kind = StimulusOutcome['kind'];
+
+/** What XState itself did with each stimulus, by its entry: told by its inspector, and by the states' own lists of transitions. */
+function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
+  const kinds = new Map<number, Kind>();
+  const latest = (): JournalEntry | undefined => run.journal.findLast(isStimulus);
+  run.actor.system.inspect((event: InspectionEvent) => {
+    const stimulus = latest();
+    if (stimulus === undefined) return;
+    if (event.type === '@xstate.microstep') {
+      const took = event._transitions.filter(({ eventType }) => eventType !== 'xstate.init');
+      if (took.some(({ target, guard }) => target !== undefined || guard !== undefined)) kinds.set(stimulus.seq, 'led');
+      else if (took.length > 0 && kinds.get(stimulus.seq) !== 'led') kinds.set(stimulus.seq, 'taken-in');
+    } else if (event.type === '@xstate.event' && event.actorRef === run.actor && stimulus.type === 'delivery') {
+      const { _nodes } = run.actor.getSnapshot() as AnyMachineSnapshot;
+      const heard = (_nodes as AnyStateNode[]).some(({ transitions }) => transitions.has(event.event.type));
+      if (!kinds.has(stimulus.seq)) kinds.set(stimulus.seq, heard ? 'refused' : 'no-way');
+    }
+  });
+  return kinds;
+}
+
+function outcomes(entries: readonly JournalEntry[]): ReadonlyMap<number, Kind> {
+  const { fold } = folded(entries);
+  const known = { fold, charts: runCharts, ended: true };
+  return new Map(entries.filter(isStimulus).map((entry) => [entry.seq, stimulusOutcome(entry, known).kind]));
+}
+
+describe('what became of a stimulus', () => {
+  it('is what XState did with it, in every run', async () => {
+    const seen = new Set<Kind>();
+    await fc.assert(
+      fc.asyncProperty(aFullRun, async (full: FullRun) => {
+        const { chain, clock } = fullChain(full, { journals: memoryJournals() });
+        const run = chain.run(fullRunOptions(full));
+        const kinds = watch(run);
+        run.send({ type: 'run.adjusted', limits: { maxCycles: 2 } });
+        await playToEnd(run, clock, full.random.words);
+        await run.answer;
+        const told = outcomes(recorded(run));
+        for (const [seq, kind] of kinds) {
+          seen.add(kind);
+          // A refused event is taken in where a state around has a way for it: XState then says so itself.
+          expect([seq, told.get(seq)]).toEqual([seq, kind]);
+        }
+        for (const [seq, kind] of told) if (!kinds.has(seq)) expect([seq, kind]).toEqual([seq, 'no-way']);
+      }),
+      { numRuns: 25, seed: 7 },
+    );
+    expect([...seen].sort()).toEqual(['led', 'no-way', 'taken-in']);
+  });
+
+  it('is a refusal where the only ways for it are guarded, and says by which guards', () => {
+    const charts = {
+      charts: [
+        {
+          id: 'door',
+          states: [
+            {
+              id: 'door',
+              name: 'door',
+              parent: null,
+              type: 'compound' as const,
+              description: '',
+              initial: 'door.shut',
+              invokes: [],
+            },
+            {
+              id: 'door.shut',
+              name: 'shut',
+              parent: 'door',
+              type: 'atomic' as const,
+              description: '',
+              initial: null,
+              invokes: [],
+            },
+          ],
+          transitions: [
+            { source: 'door.shut', target: ['door'], event: 'open', guard: 'hasKey', otherwise: false, actions: [] },
+            { source: 'door', target: [], event: 'knock', guard: null, otherwise: false, actions: [] },
+            { source: 'door', target: [], event: 'look.*', guard: null, otherwise: false, actions: ['see'] },
+          ],
+        },
+      ],
+      invoked: {},
+    };
+    const kindOf = (type: string): StimulusOutcome => {
+      const entry = { seq: 0, atMs: 0, type: 'delivery', event: { type } } as unknown as JournalEntry;
+      const { fold } = folded([entry]);
+      if (!isStimulus(entry)) throw new Error('it is one');
+      return stimulusOutcome(entry, { fold, charts, ended: true });
+    };
+    expect(kindOf('open')).toEqual({ kind: 'refused', guards: ['hasKey'] });
+    expect(kindOf('knock')).toEqual({ kind: 'no-way' });
+    expect(kindOf('look.through')).toEqual({ kind: 'taken-in' });
+    expect(kindOf('ring')).toEqual({ kind: 'no-way' });
+  });
+
+  it('is open while more may come of the newest, and not where the chart has no way for it', async () => {
+    const entries = recorded(await play({}));
+    const seq = entries.findIndex(({ type }) => type === 'call-event');
+    const entry = entries[seq];
+    if (entry === undefined || !isStimulus(entry)) throw new Error('it is one');
+    const { fold } = folded(entries.slice(0, seq + 1));
+    expect(stimulusOutcome(entry, { fold, charts: runCharts, ended: false })).toEqual({ kind: 'open' });
+  });
+
+  it('is told of what a user said where nobody asked, and of what the run only takes in', async () => {
+    const entries = recorded(await manual());
+    const told = outcomes(entries);
+    const said = entries.flatMap((entry) =>
+      entry.type === 'delivery' ? [`${entry.event.type} ${told.get(entry.seq)}`] : [],
+    );
+    expect(said).toContain('run.adjusted taken-in');
+    expect(said).toContain('run.directed taken-in');
+    expect(said).toContain('consent.given no-way');
+    expect(said).toContain('run.finished led');
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { chartBook } from '../../../inspector/fold/chart-book.ts';
+import { tellTransition } from '../../../inspector/fold/told-transition.ts';
+import type { SeenNumber } from '../../../inspector/fold/verdict-numbers.ts';
+import { type Why, why } from '../../../inspector/fold/why.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { folded } from '../rig/recorded.ts';
+import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
+
+const runs = await Promise.all([plain(), stumbling(), manual()].map(async (run) => recorded(await run)));
+const [, stumbled = [], directed = []] = runs;
+
+type EntryOf<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
+
+const all = <T extends JournalEntry['type']>(entries: readonly JournalEntry[], type: T): readonly EntryOf<T>[] =>
+  entries.filter((entry): entry is EntryOf<T> => entry.type === type);
+
+function asked(entries: readonly JournalEntry[]): (at: number | undefined) => Why {
+  const { log, fold } = folded(entries);
+  const run = { kind: 'run', live: false } as const;
+  return (at) => why({ run, log, fold, charts: runCharts, at: at ?? entries.length - 1, end: null });
+}
+
+/** The inputs back out of what is shown of them. */
+const inputsOf = (saw: readonly SeenNumber[]): Record<string, unknown> =>
+  Object.fromEntries(
+    saw.flatMap(({ name, value, limit }) => [[name, value], ...(limit ? [[limit.name, limit.value]] : [])]),
+  );
+
+describe('why', () => {
+  it('tells of every transition what the journal has of it: all candidates in order, their verdicts, numbers and targets', () => {
+    for (const entries of runs) {
+      const ask = asked(entries);
+      for (const entry of all(entries, 'transition')) {
+        const { transition } = ask(entry.seq);
+        expect(transition?.seq).toBe(entry.seq);
+        expect([transition?.machine, transition?.source.id]).toEqual([entry.machine, entry.source]);
+        expect(transition?.target.map(({ id }) => id)).toEqual(entry.target);
+        const told = transition?.candidates.map(({ name, verdict, target, saw }) => ({
+          ...{ guard: name, target: target.map(({ id }) => id), verdict },
+          inputs: inputsOf(saw),
+        }));
+        expect(told).toEqual(entry.candidates.map((candidate) => ({ ...candidate, inputs: candidate.inputs ?? {} })));
+      }
+    }
+  });
+
+  it('sets a number beside the limit that it was held against', () => {
+    const seq = all(stumbled, 'decision').at(-1)?.seq;
+    const { heading, transition, facts } = asked(stumbled)(seq);
+    expect(heading).toBe('Why did it decide to answer?');
+    expect(facts).toContainEqual({ label: 'Rule', text: 'confidence reached, in cycle 3' });
+    const taken = transition?.candidates.find(({ verdict }) => verdict === 'taken');
+    expect(taken?.guard).toBe('confidence reached');
+    expect(taken?.saw[0]).toEqual({
+      name: 'confidence',
+      value: 0.95,
+      limit: { name: 'above', value: 0.9 },
+      share: { value: 0.95, limit: 0.9 },
+    });
+    expect(transition?.candidates[1]?.saw).toContainEqual(
+      expect.objectContaining({ name: 'modelCalls', limit: { name: 'maxModelCalls', value: 100 } }),
+    );
+  });
+
+  it('says of every decision, failure and recovery which transition made it, and no later one', () => {
+    for (const entries of runs) {
+      const ask = asked(entries);
+      for (const { seq, decision } of all(entries, 'decision')) {
+        const { transition } = ask(seq);
+        const taken = transition?.candidates.find(({ verdict }) => verdict === 'taken')?.name;
+        const guard = { nextPhaseChosen: `nextPhaseIs(${decision.nextPhase})`, directedByUser: 'directionIsPhase' };
+        expect(taken).toBe((guard as Record<string, string>)[decision.rule] ?? decision.rule);
+        expect(entries.slice(transition?.seq, seq).filter(({ type }) => type === 'phase-start')).toEqual([]);
+      }
+      const failed = all(entries, 'phase-end').filter(({ failure }) => failure !== null);
+      for (const { seq } of [...failed, ...all(entries, 'recovery')])
+        expect(ask(seq).transition?.source.name).toBe('recovering');
+      for (const { seq, failure } of all(entries, 'attempt-end'))
+        if (failure !== null) expect(ask(seq).transition?.source.name).toBe('recordingFailure');
+    }
+  });
+
+  it('answers, where the run has ended, by what led to its answer', () => {
+    const { heading, facts, transition } = asked(stumbled)(undefined);
+    expect(heading).toBe('Why did it end degraded?');
+    expect(facts).toContainEqual({ label: 'Missing', text: 'observation' });
+    expect([transition?.source.name, transition?.target[0]?.name]).toEqual(['deciding', 'synthesizing']);
+    const finished = asked(directed)(undefined);
+    expect(finished.transition?.event).toBe('run.finished');
+  });
+
+  it('shows where a run was stopped from outside the last transition before it', () => {
+    const cut = stumbled.slice(0, 200);
+    const stopped = [...cut, { seq: 200, atMs: 3_000, type: 'run-stopped' } as const];
+    const { heading, transition } = asked(stopped)(200);
+    expect(heading).toBe('Why did it stop there?');
+    expect(transition?.seq).toBe(all(cut, 'transition').at(-1)?.seq);
+  });
+
+  it('says of an event that came to nothing why, where it stood, and what would have been heard there', () => {
+    const [, consent] = all(directed, 'delivery');
+    const { heading, outcome, facts } = asked(directed)(consent?.seq);
+    expect(heading).toBe('Why did nothing happen on consent.given?');
+    expect(outcome).toEqual({ words: 'Ignored: the chart has no way for it here.', isIgnored: true });
+    expect(facts).toContainEqual({ label: 'It stood in', text: 'cycling › action' });
+    expect(facts.at(-1)?.text).toContain('run.directed');
+  });
+
+  it('has the events of XState in words, and knows those that were taken at once', () => {
+    const events = new Set(
+      all(stumbled, 'transition').map((entry) => tellTransition(entry, chartBook(runCharts)).event),
+    );
+    for (const said of ['intention was done', 'at once, after the start', 'after backoff', 'reply.ended'])
+      expect(events).toContain(said);
+    for (const said of events) expect(said).not.toMatch(/xstate|^$/u);
+  });
+
+  it('tells of an event in any other program who got it and who sent it', () => {
+    const event = { type: 'delivery', event: { type: 'coin', value: 2 }, actor: 'gate', sender: 'slot' };
+    const entries = [{ seq: 0, atMs: 0, ...event }] as unknown as readonly JournalEntry[];
+    const { log, fold } = folded(entries);
+    const told = why({ run: { kind: 'system', live: true }, log, fold, charts: null, at: 0, end: null });
+    expect(told).toMatchObject({ heading: 'What came of coin?', outcome: { isIgnored: false } });
+    expect(told.facts.map(({ label, text }) => `${label} ${text}`)).toEqual([
+      'To gate',
+      'From slot',
+      'With {"value":2}',
+    ]);
+  });
+
+  it('explains every entry of every run', () => {
+    for (const entries of runs) {
+      const ask = asked(entries);
+      for (const { seq } of entries) expect(ask(seq).heading).toMatch(/^(?:Why|What|It has just begun)/u);
+    }
+  });
+});

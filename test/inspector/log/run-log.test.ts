@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRunLog } from '../../../inspector/log/run-log.ts';
+
+const lineOf = (seq: number): string =>
+  JSON.stringify({ seq, atMs: seq * 2, type: 'text-delta', attemptId: 'a', text: '…' });
+const lines = (count: number): readonly string[] => Array.from({ length: count }, (_, seq) => lineOf(seq));
+
+describe('the log of a run', () => {
+  it('gives every entry once as it comes, and any entry whenever it is asked', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(300), { maxLength: 8 }), fc.array(fc.nat(2_000)), (cuts, asked) => {
+        const log = createRunLog();
+        const heard: number[] = [];
+        const all = lines(cuts.reduce((sum, cut) => sum + cut, 0));
+        let from = 0;
+        for (const cut of cuts) {
+          log.add(all.slice(from, from + cut), ({ seq }) => heard.push(seq));
+          from += cut;
+        }
+        expect(heard).toEqual(all.map((_, seq) => seq));
+        expect(log.count).toBe(all.length);
+        for (const seq of asked.filter((at) => at < all.length)) {
+          expect(log.entry(seq).seq).toBe(seq);
+          expect(log.line(seq)).toBe(all[seq]);
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['is no JSON', '{"seq":1,'],
+    ['is null', 'null'],
+    ['is a number', '7'],
+    ['stands in another place', lineOf(2)],
+    ['has no time', '{"seq":1,"type":"answer"}'],
+    ['has no kind', '{"seq":1,"atMs":0}'],
+  ])('ends before a line that %s, and says which it is', (_, line) => {
+    const log = createRunLog();
+    const heard: number[] = [];
+    log.add([lineOf(0), line, lineOf(2)], ({ seq }) => heard.push(seq));
+    log.add([lineOf(1)], ({ seq }) => heard.push(seq));
+    expect(heard).toEqual([0]);
+    expect(log.count).toBe(1);
+    expect(log.problem).toMatch(/^Entry 1 cannot be read/);
+  });
+});

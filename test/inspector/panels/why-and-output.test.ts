@@ -1,0 +1,168 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { startBrowser } from '../../support/browser.ts';
+import { filePage } from '../rig/file-page.ts';
+import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
+
+const browser = await startBrowser();
+if (typeof browser === 'string') process.stderr.write(`skipped: the why card and the output. ${browser}\n`);
+
+const folder = await mkdtemp(join(tmpdir(), 'postchain-why-'));
+const stumbled = recorded(await stumbling());
+const directed = recorded(await manual());
+
+afterAll(async () => {
+  if (typeof browser !== 'string') await browser.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Shown {
+  readonly panel: 'why' | 'output';
+  readonly at?: number | undefined;
+  readonly theme?: 'light' | 'dark';
+  readonly width?: number;
+}
+
+async function open(
+  entries: readonly JournalEntry[],
+  { panel, at, theme = 'light', width = 1280 }: Shown,
+): Promise<Page> {
+  if (typeof browser === 'string') throw new Error(browser);
+  const page = await browser.newPage({ viewport: { width, height: 720 }, colorScheme: theme });
+  page.setDefaultTimeout(10_000);
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  await page.goto(`${filePage(entries, folder)}#panel=${panel}${at === undefined ? '' : `&at=${at}`}`);
+  await page.locator(`.${panel}`).waitFor();
+  onTestFinished(async () => {
+    await page.close();
+    expect(complaints).toEqual([]);
+  });
+  return page;
+}
+
+const seqOf = (entries: readonly JournalEntry[], is: (entry: JournalEntry) => boolean): number =>
+  entries.find(is)?.seq ?? Number.NaN;
+
+/** What axe finds wrong in the panel: contrast, names, roles. */
+async function faults(page: Page): Promise<readonly string[]> {
+  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as typeof globalThis & { axe: typeof import('axe-core') };
+    const { violations } = await axe.run('#panel');
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 120)}`));
+  });
+}
+
+const panelOf = (page: Page) => page.getByRole('tabpanel');
+
+describe.skipIf(typeof browser === 'string')('the why card', () => {
+  it('shows where a run has ended why, with all candidates and the numbers that each saw', async () => {
+    const page = await open(stumbled, { panel: 'why' });
+    expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Why did it end degraded?');
+    const taken = page.locator('[aria-current=true]');
+    expect(await taken.textContent()).toMatch(/confidence reached.*synthesizing.*taken.*confidence 0\.95 above 0\.9/u);
+    expect(await page.getByRole('list', { name: 'Candidates' }).getByText('not evaluated').count()).toBe(12);
+  });
+
+  it('goes from transition to transition, of all machines or of one', async () => {
+    const page = await open(stumbled, { panel: 'why', at: 300 });
+    const transitions = stumbled.filter((entry) => entry.type === 'transition');
+    const before = transitions.findLast(({ seq }) => seq <= 300);
+    const machine = before?.machine;
+    await page.getByRole('checkbox').check();
+    await page.getByRole('button', { name: /Earlier/u }).click();
+    const earlier = transitions.findLast((entry) => entry.machine === machine && entry.seq < (before?.seq ?? 0));
+    await page.getByRole('region', { name: 'Transition' }).getByText(`entry ${earlier?.seq}`).waitFor();
+    await page.getByRole('checkbox').uncheck();
+    await page.getByRole('button', { name: /Later/u }).click();
+    const later = transitions.find(({ seq }) => seq > (earlier?.seq ?? 0));
+    await page.getByRole('region', { name: 'Transition' }).getByText(`entry ${later?.seq}`).waitFor();
+  });
+
+  it('says what became of what a user said, and leads to the transitions that it led to', async () => {
+    const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'run.finished');
+    const page = await open(directed, { panel: 'why', at });
+    expect(await panelOf(page).textContent()).toMatch(/What came of run\.finished\?.*It led to \d transitions/u);
+    const led = page.getByRole('list', { name: 'Transitions that it led to' });
+    const [first = ''] = (await led.getByRole('button').allTextContents()) ?? [];
+    await led.getByRole('button').first().click();
+    await page.getByRole('region', { name: 'Transition' }).getByText(`entry ${first}`).waitFor();
+    expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Why did it go to synthesizing?');
+  });
+
+  it('lists what was ignored so far, and says why', async () => {
+    const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'consent.given');
+    const page = await open(directed, { panel: 'why', at: at + 1 });
+    const ignored = page.getByRole('region', { name: 'Ignored so far' });
+    expect(await ignored.textContent()).toContain('consent.given no way for it');
+    await ignored.getByRole('button', { name: String(at) }).click();
+    await page.getByText('Ignored: the chart has no way for it here.').waitFor();
+  });
+});
+
+describe.skipIf(typeof browser === 'string')('the output', () => {
+  it('fills in as a reply comes, field by field', async () => {
+    const deltas = stumbled.filter((entry) => entry.type === 'text-delta' && entry.attemptId === 's3.intention');
+    const first = await open(stumbled, { panel: 'output', at: deltas[0]?.seq });
+    expect(await first.locator('.attempt').textContent()).toContain('under way');
+    expect(await first.locator('.fields').textContent()).toMatch(/^goal.*alignmentto come$/u);
+    const last = await open(stumbled, { panel: 'output', at: deltas.at(-1)?.seq });
+    expect(await last.locator('.fields').textContent()).toBe(
+      'goalTo knowalternatives(none)clarity0.9unclearIntentfalsealignment(none)',
+    );
+  });
+
+  it('strikes a void reply through, with what was wrong at the field where it fell, and has the other attempts at hand', async () => {
+    const ends = stumbled.filter((entry) => entry.type === 'attempt-end' && entry.attemptId === 's4.observation');
+    const page = await open(stumbled, { panel: 'output', at: ends[2]?.seq });
+    const attempt = page.locator('.attempt');
+    expect(await attempt.locator('.status').textContent()).toMatch(/void/u);
+    const struck = await attempt
+      .locator('.leaf')
+      .evaluateAll((leaves) => leaves.map((leaf) => getComputedStyle(leaf).textDecorationLine));
+    expect(struck).toEqual(['line-through', 'line-through', 'line-through']);
+    const field = attempt.locator('.fields > div').filter({ hasText: 'insights' });
+    expect(await field.locator('.part').nth(1).textContent()).toMatch(/3.*expected string, received number/u);
+    await page.getByRole('button', { name: '1: void' }).click();
+    await page.getByRole('region', { name: 'Attempt 1 at observation' }).waitFor();
+  });
+
+  it('has the answer on top once there is one, with how sure it is and what is missing', async () => {
+    const page = await open(stumbled, { panel: 'output' });
+    const answer = page.getByRole('region', { name: 'Answer' });
+    expect(await answer.textContent()).toMatch(
+      /degraded.*50 %.*It is so, for certain\..*incomplete state.*observation/u,
+    );
+    expect(Number(await answer.getByRole('meter', { name: 'Confidence' }).getAttribute('value'))).toBe(0.5);
+  });
+});
+
+describe.skipIf(typeof browser === 'string')('both of them', () => {
+  it.each(['light', 'dark'] as const)(
+    'can be read, in the %s theme too, and every control has a name',
+    async (theme) => {
+      for (const panel of ['why', 'output'] as const) {
+        const at = panel === 'why' ? undefined : seqOf(stumbled, ({ type }) => type === 'recovery');
+        const page = await open(stumbled, { panel, at, theme });
+        expect(await faults(page)).toEqual([]);
+      }
+    },
+  );
+
+  it('stay within a narrow page', async () => {
+    for (const panel of ['why', 'output'] as const) {
+      const page = await open(stumbled, { panel, width: 420 });
+      const [needed = 0, there = 0] = await page
+        .locator('#panel')
+        .evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+      expect(needed).toBeLessThanOrEqual(there);
+    }
+  });
+});

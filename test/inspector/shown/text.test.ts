@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { duration, shortly, visible } from '../../../inspector/shown/text.ts';
+
+describe('text that comes from a model', () => {
+  it.each([
+    ['turns the direction', 'user\u202egnp.exe', 'user⟨202E⟩gnp.exe'],
+    ['isolates', 'a\u2066b\u2069', 'a⟨2066⟩b⟨2069⟩'],
+    ['is not there', 'pass\u200bword\ufeff', 'pass⟨200B⟩word⟨FEFF⟩'],
+    ['moves the terminal', 'a\u001b[31mred\u0007', 'a⟨001B⟩[31mred⟨0007⟩'],
+    ['is written in tags', 'hi\u{e0041}\u{e0042}', 'hi⟨E0041⟩⟨E0042⟩'],
+    ['ends lines where none shows', 'a\u2028b', 'a⟨2028⟩b'],
+  ])('shows what %s', (_, text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it('keeps line ends, tabs, letters of every script and pictures', () => {
+    const text = 'one\n\ttwo שלום 你好 🙂';
+    expect(visible(text)).toBe(text);
+  });
+
+  it('is cut at whole characters, on one line', () => {
+    expect(shortly('one\n two   three', 20)).toBe('one two three');
+    expect(shortly('🙂🙂🙂🙂', 4)).toBe('🙂…');
+    expect(shortly('x'.repeat(1_000_000), 10)).toBe(`${'x'.repeat(9)}…`);
+  });
+});
+
+describe('a length of time', () => {
+  it.each([
+    [0.04, '0 ms'],
+    [1.26, '1.3 ms'],
+    [840.4, '840 ms'],
+    [12_400, '12.4 s'],
+    [185_000, '3 min 5 s'],
+  ])('of %d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
+});

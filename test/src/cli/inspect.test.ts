@@ -1,0 +1,204 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { TASKS } from '../../../machines/contracts/phase.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { aUser, cli, type startCli, temporaryFolder } from '../../support/cli.ts';
+import { openPage, rawRequest } from '../../support/inspector-page.ts';
+
+type Started = ReturnType<typeof startCli>;
+
+/** The address that it printed. */
+async function addressIn({ text }: Pick<Started, 'text'>): Promise<string> {
+  const printed = /^Inspector: (http:\/\/127\.0\.0\.1:\d+\/[\w-]+\/)$/mu;
+  await expect.poll(() => text.stderr, { timeout: 15_000 }).toMatch(printed);
+  return printed.exec(text.stderr)?.[1] ?? '';
+}
+
+const stays = (started: Started) =>
+  expect.poll(() => started.text.stderr, { timeout: 15_000 }).toContain('Ctrl-C ends it');
+
+/** A model whose reply to one task waits until somebody lets it go. */
+async function aWaitingModel(waitsAt: string) {
+  let go = (): void => {};
+  const gone = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const server = await chatServer(async ({ method, body, response }) => {
+    if (method === 'GET') return void response.end('{}');
+    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    if (task === waitsAt) await gone;
+    streaming(response).end(completion(JSON.stringify(replies[task])));
+  });
+  return { go, env: { OPENAI_BASE_URL: server.baseURL, OPENAI_API_KEY: 'sk-a-key-that-is-secret' } };
+}
+
+describe('postchain run --inspect', () => {
+  it('shows the run while it goes on, stays open when it is over, and ends with its exit code', async () => {
+    const model = await aWaitingModel('intention');
+    const user = aUser(model.env);
+    const started = user.start('run', 'Is it so?', '--model', 'good', '--inspect');
+    const url = await addressIn(started);
+    const page = await openPage(url);
+    const { runs, chosen } = await page.runs((list) => list.runs.length === 1);
+    expect(runs[0]).toMatchObject({ runId: chosen, title: 'Is it so?', status: 'running', live: true, fidelity: [] });
+    const runId = chosen ?? '';
+    page.say({ type: 'open', runId, from: 0 });
+    await expect.poll(() => page.entries(runId).some((entry) => entry.type === 'phase-start')).toBe(true);
+    expect(started.text.stdout).toBe('');
+    model.go();
+    await page.end(runId);
+    await stays(started);
+    expect(started.text.stdout).toContain(replies.synthesis.answerText);
+    const [name] = JSON.parse((await user.call('runs', '--json')).stdout).map((run: { runId: string }) => run.runId);
+    const kept = readFileSync(join(user.place, `${name}.jsonl`), 'utf8')
+      .trimEnd()
+      .split('\n');
+    expect(page.lines(runId)).toEqual(kept.map((line) => line.replace(/,"sum":"[0-9a-f]{8}"\}$/u, '}')));
+    const after = await openPage(url);
+    expect((await after.runs()).runs).toEqual([expect.objectContaining({ status: 'completed', live: false })]);
+    started.child.kill('SIGINT');
+    expect((await started.finished).code).toBe(0);
+    expect((await page.closed).code).toBe(1001);
+    await expect(rawRequest(url)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('Ctrl-C asks for the answer so far while the run is under way, and ends it all afterwards, with 130', async () => {
+    const model = await aWaitingModel('intention');
+    const started = aUser(model.env).start('run', 'Is it so?', '--model', 'good', '--inspect', '--json');
+    const page = await openPage(await addressIn(started));
+    const { chosen } = await page.runs(({ runs }) => runs.length === 1);
+    page.say({ type: 'open', runId: chosen ?? '', from: 0 });
+    await expect.poll(() => page.lines(chosen ?? '').length).toBeGreaterThan(3);
+    started.child.kill('SIGINT');
+    await page.end(chosen ?? '');
+    await stays(started);
+    expect(JSON.parse(started.text.stdout).status).toBe('cancelled');
+    expect(started.text.stderr).toMatch(/^Inspector: .*\nThe inspector stays open; Ctrl-C ends it\.\n$/u);
+    started.child.kill('SIGINT');
+    expect((await started.finished).code).toBe(130);
+  });
+
+  it('lets the page stop the run, and is there for a run that goes on from another, too', async () => {
+    const model = await aWaitingModel('intention');
+    const user = aUser(model.env);
+    const killed = user.start('run', 'Is it so?', '--model', 'good', '--inspect');
+    const first = await openPage(await addressIn(killed));
+    const { chosen } = await first.runs(({ runs }) => runs.length === 1);
+    const runId = chosen ?? '';
+    first.say({ type: 'open', runId, from: 0 });
+    await expect.poll(() => first.entries(runId).some((entry) => entry.type === 'call-start')).toBe(true);
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    const resumed = user.start('resume', 'last', '--inspect', '--quiet');
+    const page = await openPage(await addressIn(resumed));
+    expect((await page.runs(({ runs }) => runs[0]?.live === true)).chosen).toBe(runId);
+    page.say({ type: 'open', runId, from: 0 });
+    page.say({ type: 'send', id: 1, runId, event: { type: 'run.finished' } });
+    expect(await page.reply(1)).toMatchObject({ problem: null });
+    await page.end(runId);
+    expect(page.entries(runId)).toContainEqual(expect.objectContaining({ type: 'resumed' }));
+    await stays(resumed);
+    resumed.child.kill('SIGTERM');
+    expect((await resumed.finished).code).toBe(3);
+  });
+
+  it('with a port that is in use does not begin the run', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await expect.poll(() => server.address()).not.toBeNull();
+    const { port } = server.address() as AddressInfo;
+    const user = aUser({});
+    const { code, stdout, stderr } = await user.call('run', 'Is it so?', '--inspect-port', `${port}`);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe(
+      `postchain: port: got ${port}, which is in use; give another one, or 0 for any that is free.\n`,
+    );
+    expect((await user.call('runs')).stdout).toMatch(/^There are no runs yet/u);
+  });
+});
+
+describe('postchain inspect', () => {
+  it('shows what is kept until Ctrl-C, and opens first what was asked for', async () => {
+    const user = aUser({});
+    await user.call('run', 'What is a cycle?', '--docs', 'docs');
+    await user.call('run', 'What is a journal?', '--docs', 'docs');
+    const [, older] = JSON.parse((await user.call('runs', '--json')).stdout);
+    const started = user.start('inspect', older.runId.slice(0, 10));
+    const url = await addressIn(started);
+    const page = await openPage(url);
+    const { runs, chosen } = await page.runs();
+    expect(chosen).toBe(older.runId);
+    expect(runs.map(({ title, live }) => [title, live])).toEqual([
+      ['What is a journal?', false],
+      ['What is a cycle?', false],
+    ]);
+    page.say({ type: 'open', runId: older.runId, from: 0 });
+    expect((await page.end(older.runId)).problem).toBeNull();
+    expect(page.entries(older.runId).at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
+    expect(started.text.stdout).toBe('');
+    started.child.kill('SIGINT');
+    expect((await started.finished).code).toBe(0);
+    await expect(rawRequest(url)).rejects.toThrow('ECONNREFUSED');
+    const all = user.start('inspect');
+    expect((await (await openPage(await addressIn(all))).runs()).chosen).toBeNull();
+  });
+
+  it('shows a journal file alone, a damaged one as far as it is whole', async () => {
+    const file = join(temporaryFolder(), 'run.jsonl');
+    const user = aUser({});
+    await user.call('run', 'What is a cycle?', '--docs', 'docs', '--journal', file);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(file, lines.with(30, '{"what":1}').join('\n'));
+    const started = user.start('inspect', file, '--port', '0');
+    const page = await openPage(await addressIn(started));
+    const { runs, chosen } = await page.runs();
+    expect(runs).toEqual([expect.objectContaining({ runId: file, title: 'What is a cycle?' })]);
+    expect(chosen).toBe(file);
+    page.say({ type: 'open', runId: file, from: 0 });
+    expect((await page.end(file)).problem).toMatch(/entry 30 cannot be read: it has no checksum/u);
+    expect(page.lines(file)).toHaveLength(30);
+  });
+
+  it('refuses what cannot be shown before it serves anything', async () => {
+    const folder = temporaryFolder();
+    const [text, empty] = [join(folder, 'a.txt'), join(folder, 'b.txt')];
+    writeFileSync(text, 'no journal\n');
+    writeFileSync(empty, '');
+    for (const [args, message] of [
+      [[text], /entry 0 cannot be read: it is no JSON/u],
+      [[empty], /no run begins in it/u],
+      [['nothing'], /There is no run "nothing"/u],
+      [['last'], /There are no runs yet/u],
+      [['--journals', text], /are no folder/u],
+      [['--port', '70000'], /Wanted a port, from 0 to 65535/u],
+      [['--port', 'x'], /Wanted a port/u],
+    ] as const) {
+      const { code, stdout, stderr } = await aUser({}).call('inspect', ...args);
+      expect(stderr).toMatch(message);
+      expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
+    }
+  });
+
+  it('is not loaded by what does not need it', async () => {
+    expect((await cli('--version')).code).toBe(0);
+    expect(packagesOf('dist/cli.js')).toEqual(['commander']);
+    expect(packagesOf('dist/index.js')).not.toContain('ws');
+    expect(packagesOf('dist/inspection.js')).toContain('ws');
+  });
+});
+
+/** The packages that a built file needs before it does anything, by way of the chunks that it imports. */
+function packagesOf(file: string, seen = new Set<string>()): readonly string[] {
+  seen.add(file);
+  const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^"\n]*"([^"\n]+)";?$/gmu);
+  for (const [, name = ''] of imports) {
+    const path = name.startsWith('.') ? join(dirname(file), name) : name;
+    if (path === name) seen.add(name);
+    else if (!seen.has(path)) packagesOf(path, seen);
+  }
+  return [...seen].filter((name) => !name.startsWith('dist/') && !name.startsWith('node:')).toSorted();
+}

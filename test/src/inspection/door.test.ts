@@ -1,0 +1,208 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { builtPage, openPage, rawRequest, startInspector } from '../../support/inspector-page.ts';
+
+const UPGRADE = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+describe('the page', () => {
+  it('is served under the token, with headers that let it do its own work and nothing else', async () => {
+    const { url } = await startInspector();
+    const { host } = new URL(url);
+    const { status, headers, body } = await rawRequest(url);
+    expect({ status, body }).toEqual({ status: 200, body: '<!doctype html><title>The page</title>' });
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'x-frame-options': 'DENY',
+      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; worker-src 'self'; connect-src 'self' ws://${host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    });
+    const script = await rawRequest(`${url}assets/page-1a2b.js`);
+    expect([script.status, script.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+  });
+
+  it('answers HEAD without a body, and its name without the slash with the way to it', async () => {
+    const { url } = await startInspector();
+    const head = await rawRequest(url, { method: 'HEAD' });
+    expect([head.status, head.headers['content-length'], head.body]).toEqual([200, '38', '']);
+    const { status, headers } = await rawRequest(url, { path: new URL(url).pathname.slice(0, -1) });
+    expect([status, headers.location]).toEqual([308, new URL(url).pathname]);
+  });
+
+  it('that is not built says how it is', async () => {
+    const page = builtPage();
+    rmSync(join(page, 'index.html'));
+    const { status, body } = await rawRequest((await startInspector({ page })).url);
+    expect(status).toBe(503);
+    expect(body).toBe('The page of the inspector is not built: npm run build makes it.\n');
+  });
+});
+
+describe('what is refused', () => {
+  it.each([
+    ['no token', '/'],
+    ['a wrong token', `/${'A'.repeat(32)}/`],
+    ['a token that is too long', `/${'A'.repeat(4_000)}/`],
+    ['a whole address', 'http://127.0.0.1/'],
+  ])('%s: there is nothing', async (_, path) => {
+    const { url } = await startInspector();
+    const { status, body, headers } = await rawRequest(url, { path });
+    expect({ status, body }).toEqual({ status: 404, body: 'There is nothing here.\n' });
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it.each([
+    '../outside.js',
+    '..%2foutside.js',
+    '%2e%2e/outside.js',
+    'assets/../../outside.js',
+    'assets/..%5c..%5coutside.js',
+    '/outside.js',
+    '.hidden.js',
+    '%2ehidden.js',
+    'index.html%00.js',
+    'assets',
+    'assets/',
+    'nothing.js',
+    'index.htm',
+  ])('the path %s leads nowhere', async (path) => {
+    const { url } = await startInspector();
+    const { status, body } = await rawRequest(url, { path: `${new URL(url).pathname}${path}` });
+    expect({ status, body }).toEqual({ status: 404, body: 'There is nothing here.\n' });
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is no way to look at it', async (method) => {
+    const { url } = await startInspector();
+    const { status, body, headers } = await rawRequest(url, { method });
+    expect({ status, body }).toEqual({ status: 405, body: 'Only GET and HEAD are answered.\n' });
+    expect(headers.allow).toBe('GET, HEAD');
+  });
+
+  it('a name that is not its own, as a foreign one that leads here has it', async () => {
+    const { url } = await startInspector();
+    const { host, port } = new URL(url);
+    const statusFor = async (name: string, headers = {}) =>
+      (await rawRequest(url, { headers: { host: name, ...headers } })).status;
+    for (const name of [host, `localhost:${port}`, `[::1]:${port}`]) expect(await statusFor(name)).toBe(200);
+    for (const name of ['evil.example', `evil.example:${port}`, 'localhost', '127.0.0.1', `localhost.evil:${port}`])
+      expect(await statusFor(name), name).toBe(403);
+  });
+
+  it('a socket that a page of another server opens; programs, and the page itself, are let in', async () => {
+    const { url } = await startInspector();
+    const { host, port } = new URL(url);
+    const opened = async (headers: Record<string, string>, path = 'socket') =>
+      (await rawRequest(`${url}${path}`, { headers: { ...UPGRADE, ...headers } })).status;
+    expect(await opened({})).toBe(101);
+    expect(await opened({ origin: `http://${host}` })).toBe(101);
+    expect(await opened({ host: `localhost:${port}`, origin: `http://localhost:${port}` })).toBe(101);
+    for (const origin of ['http://evil.example', 'null', `https://${host}`, `http://localhost:${port}`, ''])
+      expect(await opened({ origin }), origin).toBe(403);
+    expect(await opened({ host: 'evil.example', origin: 'http://evil.example' })).toBe(403);
+    for (const path of ['', 'sockets', 'constructor', 'socket/', '__proto__']) expect(await opened({}, path)).toBe(404);
+    const elsewhere = await rawRequest(url, { path: '/socket', headers: UPGRADE });
+    expect([elsewhere.status, elsewhere.body]).toEqual([404, 'There is nothing here.\n']);
+  });
+
+  it('bytes that are no request', async () => {
+    const { url } = await startInspector();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('\u0016\u0003\u0001 this is no HTTP\r\n\r\n');
+    const [answer] = await once(socket.setEncoding('utf8'), 'data');
+    expect(answer).toMatch(/^HTTP\/1\.1 400/u);
+    expect((await rawRequest(url)).status).toBe(200);
+  });
+
+  it('more pages than sixteen', async () => {
+    const { url } = await startInspector();
+    const pages = await Promise.all(Array.from({ length: 16 }, () => openPage(url)));
+    const one = await rawRequest(`${url}socket`, { headers: UPGRADE });
+    expect([one.status, one.body]).toEqual([503, 'There are 16 here already: close one first.\n']);
+    pages[0]?.socket.close();
+    await pages[0]?.closed;
+    await expect.poll(async () => (await rawRequest(`${url}socket`, { headers: UPGRADE })).status).toBe(101);
+  });
+});
+
+describe('what no page says', () => {
+  it.each([
+    ['no JSON', 'what'],
+    ['no object', '3'],
+    ['another type', '{"type":"hello"}'],
+    ['a number that is none', '{"type":"open","runId":"a","from":-1}'],
+    ['no run', '{"type":"open","from":0}'],
+    ['a run that is a text without end', JSON.stringify({ type: 'close', runId: 'a'.repeat(5_000) })],
+    ['bytes', new Uint8Array([1, 2, 3])],
+  ])('ends its socket, and only that one: %s', async (_, message) => {
+    const { url } = await startInspector();
+    const [page, other] = await Promise.all([openPage(url), openPage(url)]);
+    page.socket.send(message);
+    expect(await page.closed).toEqual({ code: 1008, reason: 'No message that a page sends.' });
+    other.say({ type: 'open', runId: 'nothing', from: 0 });
+    expect(await other.end('nothing')).toMatchObject({ problem: 'There is no run "nothing" here.' });
+  });
+
+  it('a message that is too long ends its socket', async () => {
+    const { url } = await startInspector();
+    const page = await openPage(url);
+    page.socket.send(JSON.stringify({ type: 'send', id: 1, runId: 'a', event: 'x'.repeat(70_000) }));
+    expect((await page.closed).code).toBe(1009);
+    expect((await rawRequest(url)).status).toBe(200);
+  });
+});
+
+describe('the server', () => {
+  it('listens on this machine only, with a token that no two servers share', async () => {
+    const [one, other] = await Promise.all([startInspector(), startInspector()]);
+    expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/u);
+    expect(new URL(one.url).pathname).not.toBe(new URL(other.url).pathname);
+  });
+
+  it('says which of its options makes no sense, and that a port is in use', async () => {
+    const { url } = await startInspector();
+    const { port } = new URL(url);
+    await expect(startInspector({ port: Number(port) })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: `port: got ${port}, which is in use; give another one, or 0 for any that is free.`,
+    });
+    await expect(startInspector({ port: 70_000 })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: 'port: got 70000; wanted a port: a whole number from 0 to 65535.',
+    });
+    await expect(startInspector({ journals: 'runs' as never })).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(startInspector({ ports: 1 } as never)).rejects.toThrow('ports: there is no such option');
+  });
+
+  it('closes all that is open, and can be closed twice', async () => {
+    const server = await startInspector();
+    const page = await openPage(server.url);
+    const idle = connect(Number(new URL(server.url).port), '127.0.0.1');
+    await once(idle, 'connect');
+    const gone = once(idle, 'close');
+    await Promise.all([server.close(), server.close()]);
+    expect((await page.closed).code).toBe(1001);
+    await gone;
+    await expect(rawRequest(server.url)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('does not wait for a page that no longer answers', async () => {
+    const server = await startInspector();
+    const page = await openPage(server.url);
+    page.socket.pause();
+    await server.close();
+    await expect(rawRequest(server.url)).rejects.toThrow('ECONNREFUSED');
+    expect(page.socket.readyState).toBe(WebSocket.OPEN);
+  });
+});

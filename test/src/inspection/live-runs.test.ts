@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
+import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import type { Run } from '../../../src/runtime/run.ts';
+import { openPage, startInspector } from '../../support/inspector-page.ts';
+import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts';
+
+/** A model that is asked and never answers: the run stands still until it is told something. */
+const hanging = () => startScripted({ intention: { hang: true } });
+
+const asLines = (run: Run): readonly string[] => run.journal.map((entry) => JSON.stringify(entry));
+
+describe('a run under way', () => {
+  it('is listed, comes with its charts, and is told whole, to its end', async () => {
+    const server = await startInspector();
+    const page = await openPage(server.url);
+    const { run } = hanging();
+    server.watch(run);
+    const listed = await page.runs(({ runs }) => runs.length === 1);
+    expect(listed).toEqual({
+      type: 'runs',
+      runs: [
+        {
+          runId: 'run-1',
+          kind: 'run',
+          title: 'Is it so?',
+          startedAt: expect.stringMatching(/^\d{4}-.*Z$/u),
+          status: 'running',
+          live: true,
+          fidelity: ['It keeps no states of the chart: what a state held at an entry is not known.'],
+        },
+      ],
+      chosen: 'run-1',
+    });
+    page.say({ type: 'open', runId: 'run-1', from: 0 });
+    await settle();
+    run.cancel();
+    expect(await page.end('run-1')).toEqual({ type: 'end', runId: 'run-1', problem: null });
+    expect(page.lines('run-1')).toEqual(asLines(run));
+    expect(page.entries('run-1').at(-1)).toMatchObject({ type: 'run-end', status: 'cancelled' });
+    const [charts] = page.all('charts');
+    expect(charts?.charts.map(({ id }) => id)).toEqual(['postChain', 'attempt', 'actionLoop']);
+    expect(charts?.invoked).toEqual({ attempt: 'attempt', action: 'actionLoop' });
+    const kinds = page.told.map(({ type }) => type);
+    expect(kinds[0]).toBe('hello');
+    expect(kinds.indexOf('charts')).toBeLessThan(kinds.indexOf('entries'));
+    expect((await page.runs(({ runs }) => runs[0]?.live === false)).runs[0]).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('comes in one frame a turn, however many entries that were', async () => {
+    const server = await startInspector();
+    const { run } = startScripted();
+    server.watch(run);
+    const page = await openPage(server.url);
+    page.say({ type: 'open', runId: 'run-1', from: 0 });
+    await page.end('run-1');
+    expect(page.lines('run-1')).toEqual(asLines(run));
+    expect(page.all('entries').length).toBeLessThan(run.journal.length / 10);
+  });
+
+  it('is the same for those who come early, late, again, and when it is over', async () => {
+    const server = await startInspector();
+    const { run } = hanging();
+    server.watch(run);
+    const early = await openPage(server.url);
+    early.say({ type: 'open', runId: 'run-1', from: 0 });
+    await expect.poll(() => early.lines('run-1').length).toBe(run.journal.length);
+    const had = early.lines('run-1').length;
+    early.socket.terminate();
+    const late = await openPage(server.url);
+    late.say({ type: 'open', runId: 'run-1', from: 0 });
+    const again = await openPage(server.url, had);
+    again.say({ type: 'open', runId: 'run-1', from: had });
+    await settle();
+    expect(again.lines('run-1')).toEqual([]);
+    run.cancel();
+    await Promise.all([late.end('run-1'), again.end('run-1')]);
+    const after = await openPage(server.url);
+    after.say({ type: 'open', runId: 'run-1', from: 0 });
+    await after.end('run-1');
+    const all = asLines(run);
+    expect(had).toBeGreaterThan(5);
+    expect(late.lines('run-1')).toEqual(all);
+    expect(after.lines('run-1')).toEqual(all);
+    expect([...early.lines('run-1'), ...again.lines('run-1')]).toEqual(all);
+  });
+
+  it('is left alone by one page while another goes on; opened twice, it begins anew', async () => {
+    const server = await startInspector();
+    const { run } = hanging();
+    server.watch(run);
+    const [one, other] = await Promise.all([openPage(server.url), openPage(server.url)]);
+    for (const page of [one, other]) page.say({ type: 'open', runId: 'run-1', from: 0 });
+    await expect.poll(() => one.lines('run-1').length).toBe(run.journal.length);
+    const had = one.lines('run-1').length;
+    one.say({ type: 'close', runId: 'run-1' });
+    one.say({ type: 'send', id: 1, runId: 'run-1', event: { type: 'run.cancelled' } });
+    await one.reply(1);
+    await other.end('run-1');
+    expect(other.lines('run-1')).toEqual(asLines(run));
+    await one.runs(({ runs }) => runs[0]?.live === false);
+    expect(one.lines('run-1')).toHaveLength(had);
+    expect(one.all('end')).toEqual([]);
+    one.say({ type: 'open', runId: 'run-1', from: had });
+    await one.end('run-1');
+    expect(one.lines('run-1')).toEqual(asLines(run));
+  });
+
+  it('stands once in the list, before its recording, which is there when it is over', async () => {
+    const journals = memoryJournals();
+    const server = await startInspector({ journals });
+    const page = await openPage(server.url);
+    const { chain } = scriptedChain({}, { journals });
+    const run = chain.run({ request: 'Is it so?' });
+    server.watch(run);
+    server.watch(run);
+    await run.answer;
+    const { runs } = await page.runs((list) => list.runs[0]?.live === false);
+    expect(runs).toEqual([expect.objectContaining({ runId: 'run-1', status: 'completed', fidelity: [] })]);
+    const other = await startInspector({ journals });
+    const later = await openPage(other.url);
+    later.say({ type: 'open', runId: 'run-1', from: 0 });
+    await later.end('run-1');
+    expect(later.lines('run-1')).toEqual(asLines(run));
+  });
+
+  it('that is over gives way to newer ones, when many were watched', async () => {
+    const server = await startInspector();
+    const page = await openPage(server.url);
+    for (let number = 0; number < 40; number += 1) {
+      const { chain } = scriptedChain({}, { newId: () => `run-${number}` });
+      const run = chain.run({ request: 'Is it so?' });
+      server.watch(run);
+      await run.answer;
+    }
+    const { runs } = await page.runs((list) => list.runs.length === 32 && list.runs.every(({ live }) => !live));
+    const ids = runs.map(({ runId }) => runId);
+    expect(ids).toContain('run-39');
+    expect(ids).not.toContain('run-7');
+  });
+
+  it('of which an entry cannot be written down ends there, with the reason', async () => {
+    const server = await startInspector();
+    const { run } = hanging();
+    const journal = [...run.journal.slice(0, 3), { seq: 3, atMs: 0, type: 'text-delta', attemptId: 'a', text: 1n }];
+    server.watch({ ...run, journal } as unknown as Run);
+    const page = await openPage(server.url);
+    page.say({ type: 'open', runId: 'run-1', from: 0 });
+    expect((await page.end('run-1')).problem).toMatch(/BigInt/u);
+  });
+});
+
+describe('what a run is told', () => {
+  it('comes to it: the user’s wish to stop', async () => {
+    const server = await startInspector();
+    const { run } = hanging();
+    server.watch(run);
+    const page = await openPage(server.url);
+    page.say({ type: 'send', id: 7, runId: 'run-1', event: { type: 'run.cancelled', reason: 'enough' } });
+    expect(await page.reply(7)).toEqual({ type: 'sent', id: 7, problem: null });
+    expect((await run.answer).status).toBe('cancelled');
+    expect(run.journal).toContainEqual(
+      expect.objectContaining({ type: 'delivery', event: { type: 'run.cancelled', reason: 'enough' } }),
+    );
+  });
+
+  it('comes to it: consent, and other numbers', async () => {
+    const server = await startInspector();
+    const long = { role: 'user' as const, content: `Please. ${'It is a long story. '.repeat(80)}` };
+    const { run } = startScripted({}, { limits: { maxCycles: 2 } }, { history: [long] });
+    server.watch(run);
+    const page = await openPage(server.url);
+    page.say({ type: 'open', runId: 'run-1', from: 0 });
+    await expect.poll(() => page.entries('run-1').some(({ type }) => type === 'consent-asked')).toBe(true);
+    const adjusted: ChainEvent = { type: 'run.adjusted', limits: { maxCycles: 1 } };
+    page.say({ type: 'send', id: 1, runId: 'run-1', event: adjusted });
+    page.say({ type: 'send', id: 2, runId: 'run-1', event: { type: 'consent.given', choice: 'keep' } });
+    expect([await page.reply(1), await page.reply(2)]).toMatchObject([{ problem: null }, { problem: null }]);
+    await page.end('run-1');
+    expect(page.entries('run-1')).toContainEqual(expect.objectContaining({ type: 'consent-resolved' }));
+    expect(page.entries('run-1')).toContainEqual(expect.objectContaining({ type: 'delivery', event: adjusted }));
+  });
+
+  it.each([
+    [{ type: 'run.exploded' }, /^No event of a run: got "run\.exploded"; wanted one of run\.cancelled, /u],
+    [null, /^No event of a run: got null/u],
+    ['run.cancelled', /^No event of a run: got "run\.cancelled"/u],
+    [{ type: 'run.adjusted', limits: { maxCycles: 'many' } }, /^No event of a run/u],
+  ])('%j is refused with the reason, and the run goes on', async (event, problem) => {
+    const server = await startInspector();
+    const { run } = hanging();
+    server.watch(run);
+    const page = await openPage(server.url);
+    const before = run.journal.length;
+    page.say({ type: 'send', id: 1, runId: 'run-1', event });
+    expect((await page.reply(1)) as { problem: string }).toMatchObject({ problem: expect.stringMatching(problem) });
+    expect(run.journal).toHaveLength(before);
+  });
+
+  it('is refused when it is over, and where there is no such run', async () => {
+    const server = await startInspector();
+    const { run } = startScripted();
+    server.watch(run);
+    const page = await openPage(server.url);
+    await page.runs(({ runs }) => runs[0]?.live === false);
+    page.say({ type: 'send', id: 1, runId: 'run-1', event: { type: 'run.cancelled' } });
+    page.say({ type: 'send', id: 2, runId: 'run-2', event: { type: 'run.cancelled' } });
+    expect(await page.reply(1)).toMatchObject({ problem: 'The run is over (completed): it can be told nothing more.' });
+    expect(await page.reply(2)).toMatchObject({ problem: 'There is no run "run-2" here.' });
+  });
+
+  it('is described as JSON Schema, with the numbers that can be adjusted by name', async () => {
+    const page = await openPage((await startInspector()).url);
+    await page.runs();
+    const [hello] = page.all('hello');
+    expect(hello?.version).toBe(1);
+    expect(hello?.events.map(({ type }) => type)).toEqual([
+      'run.cancelled',
+      'run.interrupted',
+      'run.directed',
+      'run.finished',
+      'run.adjusted',
+      'consent.given',
+    ]);
+    expect(hello?.events[2]?.schema).toMatchObject({
+      type: 'object',
+      properties: { type: { const: 'run.directed' }, phase: { type: 'string' } },
+      required: ['type', 'phase'],
+    });
+    const adjusted = Object(hello?.events[4]?.schema['properties']) as Record<string, Record<string, object>>;
+    const { limits, thresholds } = adjusted;
+    expect(limits?.['properties']).toMatchObject({ maxCycles: { type: 'integer', minimum: 1 } });
+    expect(thresholds?.['properties']).toMatchObject({ confidence: { type: 'number', minimum: 0, maximum: 1 } });
+    expect(limits).not.toHaveProperty('required');
+    expect(JSON.stringify(limits)).not.toContain('default');
+  });
+});

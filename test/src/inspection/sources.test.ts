@@ -1,0 +1,171 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import { createDoor, isOwnOrigin } from '../../../src/inspection/door.ts';
+import { lineLog } from '../../../src/inspection/line-log.ts';
+import { servePage } from '../../../src/inspection/page-session.ts';
+import { runList } from '../../../src/inspection/runs.ts';
+import { openSockets, type SocketPlace } from '../../../src/inspection/sockets.ts';
+import type { RunSource, SourceSink } from '../../../src/inspection/source.ts';
+import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
+import { openPage } from '../../support/inspector-page.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const chartNamed = (id: string): RunCharts => ({ charts: [{ id, states: [], transitions: [] }], invoked: {} });
+
+/** A source of another kind: it grows charts, and can be told nothing. */
+function aSystem(info: Partial<InspectedRun> = {}) {
+  const entries: object[] = [];
+  const log = lineLog(entries);
+  const sinks = new Set<SourceSink>();
+  let charts = chartNamed('one');
+  const source: RunSource = {
+    info: () => ({
+      runId: 'system-1',
+      kind: 'system',
+      title: 'Traffic lights',
+      startedAt: '2026-01-01T00:00:00.000Z',
+      status: 'running',
+      live: true,
+      fidelity: ['Guards are not told.'],
+      ...info,
+    }),
+    charts: () => charts,
+    follow(from, sink) {
+      sinks.add(sink);
+      return log.follow(from, sink);
+    },
+  };
+  return {
+    source,
+    log,
+    add(entry: object) {
+      entries.push(entry);
+      log.grew();
+    },
+    grow(id: string) {
+      charts = chartNamed(id);
+      for (const sink of sinks) sink.charts(charts);
+    },
+  };
+}
+
+/** The server's parts, with another place beside that of pages. */
+async function serve(places: readonly [string, SocketPlace][] = []) {
+  const runs = runList(null);
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const door = createDoor(port);
+  const pages: SocketPlace = {
+    maxMessageBytes: 1_000,
+    maxSockets: 2,
+    allows: isOwnOrigin,
+    accept: (socket) => servePage(socket, runs),
+  };
+  const sockets = openSockets(door, new Map([['socket', pages], ...places]));
+  server.on('upgrade', sockets.upgrade);
+  onTestFinished(async () => {
+    server.close();
+    await sockets.close();
+  });
+  return { runs, url: `http://127.0.0.1:${port}/${door.token}/` };
+}
+
+describe('a system of another program', () => {
+  it('is listed and told as a run is, and its charts again when they grow', async () => {
+    const { runs, url } = await serve();
+    const system = aSystem();
+    const remove = runs.add(system.source);
+    const page = await openPage(url);
+    expect((await page.runs()).runs).toEqual([system.source.info()]);
+    page.say({ type: 'open', runId: 'system-1', from: 0 });
+    system.add({ seq: 0 });
+    await expect.poll(() => page.lines('system-1')).toEqual(['{"seq":0}']);
+    system.grow('two');
+    system.add({ seq: 1 });
+    await expect.poll(() => page.lines('system-1')).toHaveLength(2);
+    expect(page.all('charts').map(({ charts }) => charts[0]?.id)).toEqual(['one', 'two']);
+    system.log.end('It went away.');
+    expect((await page.end('system-1')).problem).toBe('It went away.');
+    remove();
+    await page.runs((list) => list.runs.length === 0);
+  });
+
+  it('can be told nothing, and is made no test', async () => {
+    const { runs, url } = await serve();
+    runs.add(aSystem().source);
+    const page = await openPage(url);
+    page.say({ type: 'send', id: 1, runId: 'system-1', event: { type: 'run.cancelled' } });
+    page.say({ type: 'test', id: 2, runId: 'system-1' });
+    expect(await page.reply(1)).toMatchObject({ problem: 'It is not under way here: it cannot be told anything.' });
+    expect(await page.reply(2)).toMatchObject({ problem: 'Only a run of PostChain can be made a test.' });
+  });
+
+  it('stands in the list by its time, and how it stands can change', async () => {
+    const { runs, url } = await serve();
+    let live = true;
+    const system = aSystem();
+    runs.add({ ...system.source, info: () => ({ ...system.source.info(), live }) });
+    runs.add(aSystem({ runId: 'system-2', startedAt: '2025-01-01T00:00:00.000Z' }).source);
+    runs.watch(startScripted().run);
+    const page = await openPage(url);
+    const { runs: listed } = await page.runs();
+    expect(listed.map(({ startedAt }) => startedAt)).toEqual(
+      listed
+        .map(({ startedAt }) => startedAt)
+        .toSorted()
+        .reverse(),
+    );
+    expect(listed).toHaveLength(3);
+    live = false;
+    runs.changed();
+    await page.runs((list) => list.runs.some(({ runId, live: is }) => runId === 'system-1' && !is));
+  });
+
+  it('that cannot be shown ends with the reason, and the page stays', async () => {
+    const { runs, url } = await serve();
+    const { source } = aSystem();
+    const broken = (): never => {
+      throw new Error('It has no charts.');
+    };
+    runs.add({ ...source, charts: broken });
+    const page = await openPage(url);
+    page.say({ type: 'open', runId: 'system-1', from: 0 });
+    expect((await page.end('system-1')).problem).toBe('It has no charts.');
+  });
+});
+
+describe('another place for sockets', () => {
+  it('has its own rules: who is let in, how long a message may be, how many there are', async () => {
+    const heard: number[] = [];
+    const { url } = await serve([
+      [
+        'systems',
+        {
+          maxMessageBytes: 100_000,
+          maxSockets: 1,
+          allows: (origin) => origin === 'http://localhost:5173',
+          accept: (socket) => void socket.on('message', (data) => heard.push(String(data).length)),
+        },
+      ],
+    ]);
+    const address = `${url.replace('http', 'ws')}systems`;
+    const opened = (origin: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(address, { origin });
+        onTestFinished(() => socket.terminate());
+        socket.once('open', () => {
+          socket.send('x'.repeat(50_000));
+          resolve('open');
+        });
+        socket.once('error', ({ message }) => resolve(message));
+      });
+    expect(await opened('http://evil.example')).toBe('Unexpected server response: 403');
+    expect(await opened('http://localhost:5173')).toBe('open');
+    await expect.poll(() => heard).toEqual([50_000]);
+    expect(await opened('http://localhost:5173')).toBe('Unexpected server response: 503');
+    expect((await (await openPage(url)).runs()).runs).toEqual([]);
+  });
+});

@@ -1,0 +1,122 @@
+import { createServer } from 'node:net';
+import { createBrowserReceiver, createWebSocketReceiver } from '@statelyai/inspect';
+import { createInspectorServer } from '@statelyai/inspect/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { type BridgedRun, statelyBridge } from '../../../../src/inspection/stately/bridge.ts';
+import type { StatelyMessage } from '../../../../src/inspection/stately/journal-messages.ts';
+import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
+import { scriptedChain } from '../../../support/run-chain.ts';
+
+function startedRun() {
+  return scriptedChain({}, { journals: memoryJournals() }).chain.run({ request: 'Is it so?' });
+}
+
+async function messagesOf(run: BridgedRun): Promise<StatelyMessage[]> {
+  const messages: StatelyMessage[] = [];
+  await statelyBridge(run, (message) => void messages.push(message)).done;
+  return messages;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function openServer() {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
+  return { server, url: `ws://127.0.0.1:${(server.address() as { port: number }).port}` };
+}
+
+const asSent = (messages: readonly unknown[]): unknown[] => messages.map((one) => JSON.parse(JSON.stringify(one)));
+
+describe('the bridge to an inspector', () => {
+  it("reaches the receiver of Stately's package through its own server, in order", async () => {
+    const port = await freePort();
+    const server = createInspectorServer({ port, autoOpen: false });
+    onTestFinished(() => server.stop());
+    const got: unknown[] = [];
+    const url = `ws://localhost:${port}`;
+    createWebSocketReceiver({ server: url }).subscribe((message) => void got.push(message));
+    const run = startedRun();
+    await run.answer;
+    // The server tells a receiver that comes later what came before, but only so much of it.
+    await statelyBridge(run.journal.slice(0, 20), url).done;
+    await statelyBridge(run, url).done;
+    const wanted = asSent([...(await messagesOf(run.journal.slice(0, 20))), ...(await messagesOf(run))]);
+    await vi.waitFor(() => expect(got.length).toBeGreaterThanOrEqual(wanted.length), { timeout: 10_000 });
+    expect(got).toEqual(wanted);
+  });
+
+  it("is understood by the package's receiver in a browser's window", async () => {
+    const listeners: ((event: { data: unknown }) => void)[] = [];
+    const window = { addEventListener: (_: string, listener: never) => void listeners.push(listener), opener: null };
+    const got: unknown[] = [];
+    createBrowserReceiver({ window: window as never }).subscribe((message) => void got.push(message));
+    const run = startedRun();
+    await run.answer;
+    const messages = await messagesOf(run);
+    for (const data of messages) for (const listener of listeners) listener({ data });
+    expect(got).toEqual(messages);
+  });
+
+  it('sends a run as it goes, whose answer does not wait for it', async () => {
+    const { server, url } = await openServer();
+    const got: string[] = [];
+    server.on('connection', (socket) => socket.on('message', (data) => void got.push(String(data))));
+    const run = startedRun();
+    await statelyBridge(run, url).done;
+    await vi.waitFor(async () => expect(got).toHaveLength((await messagesOf(run.journal)).length));
+    expect(got.map((text) => JSON.parse(text))).toEqual(asSent(await messagesOf(run.journal)));
+  });
+
+  it('tells by its promise that there is no connection, and the run goes on', async () => {
+    const run = startedRun();
+    const { done } = statelyBridge(run, `ws://127.0.0.1:${await freePort()}`);
+    await expect(done).rejects.toThrow(/No inspector at ws:\/\/127\.0\.0\.1:\d+: got ".*ECONNREFUSED/u);
+    expect((await run.answer).status).toBe('completed');
+    await expect(statelyBridge(run, 'nonsense').done).rejects.toThrow('No inspector at nonsense');
+  });
+
+  it('tells that the other side went away in the middle', async () => {
+    const { server, url } = await openServer();
+    server.on('connection', (socket) => socket.once('message', () => socket.close()));
+    const never = {
+      async *[Symbol.asyncIterator]() {
+        const run = startedRun();
+        await run.answer;
+        yield* run.journal.slice(0, 5);
+        await new Promise(() => {});
+      },
+    };
+    await expect(statelyBridge(never, url).done).rejects.toThrow('it closed the connection');
+  });
+
+  it('stops where it is closed, though the run goes on', async () => {
+    const { chain } = scriptedChain({ action: { never: true } as never });
+    const run = chain.run({ request: 'Is it so?' });
+    const messages: StatelyMessage[] = [];
+    const bridge = statelyBridge(run, (message) => void messages.push(message));
+    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(3));
+    bridge.close();
+    await bridge.done;
+    const { length } = messages;
+    run.cancel();
+    await run.answer;
+    expect(messages).toHaveLength(length);
+  });
+
+  it('gives what its function threw, and nothing to a run', async () => {
+    const run = startedRun();
+    const bridge = statelyBridge(run, () => {
+      throw new Error('no more');
+    });
+    await expect(bridge.done).rejects.toThrow('no more');
+    expect((await run.answer).status).toBe('completed');
+  });
+});

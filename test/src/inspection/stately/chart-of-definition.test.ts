@@ -1,0 +1,94 @@
+import { createInspector } from '@statelyai/inspect';
+import { describe, expect, it } from 'vitest';
+import { type AnyStateMachine, assign, createMachine, not } from 'xstate';
+import { actionMachine } from '../../../../machines/action/action.machine.ts';
+import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
+import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
+import { type Chart, chartOf } from '../../../../src/diagram/chart.ts';
+import { chartOfOutline } from '../../../../src/inspection/stately/chart-of-definition.ts';
+import { decodeDefinition } from '../../../../src/inspection/stately/decode.ts';
+import { machineDefinition } from '../../../../src/inspection/stately/machine-definition.ts';
+import { machineOutline } from '../../../../src/inspection/stately/machine-outline.ts';
+import { callerMachine, flatMachine, playerMachine } from './machines.ts';
+
+const machines: readonly AnyStateMachine[] = [
+  chainMachine,
+  attemptMachine,
+  actionMachine,
+  playerMachine,
+  callerMachine,
+  flatMachine,
+];
+
+/** What the package sends of a machine. */
+function sentDefinition(machine: AnyStateMachine, serializationDepthLimit?: number): string {
+  const sent: { definition?: string }[] = [];
+  const inspector = createInspector(
+    { send: (message) => void sent.push(message as never) },
+    serializationDepthLimit === undefined ? {} : { serializationDepthLimit },
+  );
+  inspector.actor({ logic: machine, sessionId: 'x:0' } as never);
+  return sent[0]?.definition ?? '';
+}
+
+function chartFrom(text: string): Chart {
+  const read = decodeDefinition(text);
+  if (read === null) throw new Error('no definition');
+  return chartOfOutline(machineOutline(read.definition));
+}
+
+/** In the order of names, by which the package sorts; a guard that is a function has no name in `chartOf`. */
+function sorted({ id, states, transitions }: Chart): unknown {
+  const byText = (one: unknown, other: unknown) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+  const guarded = transitions.map((transition) => ({
+    ...transition,
+    guard: transition.guard === undefined ? 'inline' : transition.guard,
+  }));
+  return { id, states: [...states].sort(byText), transitions: guarded.sort(byText) };
+}
+
+describe('the chart of a definition that an inspector sent', () => {
+  it.each(machines.map((machine) => [machine.id, machine] as const))(
+    'is the chart of the machine: %s',
+    (_, machine) => {
+      expect(sorted(chartFrom(sentDefinition(machine, 30)))).toEqual(sorted(chartOf(machine)));
+    },
+  );
+
+  it('has the order of the machine where the definition has it, as ours do', () => {
+    const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
+    for (const machine of [chainMachine, attemptMachine, actionMachine])
+      expect(chartFrom(machineDefinition(machine))).toEqual(plain(chartOf(machine)));
+  });
+
+  it('lacks what the package cut by default, ten levels down, and it is told', () => {
+    const read = decodeDefinition(sentDefinition(chainMachine));
+    expect(read?.truncated).toBe(true);
+    const chart = chartFrom(sentDefinition(chainMachine));
+    expect(chart.states).toHaveLength(chartOf(chainMachine).states.length);
+    expect(decodeDefinition(sentDefinition(chainMachine, 30))?.truncated).toBe(false);
+  });
+
+  it('calls functions by their names, and inline where they have none but that of their place', () => {
+    const isLate = () => true;
+    const machine = createMachine({
+      id: 'm',
+      on: {
+        A: { guard: isLate, actions: [function ring() {}, () => {}, assign({})] },
+        B: { guard: () => true, actions: () => {} },
+        C: { guard: not('open'), actions: [{ type: 'note', params: () => 1 }] },
+      },
+    });
+    const { transitions } = chartFrom(sentDefinition(machine));
+    expect(transitions.map(({ guard, actions }) => [guard, ...actions])).toEqual([
+      ['isLate', 'ring', 'inline', 'xstate.assign'],
+      ['inline', 'inline'],
+      ['not', 'note'],
+    ]);
+  });
+
+  it('is none for an actor that is no machine', () => {
+    for (const text of ['{"id":"x:1"}', '{"type":"fetch"}', '"id"', '[1]', '{', undefined])
+      expect(decodeDefinition(text)).toBeNull();
+  });
+});

@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decode } from '../../../../src/inspection/stately/decode.ts';
+import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
+import { stateAt } from '../../../../src/journal/state-at.ts';
+
+const definition = {
+  id: 'm',
+  initial: 'a',
+  states: {
+    a: { on: { GO: [{ guard: 'g', target: 'b' }, { target: 'c' }] } },
+    b: { type: 'parallel', states: { x: { initial: 'one', states: { one: {}, two: {} } }, y: {} }, on: { GO: 'a' } },
+    c: { always: 'a' },
+  },
+};
+
+const actor = (sessionId: string, members: object = {}) => ({
+  type: '@xstate.actor',
+  sessionId,
+  rootId: 'x:0',
+  createdAt: '1000',
+  name: 'm',
+  definition: JSON.stringify(definition),
+  snapshot: { status: 'active', value: 'a', context: {} },
+  ...members,
+});
+const snapshot = (sessionId: string, value: unknown, members: object = {}, type = 'GO') => ({
+  type: '@xstate.snapshot',
+  sessionId,
+  rootId: 'x:0',
+  createdAt: '1001',
+  event: { type },
+  snapshot: { status: 'active', value, ...members },
+});
+
+function received(messages: Iterable<unknown>, limits?: { actors: number; entries: number }) {
+  const receiver = statelyReceiver({ id: 'a', ...(limits && { limits }) });
+  for (const message of messages) receiver.receive(typeof message === 'string' ? message : JSON.stringify(message));
+  return receiver;
+}
+
+const session = fc.constantFrom('x:0', 'x:1', 'x:2', '__proto__');
+const value = fc.oneof(
+  fc.constantFrom('a', 'b', 'c', { b: { x: 'two', y: {} } }, { b: { x: 'one' } }, { __proto__: null, b: 3 }),
+  fc.jsonValue(),
+);
+const aMessage = fc.oneof(
+  fc.record({ id: session, members: fc.jsonValue() }).map(({ id, members }) => actor(id, Object(members))),
+  session.map((id) => actor(id)),
+  fc.record({ id: session, value, context: fc.jsonValue() }).map((it) => snapshot(it.id, it.value, it)),
+  fc
+    .record({ id: session, status: fc.constantFrom('done', 'error', 'stopped', 'other') })
+    .map(({ id, status }) => snapshot(id, 'a', { status })),
+  session.map((sessionId) => ({ type: '@xstate.event', sessionId, rootId: 'x:0', event: { type: 'GO' } })),
+  fc.jsonValue(),
+  fc.string(),
+);
+
+describe('messages that no inspector should send', () => {
+  it('make a journal all the same: nothing throws, numbers and times go on, and it can be followed from anywhere', () => {
+    fc.assert(
+      fc.property(fc.array(aMessage, { maxLength: 60 }), fc.nat(), (messages, share) => {
+        const receiver = received(messages);
+        receiver.close();
+        for (const system of receiver.systems) {
+          const { entries } = system;
+          expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
+          expect(entries.every(({ atMs }, index) => atMs >= (entries[index - 1]?.atMs ?? 0))).toBe(true);
+          expect(entries[0]?.type ?? 'keyframe').toBe('keyframe');
+          const followed: unknown[] = [];
+          const from = share % (entries.length + 1);
+          system.follow(from, { charts: () => {}, entries: (_, more) => void followed.push(...more), end: () => {} });
+          expect(followed).toEqual(entries.slice(from));
+          const ids = system.charts().charts.map(({ id }) => id);
+          expect(new Set(ids).size).toBe(ids.length);
+          stateAt(entries, entries.length);
+          JSON.stringify([entries, system.info(), system.charts()]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are counted where they cannot be read, and left alone where they are of another kind', () => {
+    const unreadable = ['{', '7', 'null', '[]', { type: '@xstate.event' }, { type: '@xstate.actor', sessionId: 7 }];
+    const other = [{ type: '@xstate.microstep', sessionId: 'x:0' }, { type: '@statelyai.connected' }];
+    const [system] = received([...unreadable, actor('x:0'), ...other]).systems;
+    expect(system?.info().fidelity).toContain('6 messages could not be read.');
+    expect(system?.entries).toHaveLength(1);
+  });
+
+  it('may be nested deeper than any stack: the deep parts are cut', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const text = JSON.stringify(snapshot('x:0', 'a')).replace('"value":"a"', `"value":"a","context":${deep}`);
+    const [system] = received([actor('x:0'), text, actor('x:1', { definition: `{"states":${deep}}` })]).systems;
+    expect(system?.info().fidelity.join(' ')).toContain('nested deep were cut');
+    expect(decode(deep).kind).toBe('malformed');
+  });
+
+  it('may hold members that would change other objects: they are left out', () => {
+    const text = JSON.stringify(snapshot('x:0', 'a', { context: { n: 1 } }, 'xstate.init')).replace(
+      '"n":1',
+      '"n":1,"__proto__":{"polluted":true}',
+    );
+    const evil = JSON.stringify(definition).replace('"states":{', '"states":{"__proto__":{"id":"evil"},');
+    const [system] = received([actor('x:0', { definition: evil }), text]).systems;
+    expect(stateAt(system?.entries ?? [], 9)).toEqual({ m: { n: 1 } });
+    expect(system?.charts().charts[0]?.states.map(({ id }) => id)).not.toContain('evil');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('may define more than can be drawn: the chart is cut, and says so', () => {
+    const states = Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [`s${at}`, {}]));
+    const on = { GO: Array.from({ length: 30_000 }, () => ({ guard: 'g', target: '.s1' })) };
+    const [system] = received([actor('x:0', { definition: JSON.stringify({ id: 'm', states, on }) })]).systems;
+    expect(system?.charts().charts[0]?.states).toHaveLength(2000);
+    expect(system?.charts().charts[0]?.transitions).toHaveLength(64);
+    expect(system?.info().fidelity.join(' ')).toContain('its chart is not whole');
+  });
+
+  it('are no more than is kept, of actors and of entries', () => {
+    const many = Array.from({ length: 50 }, (_, at) => actor(`x:${at}`));
+    const steps = Array.from({ length: 100 }, (_, at) => snapshot('x:0', at % 2 ? 'a' : 'b'));
+    const [system] = received([...many, ...steps], { actors: 10, entries: 60 }).systems;
+    expect(system?.charts().charts).toHaveLength(10);
+    expect(system?.entries).toHaveLength(60);
+    expect(system?.info().fidelity).toEqual(
+      expect.arrayContaining([
+        '40 actors too many: nothing of them is shown.',
+        'There were more messages than are kept: the latest are missing.',
+      ]),
+    );
+  });
+});
+
+describe('messages that were lost or came in another order', () => {
+  it('leave an actor without a beginning: it begins where it was announced, and that is said', () => {
+    const [system] = received([
+      actor('x:0', { snapshot: { status: 'active', value: 'b' } }),
+      snapshot('x:0', 'a'),
+    ]).systems;
+    const seen = system?.entries.flatMap((entry) =>
+      entry.type === 'transition' ? [[entry.event, ...entry.target]] : [],
+    );
+    expect(seen).toEqual([
+      ['xstate.init', 'm.b'],
+      ['GO', 'm.a'],
+    ]);
+    expect(system?.info().fidelity).toContain('Of m the beginning is missing.');
+  });
+
+  it('leave an actor without a chart until it is announced', () => {
+    const messages = [
+      snapshot('x:0', 'a', { context: { n: 1 } }),
+      actor('x:0'),
+      snapshot('x:0', 'c', { context: { n: 2 } }),
+    ];
+    const [system] = received(messages).systems;
+    expect(system?.info().fidelity.join(' ')).toContain('1 message to actors that were not announced before');
+    expect(system?.charts().charts.map(({ id }) => id)).toEqual(['m']);
+    expect(stateAt(system?.entries ?? [], 99)).toMatchObject({ m: { n: 2 } });
+  });
+
+  it('end with the connection, and that is said where the program had not ended', () => {
+    const receiver = received([actor('x:0')]);
+    expect(receiver.systems[0]?.info()).toMatchObject({ status: 'running', live: true });
+    receiver.close();
+    expect(receiver.systems[0]?.info()).toMatchObject({ status: 'interrupted', live: false });
+    expect(receiver.systems[0]?.info().fidelity).toContain('The connection ended before the program did.');
+    expect(receiver.systems[0]?.entries.at(-1)?.type).toBe('run-stopped');
+  });
+});
+
+describe('two actors of one definition', () => {
+  it('are two charts while both live, and one where the second begins after the first has ended', () => {
+    const both = received([actor('x:0'), actor('x:1')]).systems[0];
+    expect(both?.charts().charts.map(({ id }) => id)).toEqual(['m', 'm x:1']);
+    const one = received([actor('x:0'), actor('x:1'), snapshot('x:1', 'a', { status: 'done' }), actor('x:2')])
+      .systems[0];
+    expect(one?.charts().charts.map(({ id }) => id)).toEqual(['m', 'm x:1']);
+    const machines = one?.entries.flatMap((entry) => (entry.type === 'transition' ? [entry.machine] : []));
+    expect(machines).toEqual(['m x:1']);
+  });
+});

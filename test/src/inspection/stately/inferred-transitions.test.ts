@@ -1,0 +1,123 @@
+import { createInspector } from '@statelyai/inspect';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type AnyStateMachine, createActor, createMachine, type InspectionEvent, raise } from 'xstate';
+import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
+import { createVerdictLogs } from '../../../../src/journal/guard-verdicts.ts';
+import { observeSystem } from '../../../../src/journal/observe.ts';
+
+const OUTER = ['p', 'q', 'r', 's'];
+const EVENTS = ['E', 'F.one', 'F.two'];
+const PATTERNS = [...EVENTS, 'F.*', '*'];
+
+/** Where candidates go, each with a guard or none. */
+const candidates = (inner: string) =>
+  fc
+    .uniqueArray(fc.record({ to: fc.constantFrom(...OUTER), guard: fc.constantFrom('yes', 'no', null) }), {
+      selector: ({ to }) => to,
+      maxLength: 3,
+    })
+    .map((list) => list.map(({ to, guard }) => ({ target: `#m.${to}.${inner}`, ...(guard !== null && { guard }) })));
+
+/** Each pattern of a state leads elsewhere than that of the state around it: so where an event led tells who took it. */
+const handlers = (inner: string) =>
+  fc.constantFrom(...PATTERNS).chain((pattern) => candidates(inner).map((list) => ({ [pattern]: list })));
+
+const aMachine = fc.tuple(...OUTER.map(() => fc.tuple(handlers('a'), handlers('b'), handlers('c')))).map((all) =>
+  createMachine(
+    {
+      id: 'm',
+      initial: 'p',
+      states: Object.fromEntries(
+        all.map(([around, first, second], at) => [
+          OUTER[at] as string,
+          { initial: 'a', on: around, states: { a: { on: first }, b: { on: second }, c: {} } },
+        ]),
+      ),
+    } as never,
+    { guards: { yes: () => true, no: () => false } },
+  ),
+);
+
+/** What a machine did that changed its state, and what is made of its messages. */
+async function playedTwice(machine: AnyStateMachine, events: readonly string[]) {
+  const steps: object[] = [];
+  const observe = observeSystem((fact) => void steps.push(fact), createVerdictLogs());
+  const receiver = statelyReceiver({ id: 'a' });
+  const inspector = createInspector({ send: (message) => receiver.receive(JSON.stringify(message)) });
+  const inspect = (event: InspectionEvent): void => {
+    observe(event);
+    inspector.inspect.next?.(event);
+  };
+  const actor = createActor(machine, { inspect }).start();
+  const real: object[] = [];
+  for (const type of events) {
+    const before = JSON.stringify(actor.getSnapshot().value);
+    steps.length = 0;
+    actor.send({ type });
+    if (JSON.stringify(actor.getSnapshot().value) !== before) real.push(...steps);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  const [system] = receiver.systems;
+  const entries = system?.entries.flatMap((entry) => (entry.type === 'transition' ? [entry] : [])) ?? [];
+  const inferred = entries.slice(1).map(({ seq: _, atMs: __, ...fact }) => fact);
+  return { real, inferred, fidelity: system?.info().fidelity ?? [] };
+}
+
+describe('which transition was taken, as inferred', () => {
+  it('is the one that was, with its candidates, wherever no other leads to the same state', async () => {
+    await fc.assert(
+      fc.asyncProperty(aMachine, fc.array(fc.constantFrom(...EVENTS), { maxLength: 12 }), async (machine, events) => {
+        const { real, inferred } = await playedTwice(machine, events);
+        expect(inferred).toEqual(real);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is that of the innermost state, in whichever region it is', async () => {
+    const region = (on: object) => ({ initial: 'one', states: { one: { on }, two: {} } });
+    const machine = createMachine({
+      id: 'm',
+      type: 'parallel',
+      on: { GO: { guard: () => true, target: '.y.two' } },
+      // The other region only enters again what it was in.
+      states: { x: region({ GO: 'one' }), y: region({ GO: 'two' }) },
+    });
+    const { inferred } = await playedTwice(machine, ['GO']);
+    expect(inferred).toMatchObject([{ source: 'm.y.one', target: ['m.x.one', 'm.y.two'], candidates: [] }]);
+  });
+
+  it('is the first of several steps where an event led on at once, and their target is where it ended', async () => {
+    const leadsTo = (other: string) =>
+      createMachine({
+        id: 'm',
+        initial: 'a',
+        states: {
+          a: { on: { GO: [{ guard: () => false, target: other }, { target: 'b' }] } },
+          b: { always: 'c' },
+          c: { initial: 'x', states: { x: { always: 'y' }, y: { type: 'final' } }, onDone: 'd' },
+          d: {},
+          e: {},
+        },
+      });
+    const known = await playedTwice(leadsTo('e'), ['GO']);
+    const candidates = [{ verdict: 'false' }, { verdict: 'taken' }];
+    expect(known.inferred).toMatchObject([{ source: 'm.a', target: ['m.d'], candidates }]);
+    const { inferred, fidelity } = await playedTwice(leadsTo('d'), ['GO']);
+    // Nothing tells that the guard said no: its target is where the event led.
+    expect(inferred).toMatchObject([{ source: 'm.a', target: ['m.d'], candidates: [{ verdict: 'taken' }, {}] }]);
+    expect(fidelity).toContain('Guards that are functions have no name but "inline" or that of the function.');
+  });
+
+  it('is not known where an action led elsewhere', async () => {
+    const machine = createMachine({
+      id: 'm',
+      initial: 'a',
+      states: { a: { on: { GO: 'b' } }, b: { on: { ON: 'c' }, entry: raise({ type: 'ON' }) }, c: {} },
+    });
+    const { inferred, fidelity } = await playedTwice(machine, ['GO']);
+    expect(inferred).toMatchObject([{ source: 'm.a', target: ['m.c'], candidates: [] }]);
+    expect(fidelity).toContain('1 change of state fit no transition of the chart.');
+  });
+});

@@ -15,27 +15,36 @@ export interface ListedOperation {
 
 /** The operations of a run, in order. A phase applies what the phase before it made: the journal tells it where it is applied [C3]. */
 export function listOperations(entries: Iterable<JournalEntry>): readonly ListedOperation[] {
-  const listed: ListedOperation[] = [];
-  const chars = new Map<string, number>();
-  let made: { readonly step: number; readonly phase: Phase } | null = null;
-  for (const entry of entries) {
-    for (const { id, content } of begunWith(entry)) chars.set(id, content.length);
-    if (entry.type !== 'operations') continue;
-    const { step, phase } = made ?? entry;
-    for (const operation of entry.applied) {
-      const before = chars.get(operation.target) ?? null;
-      const after = charsAfter(operation, before);
-      if (after === null) chars.delete(operation.target);
-      else chars.set(operation.target, after);
-      listed.push({ step, phase, operation, before, after });
-    }
-    made = { step: entry.step, phase: entry.phase };
-  }
+  const { listed, take } = operationList();
+  for (const entry of entries) take(entry);
   return listed;
 }
 
-/** The messages that a run begins with. */
-function begunWith(entry: JournalEntry): readonly Message[] {
+/** The same, entry by entry: what was applied stands at the end of `listed` after each. */
+export function operationList(): { readonly listed: readonly ListedOperation[]; take(entry: JournalEntry): void } {
+  const listed: ListedOperation[] = [];
+  const chars = new Map<string, number>();
+  let made: { readonly step: number; readonly phase: Phase } | null = null;
+  return {
+    listed,
+    take(entry) {
+      for (const { id, content } of begunWith(entry)) chars.set(id, content.length);
+      if (entry.type !== 'operations') return;
+      const { step, phase } = made ?? entry;
+      for (const operation of entry.applied) {
+        const before = chars.get(operation.target) ?? null;
+        const after = charsAfter(operation, before);
+        if (after === null) chars.delete(operation.target);
+        else chars.set(operation.target, after);
+        listed.push({ step, phase, operation, before, after });
+      }
+      made = { step: entry.step, phase: entry.phase };
+    },
+  };
+}
+
+/** The messages that an entry tells a run to begin with. */
+export function begunWith(entry: JournalEntry): readonly Message[] {
   if (entry.type === 'run-start') return initialMessages(entry);
   return entry.type === 'session-recalled' ? entry.messages : [];
 }
@@ -63,7 +72,7 @@ export function contextChanges(before: readonly Message[], after: readonly Messa
   for (const message of after) {
     const was = old.get(message.id) ?? null;
     if (was === null) changes.push({ messageId: message.id, change: 'back', before: null, after: message });
-    else if (JSON.stringify(was) !== JSON.stringify(message))
+    else if (was !== message && JSON.stringify(was) !== JSON.stringify(message))
       changes.push({ messageId: message.id, change: 'changed', before: was, after: message });
   }
   for (const message of before)

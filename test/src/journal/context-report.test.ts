@@ -4,7 +4,7 @@ import type { ContextOperation } from '../../../machines/contracts/context-opera
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
-import { contextChanges, listOperations } from '../../../src/cli/context-report.ts';
+import { contextChanges, listOperations } from '../../../src/journal/context-report.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 const message = (id: string, content: string): Message => ({

@@ -1,0 +1,102 @@
+import type { Limits } from '../../machines/contracts/budget.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { Message } from '../../machines/contracts/message.ts';
+import type { ContextStatistics } from '../../machines/contracts/phases/understanding.ts';
+import type { RunLog } from '../log/run-log.ts';
+import type { ContextAt } from './context-at.ts';
+import type { Places } from './places.ts';
+import type { RunFold } from './run-fold.ts';
+import { countUpTo, lastBegunBy, lastUpTo } from './sorted.ts';
+
+/** A number of a run against its bound. */
+export interface Measure {
+  readonly name: string;
+  readonly value: number;
+  readonly limit: number;
+  readonly unit: 'tokens' | 'calls' | 'messages' | 'cycles' | 'ms';
+  /** How the number was got, where it was not counted. */
+  readonly note: string | null;
+}
+
+/** The last time that the context was measured. */
+interface Evaluated {
+  readonly seq: number;
+  readonly step: number;
+  readonly statistics: ContextStatistics;
+  readonly problem: string | null;
+}
+
+export interface Budget {
+  readonly context: readonly Measure[];
+  readonly run: readonly Measure[];
+  readonly evaluated: Evaluated | null;
+}
+
+const CHARS_PER_TOKEN = 4;
+
+/** What the context and the run have used at an entry, of what they may. */
+export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: ContextAt, seq: number): Budget | null {
+  const start = log.count > 0 ? log.entry(0) : null;
+  if (start?.type !== 'run-start') return null;
+  const limits = state?.limits ?? toldLimits(log, fold.places, start.limits, seq);
+  const thresholds = state?.thresholds ?? start.thresholds;
+  const evaluated = evaluatedAt(log, fold.places, seq);
+  const allowed = evaluated?.statistics.tokensAllowed ?? Math.floor(start.contextWindowTokens * thresholds.windowShare);
+  const phases = fold.usage.phasesBy(seq);
+  const synthesis = fold.usage.synthesisBy(seq);
+  const guessed = (estimated: boolean): string | null => (estimated ? 'partly estimated: characters / 4' : null);
+  return {
+    evaluated,
+    context: [
+      { name: 'Context', ...tokensOf(messages, state?.tokensPerChar), limit: allowed, unit: 'tokens' },
+      { name: 'Messages', value: messages.length, limit: limits.maxMessages, unit: 'messages', note: null },
+    ],
+    run: [
+      {
+        ...{ name: 'Tokens of the phases', unit: 'tokens', limit: limits.maxTokens, note: guessed(phases.estimated) },
+        value: phases.inputTokens + phases.outputTokens,
+      },
+      { name: 'Model calls', value: phases.modelCalls, limit: limits.maxModelCalls, unit: 'calls', note: null },
+      {
+        ...{ name: 'Tokens of the answer', unit: 'tokens', limit: limits.synthesisReserveTokens },
+        value: synthesis.inputTokens + synthesis.outputTokens,
+        note: guessed(synthesis.estimated),
+      },
+      { name: 'Cycles', value: cycleAt(fold, seq), limit: limits.maxCycles, unit: 'cycles', note: null },
+      { name: 'Time', value: fold.timeLine.atMs(seq), limit: limits.totalMs, unit: 'ms', note: null },
+    ],
+  };
+}
+
+function tokensOf(messages: readonly Message[], tokensPerChar: number | undefined) {
+  const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
+  const rate = tokensPerChar ?? 1 / CHARS_PER_TOKEN;
+  const note =
+    tokensPerChar === undefined
+      ? `estimated: characters / ${CHARS_PER_TOKEN}`
+      : `estimated: ${Math.round(tokensPerChar * 1_000) / 1_000} tokens a character, as last measured`;
+  return { value: Math.ceil(chars * rate), note };
+}
+
+/** The cycle that a phase last began in; 0 before the first. */
+function cycleAt({ spans: { phases } }: RunFold, seq: number): number {
+  return lastBegunBy(phases, seq)?.cycle ?? 0;
+}
+
+function evaluatedAt(log: RunLog, places: Places, seq: number): Evaluated | null {
+  const at = lastUpTo(places.of('context-evaluated'), seq);
+  const entry = at === undefined ? null : log.entry(at);
+  if (entry?.type !== 'context-evaluated') return null;
+  return { seq: entry.seq, step: entry.step, statistics: entry.statistics, problem: entry.problem };
+}
+
+/** Where no state tells them: as the run began, and was told since. What made no sense was not taken. */
+function toldLimits(log: RunLog, places: Places, begun: Limits, seq: number): Limits {
+  const all = places.of('delivery');
+  return all.slice(0, countUpTo(all, seq)).reduce((limits, at) => withTold(limits, log.entry(at)), begun);
+}
+
+function withTold(limits: Limits, entry: JournalEntry): Limits {
+  if (entry.type !== 'delivery' || entry.event.type !== 'run.adjusted') return limits;
+  return { ...limits, ...entry.event.limits } as Limits;
+}

@@ -1,0 +1,136 @@
+import type { ContextOperation } from '../../machines/contracts/context-operation.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { Message } from '../../machines/contracts/message.ts';
+import type { Pruning } from '../../machines/contracts/phases/understanding.ts';
+import { applyOperations, sharedIds } from '../../machines/policies/context.ts';
+import { begunWith, type ListedOperation, operationList } from '../../src/journal/context-report.ts';
+import { countUpTo } from './sorted.ts';
+
+/** A message that came into the context: what the run began with, or what an operation added. */
+export interface Arrival {
+  readonly id: string;
+  /** The entry that brought it. */
+  readonly from: number;
+  /** The operation that did, by its number; -1 for what the run began with. */
+  readonly operation: number;
+  readonly message: Message;
+  /** What took it out again, by its number among the operations, and the entry that applied it; null while nothing did. */
+  pruned: { readonly at: number; readonly operation: number } | null;
+}
+
+/** What was done to the context of a run, and which messages it ever had. */
+export interface ContextLog {
+  readonly operations: readonly ListedOperation[];
+  /** The entry that applied each of them. */
+  readonly seqs: readonly number[];
+  /** In the order in which they stand in the context. */
+  readonly arrivals: readonly Arrival[];
+  /** What Understanding said of an operation that takes something away, and where; by the id of the operation. */
+  readonly prunings: ReadonlyMap<string, { readonly seq: number; readonly pruning: Pruning }>;
+  /** The operations that name a message, by their numbers, ascending. */
+  about(messageId: string): readonly number[];
+  /** How many operations were applied at an entry. */
+  appliedBy(seq: number): number;
+  /** The messages that the run had begun with at an entry. */
+  begunBy(seq: number): readonly Message[];
+  /** The context at an entry, as the operations so far make it; the same list as long as it was asked for last. */
+  messagesAt(seq: number): readonly Message[];
+}
+
+/** As often as this the messages are remembered, so that a context far into a run is not made anew from its beginning. */
+const REMEMBERED_EVERY = 256;
+
+const NONE: readonly number[] = [];
+
+export function createContextLog(): { readonly log: ContextLog; take(entry: JournalEntry): void } {
+  const { listed, take: list } = operationList();
+  const seqs: number[] = [];
+  const operations: ContextOperation[] = [];
+  const begun: { readonly from: number; readonly messages: readonly Message[] }[] = [];
+  let arrivals: readonly Arrival[] = [];
+  const later: Arrival[] = [];
+  const alive = new Map<string, Arrival>();
+  const about = new Map<string, number[]>();
+  const prunings = new Map<string, { readonly seq: number; readonly pruning: Pruning }>();
+  let shared: ReadonlySet<string> = new Set();
+  let remembered: (readonly Message[])[] = [];
+  let newest: { readonly key: string; readonly messages: readonly Message[] } | null = null;
+
+  function begin(messages: readonly Message[], seq: number): void {
+    begun.push({ from: seq, messages });
+    const made = messages.map(
+      (message): Arrival => ({ id: message.id, from: seq, operation: -1, message, pruned: null }),
+    );
+    arrivals = [...made, ...arrivals];
+    for (const arrival of made) alive.set(arrival.id, arrival);
+    shared = sharedIds(arrivals.map(({ message }) => message));
+    remembered = [];
+  }
+
+  /** As `applyOperations` has it: what is there is not added again, and an id that two have means neither. */
+  function apply(operation: ContextOperation, seq: number): void {
+    const number = operations.push(operation) - 1;
+    seqs.push(seq);
+    const { target } = operation;
+    const known = about.get(target);
+    if (known === undefined) about.set(target, [number]);
+    else known.push(number);
+    if (operation.operation === 'ADD') {
+      const { message } = operation.data;
+      if (alive.has(message.id)) return;
+      const arrival: Arrival = { id: message.id, from: seq, operation: number, message, pruned: null };
+      alive.set(message.id, arrival);
+      later.push(arrival);
+    } else if (operation.operation === 'PRUNE' && !shared.has(target)) {
+      const arrival = alive.get(target);
+      if (arrival === undefined) return;
+      arrival.pruned = { at: seq, operation: number };
+      alive.delete(target);
+    }
+  }
+
+  const begunBy = (seq: number): readonly Message[] =>
+    begun.toReversed().flatMap(({ from, messages }) => (from <= seq ? messages : []));
+
+  function afterOperations(count: number): readonly Message[] {
+    const nearest = Math.floor(count / REMEMBERED_EVERY);
+    for (let at = remembered.length; at <= nearest; at += 1) {
+      const from = (at - 1) * REMEMBERED_EVERY;
+      const before = remembered[at - 1];
+      remembered.push(
+        before === undefined
+          ? begunBy(Number.POSITIVE_INFINITY)
+          : applyOperations(before, operations.slice(from, from + REMEMBERED_EVERY)),
+      );
+    }
+    return applyOperations(remembered[nearest] ?? [], operations.slice(nearest * REMEMBERED_EVERY, count));
+  }
+
+  return {
+    log: {
+      operations: listed,
+      seqs,
+      get arrivals() {
+        return [...arrivals, ...later];
+      },
+      prunings,
+      about: (messageId) => about.get(messageId) ?? NONE,
+      appliedBy: (seq) => countUpTo(seqs, seq),
+      begunBy,
+      messagesAt(seq) {
+        const count = countUpTo(seqs, seq);
+        const key = `${count} ${begun.filter(({ from }) => from <= seq).length}`;
+        if (newest?.key !== key) newest = { key, messages: count === 0 ? begunBy(seq) : afterOperations(count) };
+        return newest.messages;
+      },
+    },
+    take(entry) {
+      const first = begunWith(entry);
+      if (first.length > 0) begin(first, entry.seq);
+      list(entry);
+      if (entry.type === 'operations') for (const operation of entry.applied) apply(operation, entry.seq);
+      if (entry.type === 'context-evaluated')
+        for (const pruning of entry.pruningLog) prunings.set(pruning.operationId, { seq: entry.seq, pruning });
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { ContextLog } from '../../fold/context-log.ts';
+import { type ContextRow, versionBefore } from '../../fold/context-rows.ts';
+import { shortly } from '../../shown/text.ts';
+import { LongText } from './long-text.tsx';
+import { consentOf, doneBy, rounded, setBy, sizeWords } from './operation-words.ts';
+
+interface MessageTrailProps {
+  readonly row: ContextRow;
+  readonly log: ContextLog;
+  readonly applied: number;
+}
+
+/** No more of what was done to one message is listed with it; all of it stands under "What was done". */
+const MOST = 8;
+
+/** What was done to one message, and why. A summary shows what it stands for. */
+export function MessageTrail({ row: { message, arrival, pruned }, log, applied }: MessageTrailProps) {
+  const last = pruned ?? applied - 1;
+  const all = log.about(message.id).filter((number) => number <= last && number > (arrival?.operation ?? -1));
+  if (all.length === 0) return null;
+  return (
+    <ul class="trail">
+      {all.length > MOST && <li class="muted">… {all.length - MOST} before these</li>}
+      {all.slice(-MOST).map((number) => {
+        const listed = log.operations[number];
+        if (listed === undefined) return null;
+        const { operation, step, phase } = listed;
+        const pruning = log.prunings.get(operation.id)?.pruning;
+        // A reason that is about the relevance has its number.
+        const relevance = operation.reason?.startsWith('relevance') ? null : (pruning?.relevance ?? null);
+        return (
+          <li key={number}>
+            <strong>{doneBy(operation)}</strong>{' '}
+            {setBy(operation) !== '' && <span class="told">{setBy(operation)} </span>}
+            <span class="muted">
+              by {phase} in step {step}
+            </span>
+            : <span class="told">{shortly(operation.reason, 200)}</span>
+            {relevance !== null && <span class="muted"> · relevance {rounded(relevance)}</span>}
+            {consentOf(operation) !== null && <span class="muted"> · {consentOf(operation)}</span>}
+            {operation.operation === 'TRANSFORM' && arrival !== null && (
+              <details>
+                <summary>before: {sizeWords(listed)}</summary>
+                <LongText text={versionBefore(log, arrival, number).content} />
+              </details>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

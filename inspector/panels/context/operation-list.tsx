@@ -1,0 +1,117 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { ContextLog } from '../../fold/context-log.ts';
+import { grouped, shortly } from '../../shown/text.ts';
+import type { PanelProps } from '../panel-props.ts';
+import { ConsentList } from './consent-list.tsx';
+import { tick, tickedOf } from './context-choice.ts';
+import { consentOf, doneBy, numbersOf, rounded, setBy, sizeWords } from './operation-words.ts';
+import { lastPage, Pager } from './pager.tsx';
+import { PhaseName } from './phase-name.tsx';
+import { UndoPreview } from './undo-preview.tsx';
+
+const PAGE = 50;
+
+/** Everything that was done to the context up to the cursor, the newest first, by the step and the phase that made it. */
+export function OperationList({ inspector, view }: PanelProps) {
+  const { run, fold, at } = view;
+  const [wanted, setPage] = useState(0);
+  const log = fold.context;
+  const count = log.appliedBy(at);
+  const page = Math.min(wanted, lastPage(count, PAGE));
+  const undone = tickedOf(run.runId);
+  const list = useMemo(() => {
+    const from = count - 1 - page * PAGE;
+    const numbers = Array.from({ length: Math.min(PAGE, from + 1) }, (_, place) => from - place);
+    return groupsOf(log, numbers).map(({ name, step, phase, members }) => (
+      <section key={`${name} ${members[0]}`} aria-label={name}>
+        <h3>
+          Step {step}: <PhaseName phase={phase} />
+        </h3>
+        <ul class="operations">
+          {members.map((number) => (
+            <OperationItem
+              key={number}
+              log={log}
+              number={number}
+              isUndone={undone.has(log.operations[number]?.operation.id ?? '')}
+              onUndo={(id, on) => tick(run.runId, id, on)}
+              onGo={inspector.moveTo}
+            />
+          ))}
+        </ul>
+      </section>
+    ));
+  }, [log, count, page, undone, run.runId, inspector]);
+  return (
+    <>
+      <UndoPreview view={view} undone={undone} />
+      <ConsentList inspector={inspector} view={view} />
+      <div class="list-head">
+        <span class="muted">The newest first. Tick what you would undo.</span>
+        <Pager page={page} pageSize={PAGE} count={count} noun="operations" onPage={setPage} />
+      </div>
+      {list}
+      {count === 0 && <p class="muted">Nothing was done to the context yet.</p>}
+    </>
+  );
+}
+
+function groupsOf(log: ContextLog, numbers: readonly number[]) {
+  const groups: { name: string; step: number; phase: ContextLog['operations'][number]['phase']; members: number[] }[] =
+    [];
+  for (const number of numbers) {
+    const listed = log.operations[number];
+    if (listed === undefined) continue;
+    const { step, phase } = listed;
+    const name = `Step ${step}: ${phase}`;
+    const last = groups.at(-1);
+    if (last?.name === name) last.members.push(number);
+    else groups.push({ name, step, phase, members: [number] });
+  }
+  return groups;
+}
+
+interface OperationItemProps {
+  readonly log: ContextLog;
+  readonly number: number;
+  readonly isUndone: boolean;
+  readonly onUndo: (id: string, on: boolean) => void;
+  readonly onGo: (seq: number) => void;
+}
+
+function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemProps) {
+  const listed = log.operations[number];
+  const seq = log.seqs[number];
+  if (listed === undefined || seq === undefined) return null;
+  const { operation } = listed;
+  const pruning = log.prunings.get(operation.id)?.pruning;
+  const numbers = numbersOf(operation);
+  const asked = consentOf(operation);
+  // Where the operation has its numbers, they say it.
+  const relevance = operation.metadata?.['relevance'] === undefined ? (pruning?.relevance ?? null) : null;
+  return (
+    <li>
+      <label class="operation">
+        <input
+          type="checkbox"
+          checked={isUndone}
+          onChange={({ currentTarget }) => onUndo(operation.id, currentTarget.checked)}
+        />
+        <span>
+          <strong>{doneBy(operation)}</strong> <code class="told">{shortly(operation.target, 48)}</code>{' '}
+          <span class="told">{setBy(operation)}</span> <span class="muted">{sizeWords(listed)}</span>
+        </span>
+      </label>
+      <button type="button" class="quiet" onClick={() => onGo(seq)} aria-label={`Go to entry ${seq}, which applied it`}>
+        #{grouped(seq)}
+      </button>
+      <p class="why">
+        <span class="told">{shortly(operation.reason, 300)}</span>
+        {asked !== null && <span> · {asked}</span>}
+        {relevance !== null && <span class="muted"> · relevance {rounded(relevance)}</span>}
+      </p>
+      {pruning !== undefined && <p class="why told muted">“{shortly(pruning.preview, 120)}”</p>}
+      {numbers.length > 0 && <p class="why numbers muted told">{numbers.join(' · ')}</p>}
+    </li>
+  );
+}

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { contextAt, rememberedState } from '../../../inspector/fold/context-at.ts';
+import { contextRows, versionBefore } from '../../../inspector/fold/context-rows.ts';
+import { createRunFold } from '../../../inspector/fold/run-fold.ts';
+import { createRunLog } from '../../../inspector/log/run-log.ts';
+import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { contextOf } from '../../../machines/policies/context-document.ts';
+import { contextHistory } from '../../../src/journal/context-history.ts';
+import { listOperations } from '../../../src/journal/context-report.ts';
+import { stateAt } from '../../../src/journal/state-at.ts';
+import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
+import { playToEnd } from '../../support/random-runs.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+function foldOf(entries: readonly JournalEntry[]) {
+  const log = createRunLog();
+  const fold = createRunFold();
+  log.add(
+    entries.map((entry) => JSON.stringify(entry)),
+    fold.take,
+  );
+  return { log, fold };
+}
+
+const start = startScripted().run.journal[0] as JournalEntry;
+
+const messageOf = (id: string, content: string): Message => ({
+  ...{ id, content, role: 'assistant', phase: 'action', createdAtMs: 0, cycle: 1, tags: [], importance: 0.5 },
+  ...{ links: [], references: [], source: null },
+});
+
+const anOperation = fc.record({
+  kind: fc.constantFrom('ADD', 'PRUNE', 'TRANSFORM', 'TAG', 'PRIORITIZE'),
+  target: fc.constantFrom<string>('a', 'b', 'c', 'earlier.a', 'request'),
+  text: fc.string({ minLength: 1, maxLength: 9 }),
+});
+
+function operationOf({ kind, target, text }: typeof anOperation extends fc.Arbitrary<infer T> ? T : never, at: number) {
+  const common = { id: `o${at}`, target, reason: 'so', metadata: {} };
+  const data: Readonly<Record<string, unknown>> = {
+    ADD: { message: messageOf(target, text) },
+    PRUNE: {},
+    TRANSFORM: { transformation: 'summarize', content: text, maxChars: 9 },
+    TAG: { tags: [text] },
+    PRIORITIZE: { importance: 0.9 },
+  };
+  return { operation: kind, ...common, data: data[kind] } as ContextOperation;
+}
+
+/** A journal of nothing but a beginning and operations, a few an entry. */
+const aJournal = fc
+  .record({
+    recalled: fc.boolean(),
+    batches: fc.array(fc.array(anOperation, { maxLength: 4 }), { maxLength: 12 }),
+  })
+  .map(({ recalled, batches }) => {
+    const messages = recalled ? [messageOf('earlier.a', 'once')] : [];
+    let count = 0;
+    return [
+      start,
+      { type: 'session-recalled', sessionId: 's', turns: 1, messages, problem: null, seq: 1, atMs: 0 },
+      ...batches.map((batch, at) => ({
+        ...{ type: 'operations', phase: 'action', step: at + 1, seq: at + 2, atMs: 0 },
+        applied: batch.map((one) => {
+          count += 1;
+          return operationOf(one, count);
+        }),
+      })),
+    ] as JournalEntry[];
+  });
+
+describe('what was done to a context', () => {
+  it('gives at every entry the messages that the journal so far gives, whichever is asked for first', () => {
+    fc.assert(
+      fc.property(aJournal, fc.infiniteStream(fc.nat()), (entries, asked) => {
+        const { fold } = foldOf(entries);
+        for (const [place, entry] of entries.entries()) {
+          const seq = place % 2 === 0 ? entry.seq : (asked.next().value ?? 0) % entries.length;
+          expect(fold.context.messagesAt(seq)).toEqual(contextOf(contextHistory(entries.slice(0, seq + 1))));
+        }
+        expect(fold.context.operations).toEqual(listOperations(entries));
+      }),
+    );
+  });
+
+  it('remembers far into a run, and still gives what the whole journal gives', () => {
+    const applied = Array.from({ length: 1_000 }, (_, at) =>
+      operationOf({ kind: at % 3 === 2 ? 'PRUNE' : 'ADD', target: `m${at - (at % 3 === 2 ? 2 : 0)}`, text: 'so' }, at),
+    );
+    const entries = [
+      start,
+      { type: 'operations', phase: 'action', step: 1, seq: 1, atMs: 0, applied },
+    ] as JournalEntry[];
+    const { fold } = foldOf(entries);
+    expect(fold.context.messagesAt(1)).toEqual(contextOf(contextHistory(entries)));
+    expect(fold.context.messagesAt(1)).toHaveLength(335);
+  });
+
+  it('lists what is there as it is, in its order, and what was pruned as it last stood', () => {
+    fc.assert(
+      fc.property(aJournal, (entries) => {
+        const { log, fold } = foldOf(entries);
+        for (const { seq } of entries) {
+          const { messages } = contextAt(log, fold, seq);
+          const rows = contextRows(fold.context, messages, seq);
+          expect(rows.filter(({ pruned }) => pruned === null).map(({ message }) => message)).toEqual(messages);
+          for (const { message, arrival, pruned } of rows) {
+            if (pruned === null || arrival === null) continue;
+            const before = contextOf({
+              ...contextHistory(entries),
+              operations: fold.context.operations.slice(0, pruned).map(({ operation }) => operation),
+            });
+            expect(versionBefore(fold.context, arrival, pruned)).toEqual(before.find(({ id }) => id === message.id));
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('the context of a run', () => {
+  it('is that of its states where they are kept, the same as its operations give, at every entry', async () => {
+    await fc.assert(
+      fc.asyncProperty(aFullRun, fc.infiniteStream(fc.nat()), async (full, asked) => {
+        const { chain, clock } = fullChain(full, { journals: memoryJournals() });
+        const run = chain.run(fullRunOptions(full));
+        await playToEnd(run, clock, full.random.words);
+        const entries = run.journal;
+        const { log, fold } = foldOf(entries);
+        const kept = new Map<number, unknown>();
+        for (let times = 0; times < 40; times += 1) {
+          const seq = (asked.next().value ?? 0) % entries.length;
+          const state = rememberedState(log, fold.places, seq);
+          expect(state).toEqual(stateAt(entries, seq));
+          kept.set(seq, state);
+          const { by, messages } = contextAt(log, fold, seq);
+          expect(by).toBe(state === null ? 'operations' : 'states');
+          if (entries[seq]?.type === 'state') expect(messages).toEqual(fold.context.messagesAt(seq));
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is one and the same object as long as nothing changes, so that nothing is drawn anew', async () => {
+    const { run } = startScripted({}, { journals: memoryJournals() });
+    await run.answer;
+    const { log, fold } = foldOf(run.journal);
+    const deltas = fold.places.of('text-delta');
+    const first = deltas[0] ?? 0;
+    expect(contextAt(log, fold, first + 1)).toBe(contextAt(log, fold, first));
+  });
+});

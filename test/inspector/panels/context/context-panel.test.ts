@@ -1,0 +1,187 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import { contextOf, undo } from '../../../../machines/policies/context-document.ts';
+import { contextHistory } from '../../../../src/journal/context-history.ts';
+import { stateAt } from '../../../../src/journal/state-at.ts';
+import { startBrowser } from '../../../support/browser.ts';
+import { complaintsIn } from '../../rig/axe.ts';
+import { filePage } from '../../rig/file-page.ts';
+import { LONG, NAUGHTY, toldRun } from './told-run.ts';
+
+const browser = await startBrowser();
+if (typeof browser === 'string') process.stderr.write(`skipped: the context panel. ${browser}\n`);
+
+const folder = await mkdtemp(join(tmpdir(), 'postchain-context-'));
+const entries = await toldRun(true);
+const stateless = await toldRun(false);
+const asked = entries.find(({ type }) => type === 'consent-asked')?.seq ?? 0;
+const last = entries.length - 1;
+
+/** The beginning of a run that was given ten thousand messages of two thousand characters. */
+const manyMessages = entries.slice(0, 2).map((entry) => {
+  if (entry.type !== 'run-start') return entry;
+  const [message] = entry.messages;
+  if (message === undefined) throw new Error('it has no messages');
+  const messages = Array.from({ length: 10_000 }, (_, at) => ({ ...message, id: `h${at}`, content: `${at} ${LONG}` }));
+  return { ...entry, messages };
+});
+
+beforeAll(async () => {
+  if (typeof browser !== 'string')
+    await build({ configFile: 'inspector/vite.config.ts', mode: 'file', logLevel: 'error' });
+}, 60_000);
+
+afterAll(async () => {
+  if (typeof browser !== 'string') await browser.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(at: number, run: readonly JournalEntry[] = entries): Promise<Page> {
+  if (typeof browser === 'string') throw new Error(browser);
+  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  page.setDefaultTimeout(10_000);
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  onTestFinished(async () => {
+    await page.close();
+    expect(complaints).toEqual([]);
+  });
+  await page.goto(`${filePage(run, folder)}#run=run-1&at=${at}&panel=context`);
+  await page.getByRole('button', { name: 'Compare from here' }).waitFor();
+  return page;
+}
+
+const messagesOf = (page: Page) => page.getByRole('list', { name: 'Messages' }).locator('> li');
+
+describe.skipIf(typeof browser === 'string')('the context panel', () => {
+  it('lists the messages of the state at the cursor, and no later one', async () => {
+    const page = await open(asked);
+    const state = stateAt(entries, asked);
+    const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
+    expect(ids).toEqual(state?.messages.map(({ id }) => id));
+    expect(await page.locator('.context-head').textContent()).toContain('from the states that are kept');
+  });
+
+  it('keeps what was pruned where it stood, struck through, with why', async () => {
+    const page = await open(last);
+    const gone = page.locator('[data-message="s1.m1"]');
+    expect(await gone.locator('s').textContent()).toContain('It may be so');
+    expect(await gone.locator('.trail').innerText()).toMatch(
+      /^pruned by understanding in step 5: relevance 0.431 is below 0.45/,
+    );
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('there');
+    expect(await messagesOf(page).count()).toBe(stateAt(entries, last)?.messages.length);
+  });
+
+  it('shows a summary with what it stands for and that the user agreed to it', async () => {
+    const page = await open(last);
+    const item = page.locator('[data-message="earlier.h1"]');
+    expect(await item.textContent()).toContain('consent: summarise');
+    await item.getByText(/^before:/).click();
+    await item.getByRole('button', { name: 'show all 1,904 characters' }).click();
+    expect(await item.locator('details').textContent()).toContain(LONG);
+  });
+
+  it('shows what a model says as text, with what would hide in it made visible', async () => {
+    const page = await open(last);
+    const text = await page.locator('[data-message="s1.m1"] s').textContent();
+    expect(text).toContain(NAUGHTY.replace('\u202E', '⟨202E⟩').slice(0, 60));
+    expect(await page.locator('.panel img').count()).toBe(0);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+  });
+
+  it('previews an undo as the journal’s own fold has it', async () => {
+    const page = await open(last);
+    await page.getByRole('button', { name: /^What was done/ }).click();
+    const history = contextHistory(entries);
+    const operation = history.operations.find(({ operation: kind, target }) => kind === 'PRUNE' && target === 's1.m1');
+    await page.locator('.operations > li', { hasText: 'pruned s1.m1' }).getByRole('checkbox').check();
+    const preview = page.getByRole('region', { name: 'Undo preview' });
+    const without = contextOf(undo(history, operation?.id ?? ''));
+    const chars = without.reduce((sum, { content }) => sum + content.length, 0);
+    expect(await preview.getByRole('status').textContent()).toContain(
+      `without: ${without.length} messages, ${chars} characters`,
+    );
+    expect(await preview.getByRole('listitem').textContent()).toMatch(/^comes back s1\.m1/);
+    await preview.getByRole('button', { name: 'Untick all' }).click();
+    expect(await preview.count()).toBe(0);
+  });
+
+  it('says who gave consent, and lists nothing that came after the cursor', async () => {
+    const page = await open(asked);
+    await page.getByRole('button', { name: /^What was done/ }).click();
+    expect(await page.getByRole('list', { name: 'Consent' }).textContent()).toContain('not settled yet');
+    expect(await page.getByText('summarised').count()).toBe(0);
+  });
+
+  it('folds the operations where no states are kept, to the same messages', async () => {
+    const page = await open(stateless.length - 1, stateless);
+    expect(await page.locator('.context-head').textContent()).toContain('from the operations: no states are kept');
+    const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
+    expect(ids).toEqual(expect.arrayContaining(contextOf(contextHistory(stateless)).map(({ id }) => id)));
+  });
+
+  it('measures the context and the run against what they may, up to the cursor', async () => {
+    const page = await open(asked);
+    await page.getByRole('button', { name: 'Budget' }).click();
+    const state = stateAt(entries, asked + 1);
+    const run = page.getByRole('region', { name: 'The run' });
+    expect(await run.textContent()).toContain(`${state?.usage.modelCalls} of 100 calls`);
+    expect(await page.getByRole('region', { name: 'The context' }).textContent()).toContain('of 89,600 tokens');
+    expect(await page.locator('.panel').textContent()).toContain('Understanding has not measured it yet.');
+  });
+
+  it('compares from an entry that was pinned: messages by their ids, texts by words, the rest by its paths', async () => {
+    const page = await open(last);
+    await page.keyboard.press('m');
+    await page.getByRole('button', { name: `Difference from #${last}` }).click();
+    const messages = page.getByRole('region', { name: 'Messages that differ' });
+    expect(await messages.getByRole('status').textContent()).toBe('0 added, 0 removed, 0 changed');
+    await page.getByRole('button', { name: /^What was done/ }).click();
+    await page.getByRole('list', { name: 'Consent' }).getByRole('button').click();
+    await page.getByRole('button', { name: /^Difference from/ }).click();
+    const [before, after] = [stateAt(entries, last), stateAt(entries, asked)];
+    const [old, now] = [before, after].map((state) => new Set(state?.messages.map(({ id }) => id)));
+    const added = [...(now ?? [])].filter((id) => !old?.has(id)).length;
+    const removed = [...(old ?? [])].filter((id) => !now?.has(id)).length;
+    expect(await messages.getByRole('status').textContent()).toBe(`${added} added, ${removed} removed, 1 changed`);
+    expect(await messages.locator('.changed ins').first().textContent()).toContain('The boat was late again.');
+    expect(await page.locator('.fields').textContent()).toContain('recursion.cycle: 3 1');
+  });
+
+  it('offers nothing to tell a run that is over', async () => {
+    const page = await open(asked);
+    await page.getByRole('tab', { name: 'Act' }).click();
+    expect(await page.getByRole('tabpanel').innerText()).toContain('the run in it is over');
+    expect(await page.getByRole('tabpanel').getByRole('button').count()).toBe(0);
+  });
+
+  it('draws fifty of ten thousand messages, by pages', async () => {
+    const page = await open(manyMessages.length - 1, manyMessages);
+    expect(await messagesOf(page).last().getAttribute('data-message')).toBe('request');
+    await page.getByRole('button', { name: 'First page' }).click();
+    expect(await messagesOf(page).count()).toBe(50);
+    expect(await page.getByRole('navigation', { name: 'Pages of messages' }).textContent()).toContain('of 10,001');
+  });
+
+  it('has nothing that an ear or an eye would miss, in either theme, and fits', async () => {
+    const page = await open(last);
+    for (const name of [/^Messages/, /^What was done/, 'Budget', /^Difference/])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.getByRole('button', { name }).click();
+        expect(await complaintsIn(page, '.panel-place')).toEqual([]);
+        for (const width of [1280, 700]) {
+          await page.setViewportSize({ width, height: 720 });
+          expect(await page.locator('.panel').evaluate((panel) => panel.scrollWidth - panel.clientWidth)).toBe(0);
+        }
+        await page.setViewportSize({ width: 1280, height: 720 });
+      }
+  });
+});

@@ -3,6 +3,8 @@ export interface Drawing {
   readonly chartId: string;
   readonly width: number;
   readonly height: number;
+  /** What holds anywhere in it. */
+  readonly chips: readonly Chip[];
   /** Outer states before their inner ones; the root of the chart is not among them. */
   readonly states: readonly DrawnState[];
   readonly edges: readonly DrawnEdge[];

@@ -1,0 +1,82 @@
+import type { ChartState } from '../../src/diagram/chart.ts';
+import type { Edge } from '../../src/diagram/edges.ts';
+import type { Box, Chip } from './drawing.ts';
+import { FONT, shownText, widthOf } from './text-size.ts';
+
+export const NAME_LENGTH = 32;
+const PAD = 12;
+const NAME_HEIGHT = 22;
+const NOTE_HEIGHT = 16;
+const CHIP = { height: 18, gap: 4, pad: 8 } as const;
+const LEAST_WIDTH = 84;
+
+/** What stands in the upper part of a state: its name, what runs in it, and the chips in rows. */
+export interface Head {
+  readonly width: number;
+  readonly height: number;
+  readonly chips: readonly Chip[];
+}
+
+export interface HeadParts {
+  readonly state: ChartState;
+  readonly chips: readonly Edge[];
+  readonly nameOf: (id: string) => string;
+  /** Of the chart itself nothing but chips is shown. */
+  readonly isRoot: boolean;
+  /** A line about the actors that run in it. */
+  readonly hasNote: boolean;
+}
+
+/** The head of a state of at least this width; the chips stand in as many rows as that takes. */
+export function headOf({ state, chips, nameOf, isRoot, hasNote }: HeadParts, width: number): Head {
+  if (isRoot && chips.length === 0) return { width, height: 14, chips: [] };
+  const name = isRoot ? 0 : widthOf(shownText(state.name, NAME_LENGTH), FONT.name);
+  const note = hasNote ? widthOf(noteOf(state), FONT.note) : 0;
+  const sized = chips.map((edge) => chipOf(edge, nameOf));
+  const inner = Math.max(LEAST_WIDTH - 2 * PAD, name, note, width - 2 * PAD, ...sized.map((chip) => chip.width));
+  const top = isRoot ? 14 : 8 + NAME_HEIGHT + (hasNote ? NOTE_HEIGHT : 0) + 2;
+  const placed: Chip[] = [];
+  let x = 0;
+  let y = top;
+  for (const chip of sized) {
+    if (x > 0 && x + chip.width > inner) {
+      x = 0;
+      y += CHIP.height + CHIP.gap;
+    }
+    placed.push({ ...chip, x: PAD + x, y });
+    x += chip.width + CHIP.gap;
+  }
+  const height = placed.length === 0 ? top + 6 : y + CHIP.height + 10;
+  return { width: inner + 2 * PAD, height, chips: placed };
+}
+
+export function noteOf({ invokes }: ChartState): string {
+  return shownText(invokes.join(', '), NAME_LENGTH);
+}
+
+function chipOf({ labels, target, transitions }: Edge, nameOf: (id: string) => string): Chip {
+  const targetName = nameOf(target);
+  return {
+    ...CHIP_PLACE,
+    width: widthOf(chipText({ labels, targetName }), FONT.chip) + 2 * CHIP.pad,
+    labels,
+    target,
+    targetName,
+    transitions,
+  };
+}
+
+const CHIP_PLACE: Box = { x: 0, y: 0, width: 0, height: CHIP.height };
+
+/** Not longer than it must be: the first label, how many there are beside it, and where it leads. */
+export function chipText({ labels, targetName }: Pick<Chip, 'labels' | 'targetName'>): string {
+  return `${labelText(labels, 18)} → ${shownText(targetName, 20)}`;
+}
+
+/** The first label, and how many more there are. */
+export function labelText(labels: readonly string[], most: number): string {
+  const said = labels.filter((label) => label !== '');
+  const [first = ''] = said;
+  const more = said.length > 1 ? ` +${said.length - 1}` : '';
+  return `${shownText(first, most)}${more}`;
+}

@@ -9,8 +9,8 @@ export interface Manner {
   readonly direction: Direction;
   /** Where edges leave the state itself: at its right side, or at its lower one. */
   readonly exits: Direction;
-  /** Long rows are broken into several. */
-  readonly wraps: boolean;
+  /** Long rows are broken into several: the greater, the fewer. */
+  readonly wraps: number | null;
   /** Width to height, wished for. */
   readonly aspect: number;
 }
@@ -45,8 +45,8 @@ export interface Piece {
   readonly labels: readonly string[];
 }
 
-export const LABEL_LENGTH = 20;
-const LABEL_HEIGHT = 14;
+export const LABEL_LENGTH = 18;
+export const LABEL_HEIGHT = 11;
 
 export const nodeId = (id: string): string => `node ${id}`;
 export const doorId = (id: string, edge: number): string => `door ${edge} ${id}`;
@@ -82,7 +82,12 @@ function elkRoom({ id, width, height, doors, isFixed }: Room, pieces: readonly P
   if (!isFixed) return { id: nodeId(id), width, height };
   const toRight = direction === 'RIGHT';
   const [entry, exit] = toRight ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
-  const ports = doors.map((door) => portOf(doorId(id, door.edge), door.x, door.y, door.isEntry ? entry : exit));
+  const sideOf = ({ x, y }: Door): string => {
+    if (x <= 1) return 'WEST';
+    if (x >= width - 1) return 'EAST';
+    return y <= 1 ? 'NORTH' : 'SOUTH';
+  };
+  const ports = doors.map((door) => portOf(doorId(id, door.edge), door.x, door.y, sideOf(door)));
   if (pieces.some(({ to, throughTo }) => to === id && !throughTo))
     ports.push(portOf(inDoor(id), toRight ? 0 : Math.min(48, width / 2), toRight ? 20 : 0, entry));
   if (pieces.some(({ from, throughFrom }) => from === id && !throughFrom))
@@ -105,7 +110,12 @@ function elkEdge(
     return fixed.has(room) ? door(room) : nodeId(room);
   };
   const text = labelText(labels, LABEL_LENGTH);
-  const label = { text, width: widthOf(text, FONT.label) + 8, height: LABEL_HEIGHT };
+  const label = {
+    text,
+    width: widthOf(text, FONT.label) + 4,
+    height: LABEL_HEIGHT,
+    layoutOptions: { 'elk.edgeLabels.inline': 'true' },
+  };
   const laid: ElkExtendedEdge = {
     id: edgeId(edge),
     sources: [end(from, throughFrom, outDoor)],
@@ -121,23 +131,26 @@ function optionsOf({ direction, wraps, aspect }: Manner, top: number): Record<st
     'elk.direction': direction,
     'elk.aspectRatio': String(aspect),
     'elk.edgeRouting': 'ORTHOGONAL',
-    'elk.padding': `[top=${top},left=16,bottom=16,right=16]`,
+    'elk.padding': `[top=${top},left=12,bottom=12,right=12]`,
     'elk.randomSeed': '1',
-    'elk.spacing.nodeNode': '18',
-    'elk.spacing.edgeNode': '12',
-    'elk.spacing.edgeEdge': '9',
+    'elk.spacing.nodeNode': '14',
+    'elk.spacing.edgeNode': '9',
+    'elk.spacing.edgeEdge': '7',
     'elk.spacing.edgeLabel': '2',
     'elk.spacing.componentComponent': '18',
-    'elk.layered.spacing.nodeNodeBetweenLayers': '26',
-    'elk.layered.spacing.edgeNodeBetweenLayers': '12',
-    'elk.layered.spacing.edgeEdgeBetweenLayers': '9',
+    'elk.layered.spacing.nodeNodeBetweenLayers': '18',
+    'elk.layered.spacing.edgeNodeBetweenLayers': '8',
+    'elk.layered.spacing.edgeEdgeBetweenLayers': '7',
     'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
     'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
-    'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+    'elk.layered.nodePlacement.strategy': 'LINEAR_SEGMENTS',
     'elk.layered.nodePlacement.favorStraightEdges': 'true',
-    'elk.edgeLabels.inline': 'true',
-    ...(wraps
-      ? { 'elk.layered.wrapping.strategy': 'MULTI_EDGE', 'elk.layered.wrapping.additionalEdgeSpacing': '12' }
+    ...(wraps !== null
+      ? {
+          'elk.layered.wrapping.strategy': 'MULTI_EDGE',
+          'elk.layered.wrapping.additionalEdgeSpacing': '8',
+          'elk.layered.wrapping.correctionFactor': String(wraps),
+        }
       : {}),
   };
 }

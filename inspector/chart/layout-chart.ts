@@ -7,6 +7,8 @@ import { drawingOf } from './drawing-of.ts';
 import { type Direction, elkGraph, type Manner, type Piece } from './elk-graph.ts';
 import { type LaidState, readLaid } from './laid-state.ts';
 import { piecesOf } from './pieces.ts';
+import { shelvedState } from './shelved-state.ts';
+import { shelvesOf } from './shelves.ts';
 import { soundChart } from './sound-chart.ts';
 import { type Head, headOf } from './state-box.ts';
 
@@ -14,10 +16,14 @@ import { type Head, headOf } from './state-box.ts';
 const PLACE = 1.6;
 /** Which proportions its states are to have is found out by trying. */
 const ASPECTS = [1, 1.6, 2.6, 4.5] as const;
-const INSET = { scale: 0.42, gap: 8 } as const;
+const INSET = { scale: 0.4, gap: 6 } as const;
 /** Larger charts are laid out in one manner only. */
 const MANY_STATES = 60;
 const MANY_CHILDREN = 5;
+/** Lines a box, at most, on shelves. */
+const MOST_LINES = 1.7;
+/** What a bend of a line is worth, in pixels of the whole. */
+const BEND = 3;
 
 export interface Surroundings {
   readonly elk: Pick<ELK, 'layout'>;
@@ -74,6 +80,7 @@ function planOf(chart: Chart, insets: ReadonlyMap<string, Drawing>): Plan {
           chips: chips.get(state.id) ?? [],
           nameOf: view.nameOf,
           isRoot: state === root,
+          isBox: childrenOf(state.id).length > 0 || insetOf(state) !== null,
           hasNote: state.invokes.length > 0 && insetOf(state) === null,
         },
         width,
@@ -105,14 +112,36 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
   const layLeaf = async (state: ChartState): Promise<LaidState> => leafOf(state, plan);
   const layInner = async (state: ChartState, exits: Direction): Promise<LaidState> => {
     const wished = state === plan.root ? rootAspect : aspect;
-    let best: LaidState | null = null;
+    let best = await layOnShelves(state, exits, wished);
     for (const manner of mannersOf(plan, state, exits, wished)) {
       const laid = await layIn(state, manner);
+      if (laid === null) continue;
       if (best === null || scoreOf(laid, wished) < scoreOf(best, wished)) best = laid;
     }
     return best as LaidState;
   };
-  const layIn = async (state: ChartState, manner: Manner): Promise<LaidState> => {
+  /** Boxes in rows, for a state of several that are few and large: its lines are found one by one. */
+  const layOnShelves = async (state: ChartState, exits: Direction, wished: number): Promise<LaidState | null> => {
+    const children = plan.childrenOf(state.id);
+    const pieces = plan.pieces.get(state.id) ?? [];
+    if (plan.isLarge || children.length < 3 || pieces.length > children.length * MOST_LINES) return null;
+    const rooms: LaidState[] = [];
+    for (const child of children) rooms.push(await lay(child, 'RIGHT'));
+    let best: LaidState | null = null;
+    let least = Number.POSITIVE_INFINITY;
+    for (const shelves of shelvesOf(rooms, wished).slice(0, 6)) {
+      const head = plan.headOf(state, state === plan.root ? 0 : shelves.width + 32);
+      const laid = shelvedState(state, head, rooms, pieces, shelves, exits);
+      if (laid === null) continue;
+      const score = scoreOf(laid, wished) + laid.bends * BEND;
+      if (score < least) {
+        least = score;
+        best = laid;
+      }
+    }
+    return best;
+  };
+  const layIn = async (state: ChartState, manner: Manner): Promise<LaidState | null> => {
     const rooms: LaidState[] = [];
     for (const child of plan.childrenOf(state.id)) rooms.push(await lay(child, manner.direction));
     const pieces = plan.pieces.get(state.id) ?? [];
@@ -121,6 +150,8 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
       readLaid(state, head, rooms, pieces, await elk.layout(elkGraph(state.id, rooms, pieces, head.height, manner)));
     const first = plan.headOf(state, isRoot ? 0 : widthOfRooms(rooms));
     const laid = await attempt(first);
+    // Broken rows may lose lines that lead back.
+    if (manner.wraps !== null && [...laid.lines.values()].some(({ points }) => points.length < 2)) return null;
     // The head of a box as wide as this may need fewer rows, or more.
     const head = plan.headOf(state, laid.width);
     return head.height === first.height && head.width <= laid.width
@@ -133,8 +164,8 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
 const widthOfRooms = (rooms: readonly LaidState[]): number => Math.max(...rooms.map(({ width }) => width)) + 32;
 
 function mannersOf(plan: Plan, { id }: ChartState, exits: Direction, aspect: number): readonly Manner[] {
-  if (plan.isLarge) return [{ direction: exits, exits, wraps: false, aspect }];
-  const wraps = plan.childrenOf(id).length >= MANY_CHILDREN ? [false, true] : [false];
+  if (plan.isLarge) return [{ direction: exits, exits, wraps: null, aspect }];
+  const wraps = plan.childrenOf(id).length >= MANY_CHILDREN ? [null, 0.5, 1, 2] : [null];
   return (['RIGHT', 'DOWN'] as const).flatMap((direction) =>
     wraps.map((wrap): Manner => ({ direction, exits, wraps: wrap, aspect })),
   );

@@ -4,11 +4,11 @@ import type { Box, Chip } from './drawing.ts';
 import { FONT, shownText, widthOf } from './text-size.ts';
 
 export const NAME_LENGTH = 32;
-const PAD = 12;
-const NAME_HEIGHT = 22;
-const NOTE_HEIGHT = 16;
-const CHIP = { height: 18, gap: 4, pad: 8 } as const;
-const LEAST_WIDTH = 84;
+const PAD = 10;
+const PAD_TOP = 6;
+const NOTE_HEIGHT = 12;
+const CHIP = { height: 14, gap: 3, pad: 5 } as const;
+const LEAST_WIDTH = 56;
 
 /** What stands in the upper part of a state: its name, what runs in it, and the chips in rows. */
 export interface Head {
@@ -23,18 +23,20 @@ export interface HeadParts {
   readonly nameOf: (id: string) => string;
   /** Of the chart itself nothing but chips is shown. */
   readonly isRoot: boolean;
+  /** It has others, or a whole chart, inside. */
+  readonly isBox: boolean;
   /** A line about the actors that run in it. */
   readonly hasNote: boolean;
 }
 
 /** The head of a state of at least this width; the chips stand in as many rows as that takes. */
-export function headOf({ state, chips, nameOf, isRoot, hasNote }: HeadParts, width: number): Head {
+export function headOf({ state, chips, nameOf, isRoot, isBox, hasNote }: HeadParts, width: number): Head {
   if (isRoot && chips.length === 0) return { width, height: 14, chips: [] };
-  const name = isRoot ? 0 : widthOf(shownText(state.name, NAME_LENGTH), FONT.name);
+  const name = isRoot ? 0 : widthOf(shownText(state.name, NAME_LENGTH), isBox ? FONT.title : FONT.name);
   const note = hasNote ? widthOf(noteOf(state), FONT.note) : 0;
   const sized = chips.map((edge) => chipOf(edge, nameOf));
   const inner = Math.max(LEAST_WIDTH - 2 * PAD, name, note, width - 2 * PAD, ...sized.map((chip) => chip.width));
-  const top = isRoot ? 14 : 8 + NAME_HEIGHT + (hasNote ? NOTE_HEIGHT : 0) + 2;
+  const top = isRoot ? 10 : PAD_TOP + (isBox ? FONT.title : FONT.name) + 4 + (hasNote ? NOTE_HEIGHT : 0);
   const placed: Chip[] = [];
   let x = 0;
   let y = top;
@@ -46,7 +48,7 @@ export function headOf({ state, chips, nameOf, isRoot, hasNote }: HeadParts, wid
     placed.push({ ...chip, x: PAD + x, y });
     x += chip.width + CHIP.gap;
   }
-  const height = placed.length === 0 ? top + 6 : y + CHIP.height + 10;
+  const height = placed.length === 0 ? top + 5 : y + CHIP.height + 7;
   return { width: inner + 2 * PAD, height, chips: placed };
 }
 
@@ -70,7 +72,7 @@ const CHIP_PLACE: Box = { x: 0, y: 0, width: 0, height: CHIP.height };
 
 /** Not longer than it must be: the first label, how many there are beside it, and where it leads. */
 export function chipText({ labels, targetName }: Pick<Chip, 'labels' | 'targetName'>): string {
-  return `${labelText(labels, 18)} → ${shownText(targetName, 20)}`;
+  return `${labelText(labels, 16)} → ${shownText(targetName, 20)}`;
 }
 
 /** The first label, and how many more there are. */

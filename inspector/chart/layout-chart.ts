@@ -22,6 +22,8 @@ const MANY_STATES = 60;
 const MANY_CHILDREN = 5;
 /** Lines a box, at most, on shelves. */
 const MOST_LINES = 1.7;
+/** So many of the most compact arrangements are tried. */
+const SHELVES = 6;
 /** What a bend of a line is worth, in pixels of the whole. */
 const BEND = 3;
 
@@ -113,6 +115,7 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
   const layInner = async (state: ChartState, exits: Direction): Promise<LaidState> => {
     const wished = state === plan.root ? rootAspect : aspect;
     let best = await layOnShelves(state, exits, wished);
+    if (best !== null) return best;
     for (const manner of mannersOf(plan, state, exits, wished)) {
       const laid = await layIn(state, manner);
       if (laid === null) continue;
@@ -129,7 +132,8 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
     for (const child of children) rooms.push(await lay(child, 'RIGHT'));
     let best: LaidState | null = null;
     let least = Number.POSITIVE_INFINITY;
-    for (const shelves of shelvesOf(rooms, wished).slice(0, 6)) {
+    for (const shelves of shelvesOf(rooms, wished).slice(0, SHELVES)) {
+      if (scoreOf(shelves, wished) >= least) break;
       const head = plan.headOf(state, state === plan.root ? 0 : shelves.width + 32);
       const laid = shelvedState(state, head, rooms, pieces, shelves, exits);
       if (laid === null) continue;
@@ -192,6 +196,6 @@ function leafOf(state: ChartState, plan: Plan): LaidState {
 }
 
 /** What it takes to show a box in a place of these proportions; lower is better. */
-function scoreOf({ width, height }: LaidState, aspect: number): number {
+function scoreOf({ width, height }: Pick<LaidState, 'width' | 'height'>, aspect: number): number {
   return Math.max(width / aspect, height) + (width / aspect + height) * 0.1;
 }

@@ -2,6 +2,7 @@ import type { Chart } from '../../src/diagram/chart.ts';
 import type { Edge } from '../../src/diagram/edges.ts';
 import type { Box, Drawing, DrawnEdge, DrawnState } from './drawing.ts';
 import type { LaidState, Line, Point } from './laid-state.ts';
+import { noteOf } from './state-box.ts';
 
 /** The layout of a chart in the coordinates of the chart, rounded: the pieces of each edge are one line again. */
 export function drawingOf(chart: Chart, edges: readonly Edge[], root: LaidState): Drawing {
@@ -35,6 +36,7 @@ function stateOf(
     parent: state.parent,
     type: state.type,
     description: state.description,
+    note: inset === null ? noteOf(state) : '',
     isInitial: initials.has(state.id),
     ...rounded({ ...at, width, height }),
     chips: head.chips.map((chip) => ({ ...chip, ...rounded({ ...chip, x: at.x + chip.x, y: at.y + chip.y }) })),

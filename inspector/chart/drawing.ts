@@ -24,6 +24,8 @@ export interface DrawnState extends Box {
   readonly parent: string | null;
   readonly type: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
   readonly description: string;
+  /** The actors that run in it, where none of them is a chart that is drawn inside it; else empty. */
+  readonly note: string;
   /** The state that its parent begins with. */
   readonly isInitial: boolean;
   readonly chips: readonly Chip[];

@@ -2,7 +2,7 @@
 export const FONT_STACK = "system-ui, -apple-system, 'Segoe UI', 'Open Sans', Roboto, sans-serif";
 
 /** Sizes of text at scale 1, in pixels. */
-export const FONT = { title: 20, name: 15, note: 9, chip: 9, label: 8.5 } as const;
+export const FONT = { title: 28, name: 18, note: 9.5, chip: 9.5, label: 9 } as const;
 
 const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;
 const WIDE = /[mwMW@%→…]/;

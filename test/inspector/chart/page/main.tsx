@@ -1,0 +1,65 @@
+import { render } from 'preact';
+import { ChartPicture, type ChartPictureProps } from '../../../../inspector/chart/chart-picture.tsx';
+import { layoutOf } from '../../../../inspector/chart/layout.ts';
+import { type Choice, type Marks, NO_MARKS } from '../../../../inspector/chart/marks.ts';
+import '../../../../inspector/shown/colors.css';
+import '../../../../inspector/chart/chart.css';
+import type { RunCharts } from '../../../../src/inspection/wire.ts';
+import './page.css';
+
+const HUES = Object.fromEntries(
+  ['action', 'experience', 'intention', 'observation', 'understanding', 'yield'].map((id) => [
+    id,
+    `var(--phase-${id})`,
+  ]),
+);
+
+/** Marks as JSON has them: lists in the place of sets, pairs in that of maps. */
+interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {
+  readonly active: Readonly<Record<string, readonly string[]>>;
+  readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
+}
+
+const choices: Choice[] = [];
+let shown: ChartPictureProps | null = null;
+const main = document.getElementById('main') as HTMLElement;
+
+function update(changes: Partial<ChartPictureProps>): void {
+  if (shown === null) return;
+  shown = { ...shown, ...changes };
+  render(<ChartPicture {...shown} />, main);
+}
+
+function marksOf({ active, taken, ...rest }: PlainMarks): Marks {
+  const each = <From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To) =>
+    Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+  return { ...rest, active: each(active, (ids) => new Set(ids)), taken: each(taken, (pairs) => new Map(pairs)) };
+}
+
+/** What the tests tell the page. */
+const stage = {
+  choices,
+  show: async (charts: RunCharts, root: string): Promise<void> => {
+    const drawings = await layoutOf(charts);
+    const onChoose = (choice: Choice): void => {
+      choices.push(choice);
+      update({ chosen: choice });
+    };
+    shown = { drawings, root, marks: NO_MARKS, hues: HUES, onChoose };
+    update({});
+  },
+  mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),
+  /** How long it takes to show one of two sets of marks after the other, in milliseconds: all times. */
+  flip: (one: PlainMarks, other: PlainMarks, times: number): number[] => {
+    const both = [marksOf(one), marksOf(other)];
+    return Array.from({ length: times }, (_, turn) => {
+      const began = performance.now();
+      update({ marks: both[turn % 2] ?? NO_MARKS });
+      return performance.now() - began;
+    });
+  },
+  overlay: (overlay: NonNullable<ChartPictureProps['overlay']> | null, never: readonly string[]): void =>
+    update({ overlay, neverTaken: new Set(never) }),
+};
+export type ChartStage = typeof stage;
+Object.assign(window, { stage });

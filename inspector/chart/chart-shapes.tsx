@@ -1,6 +1,6 @@
 import { ChipShape, EdgeShape } from './line-shape.tsx';
 import { hasInside, type Scene } from './scene.ts';
-import { CoverShape, type Hues, StateShape, ToggleShape } from './state-shape.tsx';
+import { CoverShape, type Hues, StateShape } from './state-shape.tsx';
 
 /** A chart with the charts inside its states: boxes, then lines, then what is inside, then the lids of what is closed. */
 export function ChartShapes({
@@ -36,9 +36,6 @@ export function ChartShapes({
       )}
       {states.map(({ number, state }) =>
         hasInside(state) ? <CoverShape key={number} number={number} state={state} /> : null,
-      )}
-      {states.map(({ number, state }) =>
-        hasInside(state) ? <ToggleShape key={number} number={number} state={state} /> : null,
       )}
     </g>
   );

@@ -29,3 +29,10 @@ export function isChosenLine(chosen: Choice | null): (line: SceneLine, chart: Sc
   const wanted = new Set(chosen.transitions);
   return ({ transitions }, { chartId }) => chartId === chosen.chartId && transitions.some((one) => wanted.has(one));
 }
+
+/** The number of the state that a click or a key is about. */
+export function stateAt(target: EventTarget | null): number | null {
+  const element = target instanceof Element ? target.closest('[data-state], [data-cover]') : null;
+  const number = element?.getAttribute('data-state') ?? element?.getAttribute('data-cover') ?? null;
+  return number === null ? null : Number(number);
+}

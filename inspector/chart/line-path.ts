@@ -1,7 +1,7 @@
 import type { Point } from './laid-state.ts';
 
 const RADIUS = 6;
-const ARROW = { length: 8, half: 3.6 } as const;
+const ARROW = { length: 10, half: 4.6 } as const;
 
 /** A line through points, its corners rounded; it ends where the head of its arrow begins. */
 export function linePath(points: readonly Point[]): string {

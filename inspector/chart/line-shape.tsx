@@ -1,8 +1,7 @@
 import type { Chip, DrawnEdge } from './drawing.ts';
 import { LABEL_LENGTH } from './elk-graph.ts';
 import { arrowPath, linePath } from './line-path.ts';
-import { chipText, labelText } from './state-box.ts';
-import { FONT } from './text-size.ts';
+import { chipTexts, labelText } from './state-box.ts';
 
 /** All transitions between two states, as one line with an arrow. */
 export function EdgeShape({ number, edge }: { readonly number: number; readonly edge: DrawnEdge }) {
@@ -16,7 +15,7 @@ export function EdgeShape({ number, edge }: { readonly number: number; readonly 
       {label !== null && (
         <g class="label">
           <rect x={label.x} y={label.y} width={label.width} height={label.height} rx={3} />
-          <text x={label.x + label.width / 2} y={label.y + label.height / 2 + FONT.label * 0.34}>
+          <text x={label.x + label.width / 2} y={label.y + label.height / 2}>
             {labelText(labels, LABEL_LENGTH)}
           </text>
         </g>
@@ -27,11 +26,17 @@ export function EdgeShape({ number, edge }: { readonly number: number; readonly 
 
 /** Transitions told in words in the state that they leave. */
 export function ChipShape({ number, chip }: { readonly number: number; readonly chip: Chip }) {
+  const { label, labelAt, arrowAt, target, targetAt } = chipTexts(chip);
+  const middle = chip.y + chip.height / 2;
   return (
     <g class="chip" data-line={number}>
       <rect x={chip.x} y={chip.y} width={chip.width} height={chip.height} rx={chip.height / 2} />
-      <text x={chip.x + chip.width / 2} y={chip.y + chip.height / 2 + FONT.chip * 0.35}>
-        {chipText(chip)}
+      <text x={chip.x + labelAt} y={middle}>
+        {label}
+      </text>
+      <path d={`M${chip.x + arrowAt} ${middle}h7m-2.5 -2.5l2.5 2.5l-2.5 2.5`} />
+      <text x={chip.x + targetAt} y={middle}>
+        {target}
       </text>
     </g>
   );

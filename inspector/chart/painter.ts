@@ -20,7 +20,6 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
   };
   const states = byNumber('state');
   const covers = byNumber('lid');
-  const toggles = byNumber('toggle');
   const lines = byNumber('line');
   const jump = svg.querySelector<SVGPathElement>('.jump');
   const bare = scene.states.map(({ drawn }) => `state ${drawn.type}`);
@@ -44,7 +43,6 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       if (classes === before[number]) continue;
       set(element, 'class', bare[number] + classes);
       set(covers[number], 'class', `cover${classes}`);
-      set(toggles[number], 'class', `toggle${classes}`);
       set(element, 'aria-label', labelOf(state, lit.active.has(number)));
       set(element, 'aria-selected', String(classes.includes(' chosen')));
       if (hasInside(state)) set(element, 'aria-expanded', String(!lighting.collapsed.has(number)));

@@ -13,7 +13,9 @@ export function placeLabels(
   area: Box,
 ): ReadonlyMap<number, Line> {
   const taken: Box[] = boxes.map((box) => grown(box, 1));
-  const others = [...lines].flatMap(([edge, { points }]) => stretches(points).map((box) => ({ edge, box })));
+  const others = [...lines].flatMap(([edge, { points }]) =>
+    stretches(points).map((box) => ({ edge, box: grown(box, 2) })),
+  );
   const placed = new Map(lines);
   for (const [edge, line] of lines) {
     const text = widths.get(edge) ?? 0;

@@ -1,12 +1,12 @@
 import type { Camera } from './camera.ts';
-import { panBy, zoomAt } from './viewport.ts';
+import { panBy, type Viewport, zoomAt } from './viewport.ts';
 
 /** A press that moves less than this is a click. */
 const CLICK_REACH = 4;
 const WHEEL_STEP = 0.0016;
 
 /** Dragging pans, the wheel and two fingers zoom at their place. Returns how to stop listening. */
-export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: () => void): () => void {
+export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: (to: Viewport) => void): () => void {
   const down = new Map<number, { readonly x: number; readonly y: number }>();
   let moved = 0;
   const at = ({ clientX, clientY }: MouseEvent): { readonly x: number; readonly y: number } => {
@@ -29,15 +29,12 @@ export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: () 
     svg.classList.add('dragged');
     const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
     down.set(event.pointerId, now);
-    onMove();
     if (other === undefined) {
-      camera.go(panBy(camera.view(), now.x - before.x, now.y - before.y));
+      onMove(panBy(camera.view(), now.x - before.x, now.y - before.y));
       return;
     }
     const apart = (point: typeof now): number => Math.max(1, Math.hypot(point.x - other.x, point.y - other.y));
-    camera.go(
-      zoomAt(camera.view(), apart(now) / apart(before), { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 }),
-    );
+    onMove(zoomAt(camera.view(), apart(now) / apart(before), { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 }));
   };
   const release = (event: PointerEvent): void => {
     down.delete(event.pointerId);
@@ -45,11 +42,10 @@ export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: () 
   };
   const wheel = (event: WheelEvent): void => {
     event.preventDefault();
-    onMove();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     const pinch = event.ctrlKey ? 6 : 1;
     const way = Math.max(-240, Math.min(240, event.deltaY * lines * pinch));
-    camera.go(zoomAt(camera.view(), Math.exp(-way * WHEEL_STEP), at(event)));
+    onMove(zoomAt(camera.view(), Math.exp(-way * WHEEL_STEP), at(event)));
   };
   const click = (event: MouseEvent): void => {
     if (moved >= CLICK_REACH) event.stopPropagation();

@@ -1,8 +1,5 @@
 import type { Chart, ChartState } from '../../src/diagram/chart.ts';
 
-/** A chart of more than this is not laid out: it would be neither quick nor a picture that anybody reads. */
-export const MOST_STATES = 400;
-export const MOST_TRANSITIONS = 2_000;
 const MOST_LEVELS = 24;
 
 /**

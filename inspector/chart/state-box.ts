@@ -7,7 +7,7 @@ export const NAME_LENGTH = 32;
 const PAD = 10;
 const PAD_TOP = 6;
 const NOTE_HEIGHT = 12;
-const CHIP = { height: 14, gap: 3, pad: 5 } as const;
+const CHIP = { height: 14, gap: 3, pad: 6, arrow: 8 } as const;
 const LEAST_WIDTH = 56;
 
 /** What stands in the upper part of a state: its name, what runs in it, and the chips in rows. */
@@ -60,7 +60,7 @@ function chipOf({ labels, target, transitions }: Edge, nameOf: (id: string) => s
   const targetName = nameOf(target);
   return {
     ...CHIP_PLACE,
-    width: widthOf(chipText({ labels, targetName }), FONT.chip) + 2 * CHIP.pad,
+    width: chipTexts({ labels, targetName }).width,
     labels,
     target,
     targetName,
@@ -70,9 +70,20 @@ function chipOf({ labels, target, transitions }: Edge, nameOf: (id: string) => s
 
 const CHIP_PLACE: Box = { x: 0, y: 0, width: 0, height: CHIP.height };
 
-/** Not longer than it must be: the first label, how many there are beside it, and where it leads. */
-export function chipText({ labels, targetName }: Pick<Chip, 'labels' | 'targetName'>): string {
-  return `${labelText(labels, 16)} → ${shownText(targetName, 20)}`;
+/** What a chip says: the first label, how many there are beside it, and where it leads; with the room for an arrow between. */
+export function chipTexts({ labels, targetName }: Pick<Chip, 'labels' | 'targetName'>) {
+  const label = labelText(labels, 16);
+  const target = shownText(targetName, 20);
+  const arrowAt = CHIP.pad + (label === '' ? 0 : widthOf(label, FONT.chip) + 3);
+  const targetAt = arrowAt + CHIP.arrow + 3;
+  return {
+    label,
+    labelAt: CHIP.pad,
+    arrowAt,
+    target,
+    targetAt,
+    width: targetAt + widthOf(target, FONT.chip) + CHIP.pad,
+  };
 }
 
 /** The first label, and how many more there are. */

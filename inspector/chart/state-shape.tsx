@@ -41,16 +41,17 @@ export function StateShape({ number, state, scene, hues }: ShapeProps) {
           <circle cx={drawn.x - 9} cy={drawn.y - 9} r={3.5} />
         </g>
       )}
-      <text class={isBox ? 'name title' : 'name'} x={drawn.x + 10} y={drawn.y + 6 + size * 0.86}>
+      <text class={isBox ? 'name title' : 'name'} x={drawn.x + 10} y={drawn.y + 6 + size / 2}>
         {shownText(drawn.name, NAME_LENGTH)}
       </text>
       {drawn.note !== '' && (
-        <text class="note" x={drawn.x + 10} y={drawn.y + 6 + size + 11}>
+        <text class="note" x={drawn.x + 10} y={drawn.y + 6 + size + 8}>
           {drawn.note}
         </text>
       )}
-      <path class="here" d={`M${drawn.x - 8} ${drawn.y + drawn.height / 2 - 9}v18l11 -9z`} />
-      <text class="heat" x={drawn.x + drawn.width - 8} y={drawn.y + 6 + FONT.name * 0.86} />
+      {isBox && <ToggleShape x={drawn.x + drawn.width - 17} y={drawn.y + 17} />}
+      <circle class="here" cx={drawn.x + drawn.width} cy={drawn.y} r={isBox ? 9 : 7} />
+      <text class="heat" x={drawn.x + drawn.width - 8} y={drawn.y + 6 + FONT.name / 2} />
     </g>
   );
 }
@@ -78,18 +79,19 @@ export function CoverShape({ number, state: { drawn } }: Pick<ShapeProps, 'numbe
   return (
     <g class="cover" data-cover={number} data-lid={number}>
       <rect class="box" x={drawn.x} y={drawn.y} width={drawn.width} height={drawn.height} rx={10} />
-      <text class="name title" x={drawn.x + drawn.width / 2} y={drawn.y + drawn.height / 2 + FONT.title * 0.36}>
+      <text class="name title" x={drawn.x + drawn.width / 2} y={drawn.y + drawn.height / 2}>
         {shownText(drawn.name, NAME_LENGTH)}
       </text>
+      <ToggleShape x={drawn.x + drawn.width - 17} y={drawn.y + 17} />
+      <circle class="here" cx={drawn.x + drawn.width} cy={drawn.y} r={9} />
     </g>
   );
 }
 
 /** Opens and closes a state, with the pointer; the keyboard has the space bar. */
-export function ToggleShape({ number, state: { drawn } }: Pick<ShapeProps, 'number' | 'state'>) {
-  const [x, y] = [drawn.x + drawn.width - 17, drawn.y + 17];
+function ToggleShape({ x, y }: { readonly x: number; readonly y: number }) {
   return (
-    <g class="toggle" data-cover={number} data-toggle={number}>
+    <g class="toggle">
       <circle cx={x} cy={y} r={9} />
       <path class="minus" d={`M${x - 4} ${y}h8`} />
       <path class="plus" d={`M${x} ${y - 4}v8`} />

@@ -1,9 +1,9 @@
 import { render } from 'preact';
-import { ChartPicture, type ChartPictureProps } from '../../../../inspector/chart/chart-picture.tsx';
-import { layoutOf } from '../../../../inspector/chart/layout.ts';
+import { ChartView, type ChartViewProps } from '../../../../inspector/chart/chart-view.tsx';
 import { type Choice, type Marks, NO_MARKS } from '../../../../inspector/chart/marks.ts';
 import '../../../../inspector/shown/colors.css';
 import '../../../../inspector/chart/chart.css';
+import '../../../../inspector/chart/chart-rows.css';
 import type { RunCharts } from '../../../../src/inspection/wire.ts';
 import './page.css';
 
@@ -21,13 +21,13 @@ interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {
 }
 
 const choices: Choice[] = [];
-let shown: ChartPictureProps | null = null;
+let shown: ChartViewProps | null = null;
 const main = document.getElementById('main') as HTMLElement;
 
-function update(changes: Partial<ChartPictureProps>): void {
+function update(changes: Partial<ChartViewProps>): void {
   if (shown === null) return;
   shown = { ...shown, ...changes };
-  render(<ChartPicture {...shown} />, main);
+  render(<ChartView {...shown} />, main);
 }
 
 function marksOf({ active, taken, ...rest }: PlainMarks): Marks {
@@ -39,13 +39,12 @@ function marksOf({ active, taken, ...rest }: PlainMarks): Marks {
 /** What the tests tell the page. */
 const stage = {
   choices,
-  show: async (charts: RunCharts, root: string): Promise<void> => {
-    const drawings = await layoutOf(charts);
+  show: (charts: RunCharts, root: string): void => {
     const onChoose = (choice: Choice): void => {
       choices.push(choice);
       update({ chosen: choice });
     };
-    shown = { drawings, root, marks: NO_MARKS, hues: HUES, onChoose };
+    shown = { charts, root, marks: NO_MARKS, hues: HUES, onChoose };
     update({});
   },
   mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),
@@ -58,7 +57,7 @@ const stage = {
       return performance.now() - began;
     });
   },
-  overlay: (overlay: NonNullable<ChartPictureProps['overlay']> | null, never: readonly string[]): void =>
+  overlay: (overlay: NonNullable<ChartViewProps['overlay']> | null, never: readonly string[]): void =>
     update({ overlay, neverTaken: new Set(never) }),
 };
 export type ChartStage = typeof stage;

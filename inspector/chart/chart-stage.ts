@@ -54,7 +54,7 @@ export function createStage(svg: SVGSVGElement, world: SVGGElement, scene: Scene
     const { width, height } = camera.size();
     move(zoomAt(camera.view(), ZOOM_STEP ** way, { x: width / 2, y: height / 2 }));
   };
-  const fit = (): void => {
+  const showAll = (): void => {
     isFitted = true;
     camera.go(fitTo(whole, camera.size()), 'smoothly');
   };
@@ -106,7 +106,7 @@ export function createStage(svg: SVGSVGElement, world: SVGGElement, scene: Scene
     if (pan !== undefined) move(panBy(camera.view(), ...pan), 'at-once');
     else if (key === '+' || key === '=') zoom(1);
     else if (key === '-') zoom(-1);
-    else if (key === '0') fit();
+    else if (key === '0') showAll();
     else if (number === null || !actOn(number, event)) return;
     event.preventDefault();
   };
@@ -138,7 +138,7 @@ export function createStage(svg: SVGSVGElement, world: SVGGElement, scene: Scene
       follow(follows);
     },
     zoom,
-    fit,
+    fit: showAll,
     follow,
     stop: () => {
       unlisten();

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartPicture } from './chart-picture.tsx';
 import { ChartRows, type ChartRowsProps } from './chart-rows.tsx';
@@ -19,7 +19,8 @@ export function ChartView({ drawings = null, hues, ...props }: ChartViewProps) {
   const { charts } = props;
   const [made, setMade] = useState<Made | null>(null);
   const [rows, setRows] = useState(false);
-  const ready = drawings ?? bakedDrawingsOf(charts) ?? (made?.charts === charts ? made.drawings : null);
+  const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
+  const ready = drawings ?? baked ?? (made?.charts === charts ? made.drawings : null);
   const problem = made?.charts === charts ? made.problem : null;
 
   useEffect(() => {

@@ -33,8 +33,10 @@ export async function drawAll(
       const drawing = drawings.get(inner);
       // What is inside of what is inside is drawn again for each: that grows fast.
       const uses = chart.states.filter(({ invokes }) => invokes.includes(name)).length;
-      weight += uses * (weights.get(inner) ?? 0);
-      if (drawing !== undefined && weight <= MOST_DRAWN) insets.set(name, drawing);
+      const added = uses * (weights.get(inner) ?? 0);
+      if (drawing === undefined || weight + added > MOST_DRAWN) continue;
+      weight += added;
+      insets.set(name, drawing);
     }
     weights.set(id, weight);
     drawings.set(id, await layoutChart(chart, { elk, insets, ...(nested.has(id) ? { aspect: INSET_ASPECT } : {}) }));

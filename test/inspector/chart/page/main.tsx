@@ -3,6 +3,8 @@ import { ChartView, type ChartViewProps } from '../../../../inspector/chart/char
 import { type Choice, type Marks, NO_MARKS } from '../../../../inspector/chart/marks.ts';
 import '../../../../inspector/shown/colors.css';
 import '../../../../inspector/chart/chart.css';
+import '../../../../inspector/chart/chart-marks.css';
+import '../../../../inspector/chart/chart-tools.css';
 import '../../../../inspector/chart/chart-rows.css';
 import type { RunCharts } from '../../../../src/inspection/wire.ts';
 import './page.css';

@@ -9,13 +9,13 @@ import { type LaidState, readLaid } from './laid-state.ts';
 import { piecesOf } from './pieces.ts';
 import { shelvedState } from './shelved-state.ts';
 import { shelvesOf } from './shelves.ts';
-import { soundChart } from './sound-chart.ts';
+import { NOWHERE, soundChart } from './sound-chart.ts';
 import { type Head, headOf } from './state-box.ts';
 
 /** What a chart is drawn into: width to height. */
 const PLACE = 1.6;
 /** Which proportions its states are to have is found out by trying. */
-const ASPECTS = [1, 1.6, 2.6, 4.5] as const;
+const ASPECTS = [1, 1.6, 2.6] as const;
 const INSET = { scale: 0.4, gap: 6 } as const;
 /** Larger charts are laid out in one manner only. */
 const MANY_STATES = 60;
@@ -61,7 +61,9 @@ interface Plan {
 
 function planOf(chart: Chart, insets: ReadonlyMap<string, Drawing>): Plan {
   const view = createView(chart, Number.POSITIVE_INFINITY);
-  const { drawn, told } = edgesOf(chart, view, { roomy: false });
+  const edges = edgesOf(chart, view, { roomy: false });
+  const drawn = edges.drawn.filter(({ source }) => source !== NOWHERE);
+  const told = edges.told.filter(({ source }) => source !== NOWHERE);
   const children = groupBy(chart.states, ({ parent }) => parent ?? '');
   const chips = groupBy(told, ({ source }) => source);
   const root = chart.states.find(({ id }) => id === chart.id) as ChartState;

@@ -55,22 +55,33 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
       const node = nodeOf(port);
       if (node >= 0) ends.set(node * 2 + axisOf(port), port);
     }
+    const seen = new Uint8Array(blocked.length * 2);
+    const reach = extentOf([...ends.values()]);
+    /** No way from a node is shorter than this. */
+    const ahead = (node: number): number => {
+      const column = node % columns;
+      const [x = 0, y = 0] = [xs[column], ys[(node - column) / columns]];
+      const [far, up] = [Math.max(reach.left - x, x - reach.right, 0), Math.max(reach.top - y, y - reach.bottom, 0)];
+      return Math.max(0, far + up - 4 * GRID);
+    };
     const starts = new Map<number, Port>();
-    const costs = new Map<number, number>();
-    const before = new Map<number, number>();
+    const costs = new Float64Array(blocked.length * 2).fill(Number.POSITIVE_INFINITY);
+    const before = new Int32Array(blocked.length * 2).fill(-1);
     const queue = createQueue();
     for (const port of from) {
       const node = nodeOf(port);
       const key = node * 2 + axisOf(port);
       const cost = port.cost + (used[axisOf(port)]?.[node] ?? 0) * COST.shared;
-      if (node < 0 || cost >= (costs.get(key) ?? Number.POSITIVE_INFINITY)) continue;
+      if (node < 0 || cost >= (costs[key] as number)) continue;
       starts.set(key, port);
-      costs.set(key, cost);
-      queue.add(key, cost);
+      costs[key] = cost;
+      queue.add(key, cost + ahead(node));
     }
     let best = { cost: Number.POSITIVE_INFINITY, key: -1 };
     for (let key = queue.take(); key >= 0; key = queue.take()) {
-      const cost = costs.get(key) ?? 0;
+      const cost = costs[key] as number;
+      if (seen[key] === 1) continue;
+      seen[key] = 1;
       if (cost >= best.cost) break;
       const end = ends.get(key);
       if (end !== undefined && cost + end.cost < best.cost) best = { cost: cost + end.cost, key };
@@ -85,10 +96,10 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
         const crossing = used[1 - along]?.[next] === 1 ? COST.crossing : 0;
         const total = cost + length + bend + shared + crossing;
         const nextKey = next * 2 + along;
-        if (total >= (costs.get(nextKey) ?? Number.POSITIVE_INFINITY)) return;
-        costs.set(nextKey, total);
-        before.set(nextKey, key);
-        queue.add(nextKey, total);
+        if (total >= (costs[nextKey] as number)) return;
+        costs[nextKey] = total;
+        before[nextKey] = key;
+        queue.add(nextKey, total + ahead(next));
       };
       const [x = 0, y = 0] = [xs[column], ys[row]];
       if (column > 0) step(node - 1, x - (xs[column - 1] ?? 0), 0);
@@ -98,7 +109,7 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
     }
     if (best.key < 0) return [];
     const keys = [best.key];
-    for (let key = before.get(best.key); key !== undefined; key = before.get(key)) keys.unshift(key);
+    for (let key = before[best.key] as number; key >= 0; key = before[key] as number) keys.unshift(key);
     for (const [place, key] of keys.entries()) {
       const node = (key - (key % 2)) / 2;
       (used[key % 2] as Uint8Array)[node] = 1;
@@ -113,6 +124,11 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
     return [pointOf(starts.get(first)), ...way, pointOf(ends.get(best.key))].filter((point) => point !== null);
   };
   return { route };
+}
+
+function extentOf(ports: readonly Port[]) {
+  const [xs, ys] = [ports.map(({ x }) => x), ports.map(({ y }) => y)];
+  return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
 }
 
 const pointOf = (port: Port | undefined): Point | null => (port === undefined ? null : { x: port.x, y: port.y });

@@ -4,7 +4,7 @@ const MOST_LEVELS = 24;
 
 /**
  * A chart that can be walked: one root, every state once and under a state that is there, no circle of parents, and not too deep.
- * What it had beside that is put under the root. Transitions keep their places; what leads to or from nowhere leads to nothing.
+ * What it had beside that is put under the root. Transitions keep their places; those to or from states that are not there have no ends.
  */
 export function soundChart(chart: Chart): Chart {
   const root: ChartState = chart.states.find(({ id }) => id === chart.id) ?? {
@@ -19,7 +19,7 @@ export function soundChart(chart: Chart): Chart {
   const states = [...byId.values()].map((state) => withInitial(state, byId));
   const transitions = chart.transitions.map((transition) => ({
     ...transition,
-    target: byId.has(transition.source) ? transition.target.filter((id) => byId.has(id)) : [],
+    ...(isSound(transition, byId) ? {} : { source: NOWHERE, target: [] }),
   }));
   return { id: chart.id, states, transitions };
 }
@@ -41,6 +41,13 @@ function settle(id: string, byId: Map<string, ChartState>, levels: Map<string, n
     levels.set(next, isUnder ? above + 1 : 1);
     if (!isUnder) byId.set(next, { ...state, parent: rootId });
   }
+}
+
+/** The source of transitions that have no ends. */
+export const NOWHERE = '';
+
+function isSound({ source, target }: Chart['transitions'][number], byId: ReadonlyMap<string, ChartState>): boolean {
+  return byId.has(source) && target.every((id) => byId.has(id));
 }
 
 function withInitial(state: ChartState, byId: ReadonlyMap<string, ChartState>): ChartState {

@@ -56,8 +56,8 @@ export function noteOf({ invokes }: ChartState): string {
   return shownText(invokes.join(', '), NAME_LENGTH);
 }
 
-function chipOf({ labels, target, transitions }: Edge, nameOf: (id: string) => string): Chip {
-  const targetName = nameOf(target);
+function chipOf({ source, labels, target, transitions }: Edge, nameOf: (id: string) => string): Chip {
+  const targetName = source === target ? 'itself' : nameOf(target);
   return {
     ...CHIP_PLACE,
     width: chipTexts({ labels, targetName }).width,

@@ -17,7 +17,8 @@ export interface Edges {
 }
 
 export interface EdgeOptions {
-  /** Whether lines may go across the picture. Else knots are told wherever their ends stand, and so is a line out of its own box. */
+  /** Whether lines may go across the picture. Else knots are told wherever their ends stand, and so is what leads to
+   * its own box, to itself or nowhere. */
   readonly roomy?: boolean;
 }
 
@@ -31,7 +32,7 @@ const MANY_OUT = 6;
  * picture shows each way that there is.
  */
 export function edgesOf(chart: Chart, view: View, { roomy = true }: EdgeOptions = {}): Edges {
-  const edges = mergedEdges(chart, view);
+  const edges = mergedEdges(chart, view, roomy);
   const into = countBy(edges, ({ target }) => target);
   const outOf = countBy(edges, ({ source }) => source);
   const manyInto = (id: string): boolean => (into.get(id) ?? 0) >= MANY_IN;
@@ -68,13 +69,14 @@ function isWithin(id: string | null, outer: string, view: View): boolean {
   return id !== null && (id === outer || isWithin(view.parentOf(id), outer, view));
 }
 
-function mergedEdges({ transitions }: Chart, view: View): readonly Edge[] {
+function mergedEdges({ transitions }: Chart, view: View, roomy: boolean): readonly Edge[] {
   const byEnds = new Map<string, Edge>();
   for (const [place, { source, target, event, guard, otherwise }] of transitions.entries()) {
-    for (const to of target) {
+    // What leads nowhere, or back to where it is, is told where there is no room for lines.
+    for (const to of target.length === 0 && !roomy ? [source] : target) {
       const ends = { source: view.seenAs(source), target: view.seenAs(to) };
       // Within a state that is drawn as one nothing is seen, unless it begins again as a whole.
-      if (ends.source === ends.target && (to !== ends.target || source === to)) continue;
+      if (roomy && ends.source === ends.target && (to !== ends.target || source === to)) continue;
       const key = `${ends.source} ${ends.target}`;
       const merged = byEnds.get(key) ?? { labels: [], dashed: true, transitions: [] };
       const label = labelOf(event, otherwise ? 'else' : guard);

@@ -59,7 +59,7 @@ export function elkGraph(
   id: string,
   rooms: readonly Room[],
   pieces: readonly Piece[],
-  top: number,
+  head: { readonly width: number; readonly height: number },
   manner: Manner,
 ): ElkNode {
   const [entry, exit] = manner.exits === 'RIGHT' ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
@@ -68,7 +68,9 @@ export function elkGraph(
   const inside: ElkNode = {
     id: nodeId(id),
     layoutOptions: {
-      ...optionsOf(manner, top),
+      ...optionsOf(manner, head.height),
+      'elk.nodeSize.constraints': 'MINIMUM_SIZE',
+      'elk.nodeSize.minimum': `(${head.width}, ${head.height})`,
       ...(through.length > 0 ? { 'elk.portConstraints': 'FIXED_SIDE' } : {}),
     },
     ports: through.map(({ edge, from }) => portOf(doorId(id, edge), 0, 0, from === null ? entry : exit)),

@@ -129,7 +129,7 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
   const layOnShelves = async (state: ChartState, exits: Direction, wished: number): Promise<LaidState | null> => {
     const children = plan.childrenOf(state.id);
     const pieces = plan.pieces.get(state.id) ?? [];
-    if (plan.isLarge || children.length < 3 || pieces.length > children.length * MOST_LINES) return null;
+    if (plan.isLarge || pieces.length > children.length * MOST_LINES) return null;
     const rooms: LaidState[] = [];
     for (const child of children) rooms.push(await lay(child, 'RIGHT'));
     let best: LaidState | null = null;
@@ -153,7 +153,7 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
     const pieces = plan.pieces.get(state.id) ?? [];
     const isRoot = state === plan.root;
     const attempt = async (head: Head): Promise<LaidState> =>
-      readLaid(state, head, rooms, pieces, await elk.layout(elkGraph(state.id, rooms, pieces, head.height, manner)));
+      readLaid(state, head, rooms, pieces, await elk.layout(elkGraph(state.id, rooms, pieces, head, manner)));
     const first = plan.headOf(state, isRoot ? 0 : widthOfRooms(rooms));
     const laid = await attempt(first);
     // Broken rows may lose lines that lead back.

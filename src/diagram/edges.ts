@@ -56,7 +56,7 @@ export function edgesOf(chart: Chart, view: View, { roomy = true }: EdgeOptions 
       if (knotted(edge)) shown.add(manyInto(target) ? target : source);
     }
   }
-  const orphaned = told.filter((edge) => compound(edge) && isOnlyWayIn(edge, edges, view));
+  const orphaned = told.filter((edge) => compound(edge) && !nested(edge) && isOnlyWayIn(edge, edges, view));
   return { drawn: [...drawn, ...orphaned], told: told.filter((edge) => !orphaned.includes(edge)) };
 }
 

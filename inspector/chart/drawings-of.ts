@@ -5,7 +5,7 @@ import type { Drawing } from './drawing.ts';
 import { layoutChart } from './layout-chart.ts';
 
 /** Width to height of a chart that is drawn inside a state. */
-const INSET_ASPECT = 2.4;
+const INSET_ASPECT = 2;
 
 /** The drawings of all charts, by their ids: those that run inside states of others before those. */
 export async function drawAll(

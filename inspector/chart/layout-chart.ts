@@ -15,7 +15,7 @@ import { type Head, headOf } from './state-box.ts';
 /** What a chart is drawn into: width to height. */
 const PLACE = 1.6;
 /** Which proportions its states are to have is found out by trying. */
-const ASPECTS = [1, 1.6, 2.6] as const;
+const ASPECTS = [0.7, 1, 1.3, 1.6, 2, 2.6, 3.5] as const;
 const INSET = { scale: 0.4, gap: 6 } as const;
 /** Larger charts are laid out in one manner only. */
 const MANY_STATES = 60;
@@ -23,7 +23,7 @@ const MANY_CHILDREN = 5;
 /** Lines a box, at most, on shelves. */
 const MOST_LINES = 1.7;
 /** So many of the most compact arrangements are tried. */
-const SHELVES = 6;
+const SHELVES = 12;
 /** What a bend of a line is worth, in pixels of the whole. */
 const BEND = 3;
 
@@ -39,7 +39,8 @@ export interface Surroundings {
 export async function layoutChart(given: Chart, { elk, insets, aspect = PLACE }: Surroundings): Promise<Drawing> {
   const chart = soundChart(given);
   const plan = planOf(chart, insets);
-  const aspects = chart.states.length > MANY_STATES ? [aspect] : ASPECTS;
+  const isFlat = chart.states.every(({ parent }) => parent === null || parent === chart.id);
+  const aspects = isFlat || plan.isLarge ? [aspect] : ASPECTS;
   let best: LaidState | null = null;
   for (const inner of aspects) {
     const laid = await createRooms(plan, elk, inner, aspect)(plan.root, 'RIGHT');

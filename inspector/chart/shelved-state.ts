@@ -8,7 +8,7 @@ import type { Shelves } from './shelves.ts';
 import { type Head, labelText } from './state-box.ts';
 import { FONT, widthOf } from './text-size.ts';
 
-const PAD = 24;
+const PAD = 16;
 
 /** The inside of a state on shelves, with lines between the boxes; null where a line finds no way. */
 export function shelvedState(

@@ -71,8 +71,7 @@ export function ChartPicture({
         ref={svg}
         role="group"
         aria-label={`Statechart ${name}. Arrow keys move it, plus and minus zoom, 0 fits it.`}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move it
-        tabIndex={0}
+        tabindex={0}
       >
         <g ref={world}>
           <g role="tree" aria-label={`States of ${name}`}>

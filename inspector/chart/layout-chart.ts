@@ -24,8 +24,6 @@ const MANY_CHILDREN = 5;
 const MOST_LINES = 1.7;
 /** So many of the most compact arrangements are tried. */
 const SHELVES = 12;
-/** What a bend of a line is worth, in pixels of the whole. */
-const BEND = 3;
 
 export interface Surroundings {
   readonly elk: Pick<ELK, 'layout'>;
@@ -44,7 +42,7 @@ export async function layoutChart(given: Chart, { elk, insets, aspect = PLACE }:
   let best: LaidState | null = null;
   for (const inner of aspects) {
     const laid = await createRooms(plan, elk, inner, aspect)(plan.root, 'RIGHT');
-    if (best === null || scoreOf(laid, aspect) < scoreOf(best, aspect)) best = laid;
+    if (best === null || fullScore(laid, aspect) < fullScore(best, aspect)) best = laid;
   }
   return drawingOf(chart, plan.drawn, best as LaidState);
 }
@@ -140,7 +138,7 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
       const head = plan.headOf(state, state === plan.root ? 0 : shelves.width + 32);
       const laid = shelvedState(state, head, rooms, pieces, shelves, exits);
       if (laid === null) continue;
-      const score = scoreOf(laid, wished) + laid.bends * BEND;
+      const score = scoreOf(laid, wished) + laid.cost;
       if (score < least) {
         least = score;
         best = laid;
@@ -201,4 +199,13 @@ function leafOf(state: ChartState, plan: Plan): LaidState {
 /** What it takes to show a box in a place of these proportions; lower is better. */
 function scoreOf({ width, height }: Pick<LaidState, 'width' | 'height'>, aspect: number): number {
   return Math.max(width / aspect, height) + (width / aspect + height) * 0.1;
+}
+
+/** With what the lines in it cost, those in its states too. */
+function fullScore(laid: LaidState, aspect: number): number {
+  return scoreOf(laid, aspect) + linesCost(laid);
+}
+
+function linesCost({ rooms, ...laid }: LaidState & { readonly cost?: number }): number {
+  return rooms.reduce((sum, room) => sum + linesCost(room.laid), laid.cost ?? 0);
 }

@@ -9,6 +9,17 @@ import { type Head, labelText } from './state-box.ts';
 import { FONT, widthOf } from './text-size.ts';
 
 const PAD = 16;
+/** What it costs to leave by another side than the wished one. */
+const ASIDE = 60;
+
+/** What a bend of a line is worth, and a pixel of its way, in pixels of the whole. */
+const BEND = 3;
+const LENGTH = 0.03;
+
+export interface ShelvedState extends LaidState {
+  /** How much there is to follow with the eye; lower is better. */
+  readonly cost: number;
+}
 
 /** The inside of a state on shelves, with lines between the boxes; null where a line finds no way. */
 export function shelvedState(
@@ -18,7 +29,7 @@ export function shelvedState(
   pieces: readonly Piece[],
   shelves: Shelves,
   exits: Direction,
-): (LaidState & { readonly bends: number }) | null {
+): ShelvedState | null {
   const top = Math.ceil(head.height / GRID) * GRID + GRID;
   const width = Math.max(head.width, Math.ceil(shelves.width + 2 * PAD));
   const height = Math.ceil(top + shelves.height + PAD);
@@ -67,7 +78,10 @@ export function shelvedState(
     doors,
     rooms: rooms.map((laid) => ({ at: boxes.get(laid.id) ?? own, laid })),
     lines: labelled,
-    bends: [...lines.values()].reduce((sum, { points }) => sum + points.length - 2, 0),
+    cost: [...lines.values()].reduce(
+      (sum, { points }) => sum + (points.length - 2) * BEND + lengthOf(points) * LENGTH,
+      0,
+    ),
   };
 }
 
@@ -108,8 +122,10 @@ function borderPorts({ width, height }: Box, top: number, exits: Direction, isEn
   if (exits === 'RIGHT')
     for (let y = top; y <= height - 2 * GRID; y += GRID)
       ports.push({ x: isEntry ? 0 : width, y, outX: isEntry ? 1 : -1, outY: 0, cost: 0 });
-  else if (!isEntry)
-    for (let x = 3 * GRID; x <= width - 3 * GRID; x += GRID) ports.push({ x, y: height, outX: 0, outY: -1, cost: 0 });
+  const besides = exits === 'RIGHT' ? ASIDE : 0;
+  if (!isEntry)
+    for (let x = 3 * GRID; x <= width - 3 * GRID; x += GRID)
+      ports.push({ x, y: height, outX: 0, outY: -1, cost: besides });
   return ports;
 }
 
@@ -121,4 +137,11 @@ function corners(points: readonly Point[]): readonly Point[] {
     if (before === undefined || after === undefined) return true;
     return !((before.x === point.x && after.x === point.x) || (before.y === point.y && after.y === point.y));
   });
+}
+
+function lengthOf(points: readonly Point[]): number {
+  return points.slice(1).reduce((sum, { x, y }, place) => {
+    const before = points[place] ?? { x, y };
+    return sum + Math.abs(x - before.x) + Math.abs(y - before.y);
+  }, 0);
 }

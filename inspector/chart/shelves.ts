@@ -42,6 +42,7 @@ function arrange(sizes: readonly Size[], stack: number, most: number): Shelves {
   let widest = 0;
   for (const shelf of shelves) {
     const tall = Math.max(...shelf.map(heightOf));
+    let bottom = y;
     let x = 0;
     for (const column of shelf) {
       const wide = Math.max(...column.map((size) => size.width));
@@ -49,14 +50,16 @@ function arrange(sizes: readonly Size[], stack: number, most: number): Shelves {
       let top = y + snap((tall - heightOf(column)) / 2);
       for (const size of column) {
         boxes.push({ x: x + snap((wide - size.width) / 2), y: top, width: size.width, height: size.height });
+        bottom = Math.max(bottom, top + size.height);
         top = snap(top + size.height + GAP);
       }
       x = snap(x + wide + GAP);
     }
     widest = Math.max(widest, x - GAP);
-    y = snap(y + tall + GAP);
+    y = snap(bottom + GAP);
   }
-  return { width: widest, height: y - GAP, boxes };
+  const height = Math.max(...boxes.map((box) => box.y + box.height));
+  return { width: Math.max(widest, ...boxes.map((box) => box.x + box.width)), height, boxes };
 }
 
 function columnsOf(sizes: readonly Size[], stack: number): readonly (readonly Size[])[] {

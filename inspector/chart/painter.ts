@@ -77,10 +77,11 @@ function jumpPath(scene: Scene, { lastLine }: Lit): string {
   const from = chipBox(scene, line);
   const start = { x: from.x + from.width, y: from.y + from.height / 2 };
   const end = nearest(target.box, start);
-  const middle = { x: (start.x + end.x) / 2, y: Math.min(start.y, end.y) - Math.abs(end.x - start.x) * 0.12 - 12 };
+  const [across, down] = [end.x - start.x, end.y - start.y];
+  const middle = { x: start.x + across / 2 - down * 0.16, y: start.y + down / 2 - Math.abs(across) * 0.16 };
   const angle = Math.atan2(end.y - middle.y, end.x - middle.x);
   const wing = (turn: number): string =>
-    `L${round(end.x - 12 * Math.cos(angle + turn))} ${round(end.y - 12 * Math.sin(angle + turn))}`;
+    `L${round(end.x - 20 * Math.cos(angle + turn))} ${round(end.y - 20 * Math.sin(angle + turn))}`;
   const tip = `M${round(end.x)} ${round(end.y)}`;
   return `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}${tip}${wing(0.45)}${tip}${wing(-0.45)}`;
 }

@@ -36,7 +36,7 @@ describe('the layout of our charts', () => {
 
   it('is the same each time', async () => {
     expect(JSON.stringify(await drawingsOf(ownCharts))).toBe(JSON.stringify(own));
-  });
+  }, 60_000);
 
   it('puts the chart that a state invokes inside that state, whole', () => {
     const inside = Object.values(own).flatMap(({ states }) => states.filter(({ inset }) => inset !== null));
@@ -91,7 +91,7 @@ describe('the layout of any chart', () => {
       fc.asyncProperty(charts, async (one) => {
         expect(flawsOf(one, await drawn(one))).toEqual([]);
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   }, 60_000);
 

@@ -1,3 +1,4 @@
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
@@ -250,7 +251,7 @@ describe.skipIf(typeof browser === 'string')('the picture of a chart', () => {
     const states = Array.from({ length: 2_000 }, (_, number) => ({ ...leaf, id: `s${number}`, name: `s${number}` }));
     const large: RunCharts = { charts: [{ id: 'large', states, transitions: [] }], invoked: {} };
     await tell(page, 'show', large, 'large');
-    expect(await page.getByRole('status').textContent()).toContain('2000 states');
+    await page.getByText('The chart has 2000 states').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(2_000);
   });
 
@@ -267,9 +268,22 @@ describe.skipIf(typeof browser === 'string')('the picture of a chart', () => {
         ['.state.leaf > .box', 'stroke', 3],
       ] as const)
         expect(await leastContrast(page, what, property), what).toBeGreaterThanOrEqual(least);
+      expect(await seriousOf(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Rows' }).click();
+      expect(await seriousOf(page)).toEqual([]);
     },
   );
 });
+
+/** What axe-core finds serious or critical. */
+async function seriousOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  return await page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    return serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 120)}`);
+  });
+}
 
 const leaf = { parent: 'large', type: 'atomic', description: '', initial: null, invokes: [] } as const;
 const strange: RunCharts = {
@@ -301,9 +315,14 @@ function leastContrast(page: Page, selector: string, property: 'fill' | 'stroke'
         });
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
       };
-      const grounds = [...document.querySelectorAll('.state > .box, .chip > rect')].map((box) =>
-        luminance(getComputedStyle(box).fill),
-      );
+      const probe = document.body.appendChild(document.createElement('i'));
+      const surfaces = ['--ground', '--surface', '--sunken', '--accent-soft'].map((surface) => {
+        probe.style.color = `var(${surface})`;
+        return getComputedStyle(probe).color;
+      });
+      const boxes = [...document.querySelectorAll('.state > .box')].map((box) => getComputedStyle(box).fill);
+      const grounds = [...surfaces, ...boxes].map(luminance);
+      probe.remove();
       const colors = [...document.querySelectorAll(wanted)].map((one) => luminance(getComputedStyle(one)[name]));
       const pairs = colors.flatMap((color) => grounds.map((ground) => [color, ground]));
       return Math.min(...pairs.map((pair) => (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)));

@@ -3,6 +3,8 @@ export interface Drawing {
   readonly chartId: string;
   readonly width: number;
   readonly height: number;
+  /** What holds anywhere in it. */
+  readonly chips: readonly Chip[];
   /** Outer states before their inner ones; the root of the chart is not among them. */
   readonly states: readonly DrawnState[];
   readonly edges: readonly DrawnEdge[];
@@ -22,6 +24,8 @@ export interface DrawnState extends Box {
   readonly parent: string | null;
   readonly type: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
   readonly description: string;
+  /** The actors that run in it, where none of them is a chart that is drawn inside it; else empty. */
+  readonly note: string;
   /** The state that its parent begins with. */
   readonly isInitial: boolean;
   readonly chips: readonly Chip[];

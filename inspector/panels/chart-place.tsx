@@ -1,6 +1,73 @@
+import { useMemo, useState } from 'preact/hooks';
+import { ChartView } from '../chart/chart-view.tsx';
+import '../chart/chart.css';
+import '../chart/chart-marks.css';
+import '../chart/chart-rows.css';
+import '../chart/chart-tools.css';
+import { type Choice, type Overlay, transitionKey } from '../chart/marks.ts';
+import { marksAt } from '../fold/marks-at.ts';
+import { overlayOf } from '../shown/overlay.ts';
+import { ChosenNote } from './chosen-note.tsx';
 import type { PanelProps } from './panel-props.ts';
 
+/** The phases have colours of their own, here and in the timeline. */
+const HUES = Object.fromEntries(
+  ['action', 'experience', 'intention', 'observation', 'understanding', 'yield'].map((id) => [
+    id,
+    `var(--phase-${id})`,
+  ]),
+);
+
 /** The chart of the run, marked as it stands at the cursor. */
-export function ChartPlace(_: PanelProps) {
-  return <p>…</p>;
+export function ChartPlace({ inspector, view }: PanelProps) {
+  const { charts, fold, at } = view;
+  const [wanted, setWanted] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<Choice | null>(null);
+  const { heat, neverTaken } = overlayOf(inspector);
+  const overlay = useMemo(() => flat(heat.value), [heat.value]);
+  const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);
+  const marks = useMemo(() => (charts === null ? null : marksAt(fold.transitions, charts, at)), [fold, charts, at]);
+  if (charts === null || marks === null) return <p class="muted waiting">Waiting for the chart…</p>;
+  // A chart that runs inside another is drawn there.
+  const inside = new Set(Object.values(charts.invoked));
+  const tops = charts.charts.filter(({ id }, place) => place === 0 || !inside.has(id)).map(({ id }) => id);
+  const root = tops.find((id) => id === wanted) ?? tops[0];
+  if (root === undefined)
+    return <p class="muted waiting">This system has no chart: none of its actors is a machine.</p>;
+  return (
+    <>
+      {tops.length > 1 && (
+        <label class="chart-choice">
+          <span class="unseen">Chart</span>
+          <select value={root} onChange={({ currentTarget }) => setWanted(currentTarget.value)}>
+            {tops.map((id) => (
+              <option key={id}>{id}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <ChartView
+        charts={charts}
+        root={root}
+        marks={marks}
+        hues={HUES}
+        chosen={chosen}
+        onChoose={setChosen}
+        overlay={overlay}
+        neverTaken={never}
+      />
+      {chosen !== null && (
+        <ChosenNote inspector={inspector} view={view} charts={charts} chosen={chosen} onClose={() => setChosen(null)} />
+      )}
+    </>
+  );
+}
+
+function flat(heat: Readonly<Record<string, ReadonlyMap<string, Overlay[string]>>> | null): Overlay | null {
+  return heat === null ? null : Object.fromEntries(Object.values(heat).flatMap((states) => [...states]));
+}
+
+function keysOf(neverTaken: Readonly<Record<string, ReadonlySet<number>>> | null): ReadonlySet<string> {
+  const all = Object.entries(neverTaken ?? {});
+  return new Set(all.flatMap(([chartId, places]) => [...places].map((place) => transitionKey(chartId, place))));
 }

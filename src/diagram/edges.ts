@@ -7,6 +7,19 @@ export interface Edge {
   readonly target: string;
   readonly labels: readonly string[];
   readonly dashed: boolean;
+  /** By their places in the chart. */
+  readonly transitions: readonly number[];
+}
+
+export interface Edges {
+  readonly drawn: readonly Edge[];
+  readonly told: readonly Edge[];
+}
+
+export interface EdgeOptions {
+  /** Whether lines may go across the picture. Else knots are told wherever their ends stand, and so is what leads to
+   * its own box, to itself or nowhere. */
+  readonly roomy?: boolean;
 }
 
 /** A target of this many edges, and a source of this many, would be a knot among its siblings. */
@@ -18,13 +31,15 @@ const MANY_OUT = 6;
  * siblings, and a state that begins again. Every knot keeps its first edge, and every other state one edge into it, so that the
  * picture shows each way that there is.
  */
-export function edgesOf(chart: Chart, view: View): { readonly drawn: readonly Edge[]; readonly told: readonly Edge[] } {
-  const edges = mergedEdges(chart, view);
+export function edgesOf(chart: Chart, view: View, { roomy = true }: EdgeOptions = {}): Edges {
+  const edges = mergedEdges(chart, view, roomy);
   const into = countBy(edges, ({ target }) => target);
   const outOf = countBy(edges, ({ source }) => source);
   const manyInto = (id: string): boolean => (into.get(id) ?? 0) >= MANY_IN;
   const knotted = ({ source, target }: Edge): boolean =>
-    view.parentOf(source) === view.parentOf(target) && (manyInto(target) || (outOf.get(source) ?? 0) >= MANY_OUT);
+    (!roomy || view.parentOf(source) === view.parentOf(target)) &&
+    (manyInto(target) || (outOf.get(source) ?? 0) >= MANY_OUT);
+  const nested = ({ source, target }: Edge): boolean => !roomy && isWithin(source, target, view);
   const compound = ({ source }: Edge): boolean => view.childrenOf(source).length > 0;
   const reached = new Set(edges.filter((edge) => !knotted(edge)).map(({ target }) => target));
   const drawn: Edge[] = [];
@@ -34,35 +49,44 @@ export function edgesOf(chart: Chart, view: View): { readonly drawn: readonly Ed
     const { source, target } = edge;
     const first = manyInto(target) ? !shown.has(target) : !shown.has(source) || !reached.has(target);
     const keep = !knotted(edge) || first;
-    if (compound(edge) || source === target || !keep) told.push(edge);
+    if (compound(edge) || source === target || nested(edge) || !keep) told.push(edge);
     else {
       drawn.push(edge);
       reached.add(target);
       if (knotted(edge)) shown.add(manyInto(target) ? target : source);
     }
   }
-  const orphaned = told.filter((edge) => compound(edge) && isOnlyWayIn(edge, edges, view));
+  const orphaned = told.filter((edge) => compound(edge) && !nested(edge) && isOnlyWayIn(edge, edges, view));
   return { drawn: [...drawn, ...orphaned], told: told.filter((edge) => !orphaned.includes(edge)) };
 }
 
 /** Whether nothing else leads to the edge's target, which stands outside its source: without it the state would hang in the air. */
 function isOnlyWayIn({ source, target }: Edge, edges: readonly Edge[], view: View): boolean {
-  const isWithin = (id: string | null): boolean => id !== null && (id === source || isWithin(view.parentOf(id)));
-  return !isWithin(target) && edges.every((other) => other.target !== target || other.source === source);
+  return !isWithin(target, source, view) && edges.every((other) => other.target !== target || other.source === source);
 }
 
-function mergedEdges({ transitions }: Chart, view: View): readonly Edge[] {
+function isWithin(id: string | null, outer: string, view: View): boolean {
+  return id !== null && (id === outer || isWithin(view.parentOf(id), outer, view));
+}
+
+function mergedEdges({ transitions }: Chart, view: View, roomy: boolean): readonly Edge[] {
   const byEnds = new Map<string, Edge>();
-  for (const { source, target, event, guard, otherwise } of transitions) {
-    for (const to of target) {
+  for (const [place, { source, target, event, guard, otherwise }] of transitions.entries()) {
+    // What leads nowhere, or back to where it is, is told where there is no room for lines.
+    for (const to of target.length === 0 && !roomy ? [source] : target) {
       const ends = { source: view.seenAs(source), target: view.seenAs(to) };
       // Within a state that is drawn as one nothing is seen, unless it begins again as a whole.
-      if (ends.source === ends.target && (to !== ends.target || source === to)) continue;
+      if (roomy && ends.source === ends.target && (to !== ends.target || source === to)) continue;
       const key = `${ends.source} ${ends.target}`;
-      const { labels, dashed } = byEnds.get(key) ?? { labels: [], dashed: true };
+      const merged = byEnds.get(key) ?? { labels: [], dashed: true, transitions: [] };
       const label = labelOf(event, otherwise ? 'else' : guard);
       const outside = event !== '' && event !== 'done';
-      byEnds.set(key, { ...ends, labels: [...new Set([...labels, label])], dashed: dashed && outside });
+      byEnds.set(key, {
+        ...ends,
+        labels: [...new Set([...merged.labels, label])],
+        dashed: merged.dashed && outside,
+        transitions: [...new Set([...merged.transitions, place])],
+      });
     }
   }
   return [...byEnds.values()];

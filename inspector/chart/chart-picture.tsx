@@ -1,0 +1,91 @@
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { ChartShapes } from './chart-shapes.tsx';
+import { type ChartStage, createStage } from './chart-stage.ts';
+import { ChartTools } from './chart-tools.tsx';
+import { isChosenLine, isChosenState } from './choices.ts';
+import type { Drawing } from './drawing.ts';
+import type { Choice, Marks, Overlay } from './marks.ts';
+import { sceneOf } from './scene.ts';
+import type { Hues } from './state-shape.tsx';
+import { shownText } from './text-size.ts';
+
+export interface ChartPictureProps {
+  readonly drawings: Readonly<Record<string, Drawing>>;
+  /** The chart on top. */
+  readonly root: string;
+  readonly marks: Marks;
+  readonly chosen?: Choice | null;
+  readonly onChoose?: (choice: Choice) => void;
+  readonly overlay?: Overlay | null;
+  /** As `transitionKey` names them. */
+  readonly neverTaken?: ReadonlySet<string>;
+  /** Colours of states of the chart on top, by their ids; the same object each time. */
+  readonly hues?: Hues;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+const NO_HUES: Hues = {};
+
+/** The picture of a chart. It is drawn once; what a run lights up in it changes classes only. */
+export function ChartPicture({
+  drawings,
+  root,
+  marks,
+  chosen = null,
+  onChoose,
+  overlay = null,
+  neverTaken = NOTHING,
+  hues = NO_HUES,
+}: ChartPictureProps) {
+  const svg = useRef<SVGSVGElement>(null);
+  const world = useRef<SVGGElement>(null);
+  const stage = useRef<ChartStage | null>(null);
+  const listener = useRef(onChoose);
+  listener.current = onChoose;
+  const [follows, setFollows] = useState(false);
+  const scene = useMemo(() => sceneOf(drawings, root), [drawings, root]);
+  const shapes = useMemo(() => <ChartShapes scene={scene} chart={0} hues={hues} />, [scene, hues]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other hues are other shapes
+  useLayoutEffect(() => {
+    if (svg.current === null || world.current === null) return;
+    const created = createStage(svg.current, world.current, scene, {
+      onChoose: (choice) => listener.current?.(choice),
+      onFollow: setFollows,
+    });
+    stage.current = created;
+    return () => created.stop();
+  }, [scene, shapes]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new stage is dark
+  useLayoutEffect(() => {
+    const [isChosen, isLine] = [isChosenState(chosen), isChosenLine(chosen)];
+    stage.current?.light({ marks, overlay, neverTaken, isChosen, isChosenLine: isLine });
+  }, [shapes, marks, overlay, neverTaken, chosen]);
+
+  const name = shownText(root, 80);
+  return (
+    <div class="chart-picture">
+      {/* biome-ignore lint/a11y/useSemanticElements: a drawing is no set of fields */}
+      <svg
+        ref={svg}
+        role="group"
+        aria-label={`Statechart ${name}. Arrow keys move it, plus and minus zoom, 0 fits it.`}
+        tabindex={0}
+      >
+        <g ref={world}>
+          <g role="tree" aria-label={`States of ${name}`}>
+            {shapes}
+          </g>
+          <path class="jump" d="" />
+        </g>
+      </svg>
+      <ChartTools
+        follows={follows}
+        onFollow={() => stage.current?.follow(!follows)}
+        onZoom={(way) => stage.current?.zoom(way)}
+        onFit={() => stage.current?.fit()}
+      />
+    </div>
+  );
+}

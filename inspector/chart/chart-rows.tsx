@@ -1,0 +1,83 @@
+import { useMemo } from 'preact/hooks';
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import type { Choice, Marks, Overlay } from './marks.ts';
+import { ownOf } from './own-of.ts';
+import { MOST_ROWS, type Row, rowsOf } from './row-list.ts';
+import { shownText } from './text-size.ts';
+
+export interface ChartRowsProps {
+  readonly charts: RunCharts;
+  /** The chart on top. */
+  readonly root: string;
+  readonly marks: Marks;
+  readonly chosen?: Choice | null;
+  readonly onChoose?: (choice: Choice) => void;
+  readonly overlay?: Overlay | null;
+  readonly neverTaken?: ReadonlySet<string>;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** The chart in rows: for charts without a picture, and for those who would rather read. */
+export function ChartRows(props: ChartRowsProps) {
+  const { charts, root, marks, chosen = null, onChoose, overlay = null, neverTaken = NOTHING } = props;
+  const rows = useMemo(() => rowsOf(charts, root, marks, neverTaken), [charts, root, marks, neverTaken]);
+  return (
+    <div class="chart-rows">
+      <ul aria-label={`States of ${shownText(root, 80)}`}>
+        {rows.map((row) => (
+          <StateRow
+            key={row.key}
+            row={row}
+            heat={overlay === null ? '' : (ownOf(overlay, row.stateId)?.text ?? '')}
+            chosen={chosen}
+            onChoose={onChoose}
+          />
+        ))}
+      </ul>
+      {rows.length >= MOST_ROWS && <p>Only the first {MOST_ROWS} states are shown.</p>}
+    </div>
+  );
+}
+
+interface StateRowProps {
+  readonly row: Row;
+  readonly heat: string;
+  readonly chosen: Choice | null;
+  readonly onChoose: ((choice: Choice) => void) | undefined;
+}
+
+function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
+  const { chartId, stateId, isActive, isLeaf, isLastTarget } = row;
+  const isChosen = chosen?.kind === 'state' && chosen.chartId === chartId && chosen.stateId === stateId;
+  const classes = [isActive && 'active', isLeaf && 'leaf', isLastTarget && 'last', isChosen && 'chosen'];
+  return (
+    <li class={classes.filter(Boolean).join(' ')} style={{ '--level': Math.min(row.level, 12) }}>
+      <button
+        type="button"
+        title={shownText(row.description, 300)}
+        aria-current={isLeaf ? 'step' : undefined}
+        aria-pressed={isChosen}
+        onClick={() => onChoose?.({ kind: 'state', chartId, stateId })}
+      >
+        {shownText(row.name, 60)}
+        {isActive && <span class="sr-only">, active</span>}
+      </button>
+      {heat !== '' && <span class="heat">{shownText(heat, 12)}</span>}
+      <span class="ways">
+        {row.transitions.map(({ place, text, taken, isLast, isNever }) => (
+          <button
+            type="button"
+            key={place}
+            class={[taken > 0 && 'taken', isLast && 'last', isNever && 'never'].filter(Boolean).join(' ')}
+            onClick={() => onChoose?.({ kind: 'transitions', chartId, transitions: [place] })}
+          >
+            {shownText(text, 80)}
+            {taken > 0 && ` ×${taken}`}
+            {isLast && <span class="sr-only">, just now</span>}
+          </button>
+        ))}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Scene } from './scene.ts';
+import { FONT } from './text-size.ts';
+
+/** Text smaller than this on the screen is a smudge, in pixels. */
+const LEAST_NAME = 5;
+const LEAST_NOTE = 5.6;
+/** Names have much room, to be read from afar; nearer by they need not be larger on the screen than this, in pixels. */
+const MOST = { title: 13, name: 12 } as const;
+
+/** Hides texts of charts while they are too small to read; what it returns hears of the picture's scale. */
+export function detailsFor(svg: SVGSVGElement, scene: Scene): (scale: number) => void {
+  const charts = [...svg.querySelectorAll<SVGGElement>('[data-chart]')];
+  return (scale) => {
+    for (const element of charts) {
+      const full = scale * (scene.charts[Number(element.getAttribute('data-chart'))]?.fullScale ?? 1);
+      const nameless = full * FONT.name < LEAST_NAME ? ' nameless' : '';
+      const noteless = full * FONT.label < LEAST_NOTE ? ' noteless' : '';
+      const classes = `chart${nameless}${noteless}`;
+      if (element.getAttribute('class') !== classes) element.setAttribute('class', classes);
+      setSize(element, '--title-size', Math.max(FONT.title * 0.6, Math.min(FONT.title, MOST.title / full)));
+      setSize(element, '--name-size', Math.max(FONT.name * 0.78, Math.min(FONT.name, MOST.name / full)));
+    }
+  };
+}
+
+/** In whole pixels: a zoom changes few of them. */
+function setSize(element: SVGGElement, name: string, size: number): void {
+  const value = `${Math.round(size)}px`;
+  if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
+}

@@ -1,0 +1,45 @@
+/** A state of a chart. */
+export interface Place {
+  readonly chartId: string;
+  readonly stateId: string;
+}
+
+/** What a run lights up in the charts at one moment: a fold of its journal, and all that changes while a cursor moves. */
+export interface Marks {
+  /** By chart: the states that it is in, ancestors among them. A chart that does not run has no states here. */
+  readonly active: Readonly<Record<string, ReadonlySet<string>>>;
+  /**
+   * By the id of a chart that runs inside a state of another: that state. The chart on top is not here. While `attempt` runs for
+   * a step of the action loop: `{ actionLoop: { chartId: 'postChain', stateId: 'action' }, attempt: { chartId: 'actionLoop',
+   * stateId: 'actionLoop.classifying' } }`. A drawing inside a state is lit only where this says that it runs there.
+   */
+  readonly where: Readonly<Record<string, Place>>;
+  /** By chart: how often each transition was taken so far, by its place in the chart. */
+  readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
+  readonly last: LastTransition | null;
+}
+
+/** The transition just made. */
+export interface LastTransition {
+  readonly chartId: string;
+  /** Its place in the chart; null where that is not known, and its ends must tell. */
+  readonly transition: number | null;
+  readonly source: string;
+  /** The same as its source where it leads nowhere. */
+  readonly target: string;
+}
+
+export const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null };
+
+/** What is laid over the states: by their ids, a number to show, and how much that is, from 0 to 1. */
+export type Overlay = Readonly<Record<string, { readonly heat: number; readonly text: string }>>;
+
+/** How a transition is called among those never taken. */
+export function transitionKey(chartId: string, transition: number): string {
+  return `${chartId} ${transition}`;
+}
+
+/** What a person chose in the picture. */
+export type Choice =
+  | ({ readonly kind: 'state' } & Place)
+  | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };

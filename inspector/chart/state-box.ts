@@ -1,0 +1,95 @@
+import type { ChartState } from '../../src/diagram/chart.ts';
+import type { Edge } from '../../src/diagram/edges.ts';
+import type { Box, Chip } from './drawing.ts';
+import { FONT, shownText, widthOf } from './text-size.ts';
+
+export const NAME_LENGTH = 32;
+const PAD = 10;
+const PAD_TOP = 6;
+const NOTE_HEIGHT = 12;
+const CHIP = { height: 14, gap: 3, pad: 6, arrow: 8 } as const;
+const LEAST_WIDTH = 56;
+
+/** What stands in the upper part of a state: its name, what runs in it, and the chips in rows. */
+export interface Head {
+  readonly width: number;
+  readonly height: number;
+  readonly chips: readonly Chip[];
+}
+
+export interface HeadParts {
+  readonly state: ChartState;
+  readonly chips: readonly Edge[];
+  readonly nameOf: (id: string) => string;
+  /** Of the chart itself nothing but chips is shown. */
+  readonly isRoot: boolean;
+  /** It has others, or a whole chart, inside. */
+  readonly isBox: boolean;
+  /** A line about the actors that run in it. */
+  readonly hasNote: boolean;
+}
+
+/** The head of a state of at least this width; the chips stand in as many rows as that takes. */
+export function headOf({ state, chips, nameOf, isRoot, isBox, hasNote }: HeadParts, width: number): Head {
+  if (isRoot && chips.length === 0) return { width, height: 14, chips: [] };
+  const name = isRoot ? 0 : widthOf(shownText(state.name, NAME_LENGTH), isBox ? FONT.title : FONT.name);
+  const note = hasNote ? widthOf(noteOf(state), FONT.note) : 0;
+  const sized = chips.map((edge) => chipOf(edge, nameOf));
+  const inner = Math.max(LEAST_WIDTH - 2 * PAD, name, note, width - 2 * PAD, ...sized.map((chip) => chip.width));
+  const top = isRoot ? 10 : PAD_TOP + (isBox ? FONT.title : FONT.name) + 4 + (hasNote ? NOTE_HEIGHT : 0);
+  const placed: Chip[] = [];
+  let x = 0;
+  let y = top;
+  for (const chip of sized) {
+    if (x > 0 && x + chip.width > inner) {
+      x = 0;
+      y += CHIP.height + CHIP.gap;
+    }
+    placed.push({ ...chip, x: PAD + x, y });
+    x += chip.width + CHIP.gap;
+  }
+  const height = placed.length === 0 ? top + 5 : y + CHIP.height + 7;
+  return { width: inner + 2 * PAD, height, chips: placed };
+}
+
+export function noteOf({ invokes }: ChartState): string {
+  return shownText(invokes.join(', '), NAME_LENGTH);
+}
+
+function chipOf({ source, labels, target, transitions }: Edge, nameOf: (id: string) => string): Chip {
+  const targetName = source === target ? 'itself' : nameOf(target);
+  return {
+    ...CHIP_PLACE,
+    width: chipTexts({ labels, targetName }).width,
+    labels,
+    target,
+    targetName,
+    transitions,
+  };
+}
+
+const CHIP_PLACE: Box = { x: 0, y: 0, width: 0, height: CHIP.height };
+
+/** What a chip says: the first label, how many there are beside it, and where it leads; with the room for an arrow between. */
+export function chipTexts({ labels, targetName }: Pick<Chip, 'labels' | 'targetName'>) {
+  const label = labelText(labels, 16);
+  const target = shownText(targetName, 20);
+  const arrowAt = CHIP.pad + (label === '' ? 0 : widthOf(label, FONT.chip) + 3);
+  const targetAt = arrowAt + CHIP.arrow + 3;
+  return {
+    label,
+    labelAt: CHIP.pad,
+    arrowAt,
+    target,
+    targetAt,
+    width: targetAt + widthOf(target, FONT.chip) + CHIP.pad,
+  };
+}
+
+/** The first label, and how many more there are. */
+export function labelText(labels: readonly string[], most: number): string {
+  const said = labels.filter((label) => label !== '');
+  const [first = ''] = said;
+  const more = said.length > 1 ? ` +${said.length - 1}` : '';
+  return `${shownText(first, most)}${more}`;
+}

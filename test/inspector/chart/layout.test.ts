@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { tooLarge } from '../../../inspector/chart/chart-limits.ts';
+import { chartDigest } from '../../../inspector/chart/charts-digest.ts';
+import type { Drawing } from '../../../inspector/chart/drawing.ts';
+import { drawingsOf } from '../../../inspector/chart/drawings-in-node.ts';
+import { soundChart } from '../../../inspector/chart/sound-chart.ts';
+import type { Chart, ChartState } from '../../../src/diagram/chart.ts';
+import { ownCharts } from './chart-rig.ts';
+import { flawsOf } from './flaws.ts';
+
+const own = await drawingsOf(ownCharts);
+
+function state(id: string, parent: string | null, more: Partial<ChartState> = {}): ChartState {
+  return { id, name: id, parent, type: 'atomic', description: '', initial: null, invokes: [], ...more };
+}
+
+function transition(source: string, target: readonly string[], event = 'go') {
+  return { source, target, event, guard: null, otherwise: false, actions: [] };
+}
+
+function chart(states: readonly ChartState[], transitions: Chart['transitions'] = []): Chart {
+  return { id: 'root', states: [state('root', null, { type: 'compound' }), ...states], transitions };
+}
+
+async function drawn(one: Chart): Promise<Drawing> {
+  const drawing = (await drawingsOf({ charts: [one], invoked: {} }))[one.id];
+  if (drawing === undefined) throw new Error('no drawing');
+  return drawing;
+}
+
+describe('the layout of our charts', () => {
+  it.each(ownCharts.charts.map((one) => ({ id: one.id, one })))('$id is without a flaw', ({ id, one }) => {
+    expect(flawsOf(one, own[id] as Drawing)).toEqual([]);
+  });
+
+  it('is the same each time', async () => {
+    expect(JSON.stringify(await drawingsOf(ownCharts))).toBe(JSON.stringify(own));
+  }, 60_000);
+
+  it('puts the chart that a state invokes inside that state, whole', () => {
+    const inside = Object.values(own).flatMap(({ states }) => states.filter(({ inset }) => inset !== null));
+    expect(inside.length).toBeGreaterThan(8);
+    for (const { id, x, y, width, height, inset } of inside) {
+      const inner = own[inset?.chartId ?? ''] as Drawing;
+      const scale = inset?.scale ?? 0;
+      expect(inset?.x, id).toBeGreaterThanOrEqual(x);
+      expect(inset?.y, id).toBeGreaterThanOrEqual(y);
+      expect((inset?.x ?? 0) + inner.width * scale, id).toBeLessThanOrEqual(x + width);
+      expect((inset?.y ?? 0) + inner.height * scale, id).toBeLessThanOrEqual(y + height);
+    }
+  });
+
+  it('draws the chain wide rather than tall, and not larger than a window can show', () => {
+    const { width, height } = own['postChain'] as Drawing;
+    expect(width / height).toBeGreaterThan(1.3);
+    expect(width / height).toBeLessThan(2.2);
+    expect(width).toBeLessThan(2_000);
+  });
+});
+
+describe('the layout of any chart', () => {
+  const charts = fc
+    .record({
+      parents: fc.array(fc.nat(), { minLength: 1, maxLength: 14 }),
+      ways: fc.array(
+        fc.record({
+          from: fc.nat(),
+          to: fc.array(fc.nat(), { maxLength: 2 }),
+          event: fc.constantFrom('', 'go', 'done'),
+        }),
+        {
+          maxLength: 30,
+        },
+      ),
+    })
+    .map(({ parents, ways }) => {
+      const ids = ['root', ...parents.map((_, place) => `s${place}`)];
+      const states = parents.map((parent, place) =>
+        state(ids[place + 1] as string, ids[parent % (place + 1)] as string),
+      );
+      const at = (number: number): string => ids[number % ids.length] as string;
+      return chart(
+        states,
+        ways.map(({ from, to, event }) => transition(at(from), to.map(at), event)),
+      );
+    });
+
+  it('is without a flaw', async () => {
+    await fc.assert(
+      fc.asyncProperty(charts, async (one) => {
+        expect(flawsOf(one, await drawn(one))).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+
+  it('holds for a chart of 300 states in a few seconds', async () => {
+    const groups = Array.from({ length: 20 }, (_, group) => state(`g${group}`, 'root'));
+    const inner = Array.from({ length: 280 }, (_, place) => state(`s${place}`, `g${place % 20}`));
+    const ways = inner.map(({ id }, place) => transition(id, [`s${(place * 7 + 20) % 280}`]));
+    const one = chart([...groups, ...inner], ways);
+    expect(tooLarge({ charts: [one], invoked: {} })).toBeNull();
+    expect(flawsOf(one, await drawn(one))).toEqual([]);
+  }, 30_000);
+});
+
+describe('the layout of a hostile chart', () => {
+  it('breaks circles of parents, and takes states of unknown ones into the root', async () => {
+    const one = chart([state('a', 'b'), state('b', 'a'), state('c', 'nobody'), state('root', 'a'), state('a', 'c')]);
+    const sound = soundChart(one);
+    expect(sound.states.map(({ id, parent }) => [id, parent])).toEqual([
+      ['root', null],
+      ['a', 'b'],
+      ['b', 'root'],
+      ['c', 'root'],
+    ]);
+    expect(flawsOf(sound, await drawn(one))).toEqual([]);
+  });
+
+  it('leaves out transitions from and to states that are not there, and keeps the places of the others', async () => {
+    const ways = [transition('a', ['nowhere']), transition('nowhere', ['a']), transition('a', ['b'])];
+    const drawing = await drawn(chart([state('a', 'root'), state('b', 'root')], ways));
+    expect(drawing.edges.map(({ transitions }) => transitions)).toEqual([[2]]);
+    expect(drawing.states.flatMap(({ chips }) => chips)).toEqual([]);
+  });
+
+  it('shows a way back to the same state, and one that leads nowhere, as a chip', async () => {
+    const drawing = await drawn(chart([state('a', 'root')], [transition('a', ['a']), transition('a', [], 'stay')]));
+    expect(drawing.states[0]?.chips).toMatchObject([{ target: 'a', targetName: 'itself', transitions: [0, 1] }]);
+  });
+
+  it('cuts long texts, and nesting that is deeper than anybody sees', async () => {
+    const long = 'x'.repeat(100_000);
+    const deep = Array.from({ length: 60 }, (_, level) => state(`d${level}`, level === 0 ? 'root' : `d${level - 1}`));
+    const drawing = await drawn(
+      chart([state('long', 'root', { name: long }), ...deep], [transition('long', ['d59'], long)]),
+    );
+    expect(Math.max(...drawing.states.map(({ width }) => width))).toBeLessThan(3_000);
+  });
+
+  it('takes a chart whose name is that of something else', async () => {
+    const one = { ...chart([state('constructor', '__proto__')]), id: '__proto__' };
+    const drawings = await drawingsOf({ charts: [one], invoked: {} });
+    expect(Object.keys(drawings)).toEqual(['__proto__']);
+  });
+
+  it('does not draw a chart inside itself', async () => {
+    const one = chart([state('a', 'root', { invokes: ['self'] })]);
+    const drawings = await drawingsOf({ charts: [one], invoked: { self: 'root' } });
+    expect(drawings['root']?.states[0]?.inset).toBeNull();
+  });
+
+  it('does not draw a chart of 2,000 states at all, and says so', () => {
+    const many = chart(Array.from({ length: 2_000 }, (_, place) => state(`s${place}`, 'root')));
+    expect(tooLarge({ charts: [many], invoked: {} })).toBe(
+      'The chart has 2001 states; up to 400 are drawn as a picture.',
+    );
+  });
+});
+
+describe('the digest of a chart', () => {
+  it('changes with the chart and with those inside it, and with nothing else', () => {
+    const digest = chartDigest('postChain', ownCharts);
+    const { charts, invoked } = ownCharts;
+    expect(chartDigest('postChain', { charts: [...charts].reverse(), invoked })).toBe(digest);
+    const changed = charts.map((one) => (one.id === 'attempt' ? { ...one, states: one.states.slice(1) } : one));
+    expect(chartDigest('postChain', { charts: changed, invoked })).not.toBe(digest);
+    expect(chartDigest('postChain', { charts, invoked: {} })).not.toBe(digest);
+    expect(chartDigest('attempt', { charts: charts.slice(1), invoked })).toBe(chartDigest('attempt', ownCharts));
+  });
+});

@@ -1,0 +1,66 @@
+import { render } from 'preact';
+import { ChartView, type ChartViewProps } from '../../../../inspector/chart/chart-view.tsx';
+import { type Choice, type Marks, NO_MARKS } from '../../../../inspector/chart/marks.ts';
+import '../../../../inspector/shown/colors.css';
+import '../../../../inspector/chart/chart.css';
+import '../../../../inspector/chart/chart-marks.css';
+import '../../../../inspector/chart/chart-tools.css';
+import '../../../../inspector/chart/chart-rows.css';
+import type { RunCharts } from '../../../../src/inspection/wire.ts';
+import './page.css';
+
+const HUES = Object.fromEntries(
+  ['action', 'experience', 'intention', 'observation', 'understanding', 'yield'].map((id) => [
+    id,
+    `var(--phase-${id})`,
+  ]),
+);
+
+/** Marks as JSON has them: lists in the place of sets, pairs in that of maps. */
+interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {
+  readonly active: Readonly<Record<string, readonly string[]>>;
+  readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
+}
+
+const choices: Choice[] = [];
+let shown: ChartViewProps | null = null;
+const main = document.getElementById('main') as HTMLElement;
+
+function update(changes: Partial<ChartViewProps>): void {
+  if (shown === null) return;
+  shown = { ...shown, ...changes };
+  render(<ChartView {...shown} />, main);
+}
+
+function marksOf({ active, taken, ...rest }: PlainMarks): Marks {
+  const each = <From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To) =>
+    Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+  return { ...rest, active: each(active, (ids) => new Set(ids)), taken: each(taken, (pairs) => new Map(pairs)) };
+}
+
+/** What the tests tell the page. */
+const stage = {
+  choices,
+  show: (charts: RunCharts, root: string): void => {
+    const onChoose = (choice: Choice): void => {
+      choices.push(choice);
+      update({ chosen: choice });
+    };
+    shown = { charts, root, marks: NO_MARKS, hues: HUES, onChoose };
+    update({});
+  },
+  mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),
+  /** How long it takes to show one of two sets of marks after the other, in milliseconds: all times. */
+  flip: (one: PlainMarks, other: PlainMarks, times: number): number[] => {
+    const both = [marksOf(one), marksOf(other)];
+    return Array.from({ length: times }, (_, turn) => {
+      const began = performance.now();
+      update({ marks: both[turn % 2] ?? NO_MARKS });
+      return performance.now() - began;
+    });
+  },
+  overlay: (overlay: NonNullable<ChartViewProps['overlay']> | null, never: readonly string[]): void =>
+    update({ overlay, neverTaken: new Set(never) }),
+};
+export type ChartStage = typeof stage;
+Object.assign(window, { stage });

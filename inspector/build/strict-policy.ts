@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
 
@@ -14,11 +14,12 @@ export function strictPolicy(): Plugin {
     name: 'strict-policy',
     // When everything was put into the page.
     writeBundle({ dir = '.' }, bundle) {
-      for (const { fileName } of Object.values(bundle))
-        if (fileName.endsWith('.html')) {
-          const path = join(dir, fileName);
-          writeFileSync(path, withPolicy(readFileSync(path, 'utf8')));
-        }
+      for (const { fileName } of Object.values(bundle)) {
+        const path = join(dir, fileName);
+        if (fileName.endsWith('.html')) writeFileSync(path, withPolicy(readFileSync(path, 'utf8')));
+        // What the page could only ask a server for.
+        else rmSync(path, { force: true });
+      }
     },
   };
 }

@@ -20,7 +20,7 @@ export function bakedDrawings(charts: RunCharts): Plugin {
 }
 
 /** The drawings by the digests of their charts. */
-export async function bake(charts: RunCharts): Promise<Record<string, Drawing>> {
+async function bake(charts: RunCharts): Promise<Record<string, Drawing>> {
   const drawings = await drawingsOf(charts);
   return Object.fromEntries(Object.entries(drawings).map(([id, drawing]) => [chartDigest(id, charts), drawing]));
 }

@@ -1,7 +1,7 @@
 import type { Box } from './drawing.ts';
 import { GRID } from './line-router.ts';
 
-export const GAP = 32;
+const GAP = 32;
 
 interface Size {
   readonly width: number;

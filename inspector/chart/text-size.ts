@@ -1,7 +1,7 @@
-/** Text is laid out before there is a page to measure it in: widths are estimated, on the wide side, for this stack of fonts. */
-export const FONT_STACK = "system-ui, -apple-system, 'Segoe UI', 'Open Sans', Roboto, sans-serif";
-
-/** Sizes of text at scale 1, in pixels. */
+/**
+ * Sizes of text at scale 1, in pixels. Text is laid out before there is a page to measure it in: widths are estimated, on the wide side, for
+ * the fonts of `--font`.
+ */
 export const FONT = { title: 28, name: 18, note: 9.5, chip: 9.5, label: 9 } as const;
 
 const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;

@@ -2,7 +2,7 @@ import type { Chart } from '../../src/diagram/chart.ts';
 import type { TakenWay } from './transition-log.ts';
 
 /** A way as the journal names it. */
-export type Way = Pick<TakenWay, 'machine' | 'event' | 'source' | 'target' | 'guard'>;
+type Way = Pick<TakenWay, 'machine' | 'event' | 'source' | 'target' | 'guard'>;
 
 /** Which transition of a chart each way of a journal is. */
 export interface ChartWays {

@@ -12,7 +12,7 @@ export interface EntryList {
 }
 
 /** All of the first so many entries. */
-export const wholeList = (count: number): EntryList => ({
+const wholeList = (count: number): EntryList => ({
   size: count,
   seqAt: (place) => place,
   placeOf: (seq) => Math.min(seq, count - 1),

@@ -7,7 +7,7 @@ export interface TimeWindow {
 /** The shortest part of an axis that can be looked at. */
 const NARROWEST = 0.05;
 
-export const wholeWindow = (end: number): TimeWindow => ({ from: 0, to: Math.max(end, NARROWEST) });
+const wholeWindow = (end: number): TimeWindow => ({ from: 0, to: Math.max(end, NARROWEST) });
 
 /** The part that is looked at, within what there is. */
 export function windowOf(window: TimeWindow | null, end: number): TimeWindow {

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 export const comparedWith = signal<readonly string[]>([]);
 
 /** What the columns of a comparison are called. */
-export const LETTERS = ['A', 'B', 'C'] as const;
+const LETTERS = ['A', 'B', 'C'] as const;
 export const letterOf = (place: number): string => LETTERS[place] ?? String(place + 1);
 
 /** A value as it stands beside another: on one line. */

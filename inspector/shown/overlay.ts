@@ -26,7 +26,7 @@ export const overlayScope = signal<'run' | 'loaded'>('run');
 export const marksNeverTaken = signal(false);
 
 /** How a state is marked: from 0, nothing, to 1, the most of all innermost states of its chart. States around others are only told in words. */
-export interface HeatMark {
+interface HeatMark {
   readonly heat: number;
   readonly text: string;
 }

@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff';
 
 /** A stretch of two lists, from a place on and up to another: equal item by item, or not at all. */
-export interface Stretch {
+interface Stretch {
   readonly equal: boolean;
   readonly left: readonly [from: number, to: number];
   readonly right: readonly [from: number, to: number];

@@ -5,7 +5,7 @@ type Candidate = TransitionEntry['candidates'][number];
 type Input = NonNullable<Candidate['inputs']>[string];
 
 /** A number that a guard saw in each run; undefined where it saw none of that name. */
-export interface InputBeside {
+interface InputBeside {
   readonly name: string;
   readonly values: readonly (Input | undefined)[];
   readonly differs: boolean;

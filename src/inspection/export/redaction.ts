@@ -3,7 +3,7 @@ import { type JournalEntry, journalEntrySchema } from '../../../machines/contrac
 import { asRedacted, type Redact } from '../../journal/journal-line.ts';
 import { textsOf, withTexts } from './texts.ts';
 
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** `/…/` with its flags is a regular expression, anything else a text as it stands. */
 const EXPRESSION = /^\/(?<source>.+)\/(?<flags>[imsu]*)$/su;

@@ -4,7 +4,7 @@ import type { SystemMessage } from './messages.ts';
 import type { SystemJournal } from './system-journal.ts';
 
 /** What follows a system: what is there at once, then what comes. Nothing of it may throw. */
-export interface SystemSink {
+interface SystemSink {
   charts(charts: RunCharts): void;
   entries(from: number, entries: readonly JournalEntry[]): void;
   end(problem: string | null): void;

@@ -6,7 +6,7 @@ import { scriptedChain } from '../../support/run-chain.ts';
 import { heldRun } from './runs-page.ts';
 
 /** A run, a fork of it that its threshold ends at once, and one whose model failed once and was sure in the end. */
-export async function threeRuns() {
+async function threeRuns() {
   const journals = memoryJournals();
   let made = 0;
   const newId = () => `run-${made++}`;

@@ -6,7 +6,7 @@ import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../support/random-runs.ts';
 
 /** A random run with its states, as a journal file has it. */
-export async function record(random: RandomRun): Promise<readonly JournalEntry[]> {
+async function record(random: RandomRun): Promise<readonly JournalEntry[]> {
   const { chain, clock } = randomChain(random, { journals: memoryJournals() });
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
   await playToEnd(run, clock, random.words);

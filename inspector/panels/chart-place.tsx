@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
 import '../chart/chart.css';
 import '../chart/chart-marks.css';
@@ -6,6 +6,7 @@ import '../chart/chart-rows.css';
 import '../chart/chart-tools.css';
 import { type Choice, type Overlay, transitionKey } from '../chart/marks.ts';
 import { marksAt } from '../fold/marks-at.ts';
+import { addKeys, type Key } from '../shown/keys.ts';
 import { overlayOf } from '../shown/overlay.ts';
 import { ChosenNote } from './chosen-note.tsx';
 import type { PanelProps } from './panel-props.ts';
@@ -18,9 +19,22 @@ const HUES = Object.fromEntries(
   ]),
 );
 
+/** The picture hears them itself, where it or a state in it has the focus. */
+const CHART_KEYS: readonly Key[] = [
+  { keys: ['+', '-', '0'], does: 'Nearer, farther, the whole chart', group: 'Chart' },
+  {
+    keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
+    does: 'Move the picture; in a state, go from state to state',
+    group: 'Chart',
+  },
+  { keys: ['Enter'], does: 'Choose a state, and look at it', group: 'Chart' },
+  { keys: [' '], does: 'Close or open a state', group: 'Chart' },
+];
+
 /** The chart of the run, marked as it stands at the cursor. */
 export function ChartPlace({ inspector, view }: PanelProps) {
   const { charts, fold, at } = view;
+  useEffect(() => addKeys(CHART_KEYS), []);
   const [wanted, setWanted] = useState<string | null>(null);
   const [chosen, setChosen] = useState<Choice | null>(null);
   const { heat, neverTaken } = overlayOf(inspector);

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Key, knownKeys } from '../../shown/keys.ts';
 
 const GROUPS: readonly Key['group'][] = ['Move', 'Panels', 'Chart', 'Page'];
@@ -6,7 +6,8 @@ const GROUPS: readonly Key['group'][] = ['Move', 'Panels', 'Chart', 'Page'];
 /** All keys of the page. */
 export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before anything is drawn: the next key is the sheet's already.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={onClose}>
       <h2 id="help-title">Keys</h2>

@@ -147,3 +147,14 @@ export async function showPanel(page: Page, name: (typeof PANEL_NAMES)[number]):
   await page.locator(`#tab-${name}`).click();
   await settled(page);
 }
+
+/** Through the list of events, as a reader would. */
+export async function goTo(page: Page, seq: number): Promise<void> {
+  await showPanel(page, 'events');
+  await page.locator('.event-rows').evaluate((list, top) => {
+    list.scrollTop = top;
+  }, seq * 18);
+  await page.locator(`#event-${seq}`).click();
+  await page.locator('.position').getByText(`entry ${seq} /`).waitFor();
+  await settled(page);
+}

@@ -12,7 +12,7 @@ import type { ScriptedRun } from '../../support/run-chain.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { play } from '../rig/rich-runs.ts';
 import { type RealStanding, watchRun } from '../rig/watched-run.ts';
-import { browserFor, openWatched, settled, showPanel, type WatchedPage } from './page-rig.ts';
+import { browserFor, goTo, openWatched, showPanel, type WatchedPage } from './page-rig.ts';
 
 const browser = await browserFor('time travel in the page');
 
@@ -72,17 +72,6 @@ afterAll(async () => {
   await browser.close();
   await server.close();
 });
-
-/** Through the list of events, as a reader would. */
-async function goTo(page: Page, seq: number): Promise<void> {
-  await showPanel(page, 'events');
-  await page.locator('.event-rows').evaluate((list, top) => {
-    list.scrollTop = top;
-  }, seq * 18);
-  await page.locator(`#event-${seq}`).click();
-  await page.locator('.position').getByText(`entry ${seq} /`).waitFor();
-  await settled(page);
-}
 
 const leavesOf = (page: Page): Promise<readonly string[]> =>
   page

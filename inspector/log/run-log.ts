@@ -41,12 +41,11 @@ export function createRunLog(): RunLog {
         if (problem !== null) return;
         const seq = lines.length;
         const entry = entryIn(line, seq);
-        if (entry === null) {
+        if (entry === null || !isHeard(entry, hear)) {
           problem = `Entry ${seq} cannot be read: it is no entry of a journal. What stands before it is shown.`;
           return;
         }
         lines.push(line);
-        hear(entry);
       }
     },
     entry: (seq) => atHand.get(seq) ?? read(seq),
@@ -62,5 +61,15 @@ function entryIn(line: string, due: number): JournalEntry | null {
     return seq === due && Number.isFinite(atMs) && typeof type === 'string' ? (entry as JournalEntry) : null;
   } catch {
     return null;
+  }
+}
+
+/** A fold that cannot take an entry was not given one. */
+function isHeard(entry: JournalEntry, hear: (entry: JournalEntry) => void): boolean {
+  try {
+    hear(entry);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -7,6 +7,7 @@ import { complaintsIn } from '../rig/axe.ts';
 import { stumbling } from '../rig/rich-runs.ts';
 import { browserFor, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
 import { readmeRun } from './page-runs.ts';
+import { tooWide } from './too-wide.ts';
 
 const browser = await browserFor('whether the page can be used by everybody');
 
@@ -80,19 +81,3 @@ describe.skipIf(browser === null)('the whole page', () => {
     60_000,
   );
 });
-
-/** What is wider than the page, or than the place that it stands in and cannot be scrolled. */
-function tooWide(): readonly string[] {
-  const found: string[] = [];
-  const { scrollWidth, clientWidth } = document.documentElement;
-  if (scrollWidth > clientWidth) found.push(`the page is ${scrollWidth} px wide, of ${clientWidth}`);
-  for (const element of document.querySelectorAll('.panel, .page-header, .timeline-bar, .panel-place, dialog[open]'))
-    if (element.scrollWidth > element.clientWidth + 1)
-      found.push(`.${element.className} is ${element.scrollWidth} px wide, of ${element.clientWidth}`);
-  for (const control of document.querySelectorAll('button, select, input, summary')) {
-    const { left, right, width } = control.getBoundingClientRect();
-    if (width > 0 && control.checkVisibility() && (left < -1 || right > clientWidth + 1))
-      found.push(`out of the page: ${control.outerHTML.slice(0, 100)}`);
-  }
-  return found;
-}

@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import { createPostChain } from '../../../src/create-postchain.ts';
+import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { offlineModel } from '../../../src/models/offline/offline-model.ts';
 import { loadDocuments } from '../../../src/retrieval/load-documents.ts';
@@ -29,4 +30,23 @@ export async function readmeEntries(): Promise<readonly JournalEntry[]> {
   const { run } = readmeRun();
   await run.answer;
   return run.journal;
+}
+
+/** These runs, as a store would have them. */
+export function storeOf(runs: readonly (readonly JournalEntry[])[]): JournalStore {
+  const starts = runs.flatMap(([start]) => (start?.type === 'run-start' ? [start] : []));
+  return {
+    ...memoryJournals(),
+    list: async () =>
+      starts.map(({ runId, request, startedAt }) => ({
+        runId,
+        request,
+        startedAt,
+        status: 'completed',
+        forkedFrom: null,
+      })),
+    async *read(runId) {
+      yield* runs.find(([start]) => start?.type === 'run-start' && start.runId === runId) ?? [];
+    },
+  };
 }

@@ -11,7 +11,9 @@ export function tooWide(): readonly string[] {
   if (scrollWidth > clientWidth) found.push(`the page is ${scrollWidth} px wide, of ${clientWidth}`);
   for (const element of document.querySelectorAll('.panel, .page-header, .timeline-bar, .panel-place, dialog[open]'))
     if (element.scrollWidth > element.clientWidth + 1)
-      found.push(`.${element.className} is ${element.scrollWidth} px wide, of ${element.clientWidth}: ${widest(element)}`);
+      found.push(
+        `.${element.className} is ${element.scrollWidth} px wide, of ${element.clientWidth}: ${widest(element)}`,
+      );
   for (const control of document.querySelectorAll('button, select, input, summary')) {
     const { left, right, width } = control.getBoundingClientRect();
     if (width > 0 && control.checkVisibility() && (left < -1 || right > clientWidth + 1))

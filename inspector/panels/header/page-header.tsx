@@ -1,4 +1,5 @@
 import type { Inspector, RunView } from '../../shown/inspector.ts';
+import { runName } from '../../shown/run-name.ts';
 import { shortly } from '../../shown/text.ts';
 import { THEMES, type Theme, theme } from '../../shown/theme.ts';
 import { CopyTest } from './copy-test.tsx';
@@ -18,9 +19,9 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
       <label class="run-choice">
         <span class="unseen">Run</span>
         <select value={view?.run.runId ?? ''} onChange={({ currentTarget }) => inspector.choose(currentTarget.value)}>
-          {runs.value.map(({ runId, title, startedAt, status }) => (
-            <option key={runId} value={runId}>
-              {`${shortly(title, 70) || runId} · ${status} · ${startedAt.slice(0, 16).replace('T', ' ')}`}
+          {runs.value.map((run) => (
+            <option key={run.runId} value={run.runId}>
+              {runName(run)}
             </option>
           ))}
         </select>

@@ -22,7 +22,7 @@ describe('the line of an entry', () => {
 
   it('says what is there, even of an entry that is not as it should be', () => {
     const odd = { seq: 1, atMs: 2, type: 'decision', decision: null, word: 'a\u202eb' } as unknown as JournalEntry;
-    expect(entryLine(odd)).toBe('decision null, word a⟨202E⟩b');
+    expect(entryLine(odd)).toBe('decision null, word a‹U+202E›b');
     const unknown = { seq: 1, atMs: 2, type: 'of-tomorrow', count: 3 } as unknown as JournalEntry;
     expect(entryLine(unknown)).toBe('count 3');
     expect(groupOf(unknown.type)).toBe('run');

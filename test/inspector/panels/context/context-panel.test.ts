@@ -91,7 +91,7 @@ describe.skipIf(typeof browser === 'string')('the context panel', () => {
   it('shows what a model says as text, with what would hide in it made visible', async () => {
     const page = await open(last);
     const text = await page.locator('[data-message="s1.m1"] s').textContent();
-    expect(text).toContain(NAUGHTY.replace('\u202E', '⟨202E⟩').slice(0, 60));
+    expect(text).toContain(NAUGHTY.replace('\u202E', '‹U+202E›').slice(0, 60));
     expect(await page.locator('.panel img').count()).toBe(0);
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
   });

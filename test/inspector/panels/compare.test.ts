@@ -62,7 +62,7 @@ describe.skipIf(typeof browser === 'string')('comparing runs in the page', () =>
     expect(await panel.getByText('B is a fork of A at entry').innerText()).toContain('thresholds.confidence');
     const parted = panel.locator('.candidates .parts');
     expect(await parted.count()).toBe(1);
-    expect(await parted.innerText()).toContain('confidenceReached');
+    expect(await parted.innerText()).toContain('confidence reached');
     expect(await parted.locator('mark').allInnerTexts()).toContain('0.1');
     expect(await panel.locator('.steps tr.first').count()).toBe(1);
   });
@@ -143,7 +143,7 @@ describe.skipIf(typeof browser === 'string')('a test of a run, copied', () => {
     await page.evaluate(() => {
       Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });
     });
-    await page.keyboard.press('T');
+    await page.keyboard.press('t');
     const dialog = page.getByRole('dialog', { name: 'Vitest test of this run' });
     await dialog.waitFor();
     expect(await dialog.getByRole('textbox', { name: 'The test' }).inputValue()).toBe('// a test of run-0');

@@ -101,9 +101,9 @@ describe.skipIf(typeof browser === 'string')('the why card', () => {
     const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'consent.given');
     const page = await open(directed, { panel: 'why', at: at + 1 });
     const ignored = page.getByRole('region', { name: 'Ignored so far' });
-    expect(await ignored.textContent()).toContain('consent.given no way for it');
+    expect(await ignored.textContent()).toContain('consent.given no transition for it');
     await ignored.getByRole('button', { name: String(at) }).click();
-    await page.getByText('Ignored: the chart has no way for it here.').waitFor();
+    await page.getByText('Ignored: the chart has no transition for it here.').waitFor();
   });
 });
 

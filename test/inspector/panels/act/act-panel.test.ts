@@ -154,7 +154,7 @@ describe.skipIf(typeof browser === 'string')('the act panel', () => {
   it('says that it acts now where the cursor is in the past', async () => {
     const live = await open([], '&run=run-1&at=3');
     const note = live.page.getByRole('note');
-    expect(await note.textContent()).toMatch(/^You look at entry #3\. .* as it is now, at #\d+\./);
+    expect(await note.textContent()).toMatch(/^You look at entry 3\. .* as it is now, at entry \d+\./);
     await live.page.getByRole('button', { name: 'Go on with action' }).click();
     await sentOf(live).getByText('told').first().waitFor();
     expect(live.sent).toEqual([{ type: 'run.directed', phase: 'action' }]);

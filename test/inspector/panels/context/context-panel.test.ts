@@ -65,7 +65,7 @@ describe.skipIf(typeof browser === 'string')('the context panel', () => {
     const state = stateAt(entries, asked);
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(state?.messages.map(({ id }) => id));
-    expect(await page.locator('.context-head').textContent()).toContain('from the states that are kept');
+    expect(await page.locator('.context-head').textContent()).toContain('as it was at this entry');
   });
 
   it('keeps what was pruned where it stood, struck through, with why', async () => {
@@ -140,7 +140,7 @@ describe.skipIf(typeof browser === 'string')('the context panel', () => {
   it('compares from an entry that was pinned: messages by their ids, texts by words, the rest by its paths', async () => {
     const page = await open(last);
     await page.keyboard.press('m');
-    await page.getByRole('button', { name: `Difference from #${last}` }).click();
+    await page.getByRole('button', { name: `Difference from entry ${last}` }).click();
     const messages = page.getByRole('region', { name: 'Messages that differ' });
     expect(await messages.getByRole('status').textContent()).toBe('0 added, 0 removed, 0 changed');
     await page.getByRole('button', { name: /^What was done/ }).click();

@@ -122,7 +122,7 @@ describe.skipIf(typeof browser === 'string')('the context panel', () => {
 
   it('folds the operations where no states are kept, to the same messages', async () => {
     const page = await open(stateless.length - 1, stateless);
-    expect(await page.locator('.context-head').textContent()).toContain('from the operations: no states are kept');
+    expect(await page.locator('.context-head').textContent()).toContain('as its operations tell');
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(expect.arrayContaining(contextOf(contextHistory(stateless)).map(({ id }) => id)));
   });

@@ -23,7 +23,8 @@ export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
       <p class="muted">
         {by !== undefined && (
           <>
-            by <b class="told by">{visible(by.guard)}</b>,{' '}
+            {by.name === null ? 'as nothing else held' : 'by '}
+            {by.name !== null && <b class="told by">{visible(by.guard)}</b>},{' '}
           </>
         )}
         {event.startsWith('at once') ? '' : 'on '}

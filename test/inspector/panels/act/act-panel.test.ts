@@ -69,6 +69,17 @@ describe.skipIf(typeof browser === 'string')('the act panel', () => {
     expect(await form.count()).toBe(0);
   });
 
+  it('is led to from the top of the page as long as an answer is wanted', async () => {
+    const { page, play } = await open([LONG], '');
+    await page.getByRole('tab', { name: 'Why' }).click();
+    await page.getByRole('button', { name: 'waits for consent' }).click();
+    await page.getByRole('button', { name: 'Keep all' }).click();
+    await page.getByText('told').first().waitFor();
+    await play();
+    expect(await page.getByRole('button', { name: 'waits for consent' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'waits for a direction' }).waitFor();
+  });
+
   it('directs to a phase with a prompt where the run waits for it, the proposal chosen before', async () => {
     const live = await open();
     const { page, sent, play } = live;

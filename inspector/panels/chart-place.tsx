@@ -19,24 +19,22 @@ const HUES = Object.fromEntries(
   ]),
 );
 
-/** The picture hears them itself, where it or a state in it has the focus. */
+/** What the chart hears itself, where it has the focus. */
 const CHART_KEYS: readonly Key[] = [
-  { keys: ['+', '-', '0'], does: 'Nearer, farther, the whole chart', group: 'Chart' },
-  {
-    keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
-    does: 'Move the picture; in a state, go from state to state',
-    group: 'Chart',
-  },
-  { keys: ['Enter'], does: 'Choose a state, and look at it', group: 'Chart' },
-  { keys: [' '], does: 'Close or open a state', group: 'Chart' },
-];
+  { keys: ['+', '-'], does: 'Zoom' },
+  { keys: ['0'], does: 'Fit the chart' },
+  { keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'], does: 'Move the chart; go from state to state' },
+  { keys: ['Tab'], does: 'From the chart to its states' },
+  { keys: ['Enter'], does: 'Zoom to the state, and tell of it' },
+  { keys: [' '], does: 'Fold the state, unfold it' },
+].map((key) => ({ ...key, group: 'Chart' }));
 
 /** The chart of the run, marked as it stands at the cursor. */
 export function ChartPlace({ inspector, view }: PanelProps) {
   const { charts, fold, at } = view;
-  useEffect(() => addKeys(CHART_KEYS), []);
   const [wanted, setWanted] = useState<string | null>(null);
   const [chosen, setChosen] = useState<Choice | null>(null);
+  useEffect(() => addKeys(CHART_KEYS), []);
   const { heat, neverTaken } = overlayOf(inspector);
   const overlay = useMemo(() => flat(heat.value), [heat.value]);
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);

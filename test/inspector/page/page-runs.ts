@@ -26,12 +26,6 @@ function readmeRunOn(model: ChatModel, runId: string): Run {
   return chain.run({ request: 'What does the Yield phase decide, and in which order?' });
 }
 
-export async function readmeEntries(): Promise<readonly JournalEntry[]> {
-  const { run } = readmeRun();
-  await run.answer;
-  return run.journal;
-}
-
 /** These runs, as a store would have them. */
 export function storeOf(runs: readonly (readonly JournalEntry[])[]): JournalStore {
   const starts = runs.flatMap(([start]) => (start?.type === 'run-start' ? [start] : []));

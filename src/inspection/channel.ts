@@ -12,6 +12,8 @@ export interface Channel {
   /** Resolves, in a later turn of the loop, when there is room for more, and when the page has gone. */
   room(): Promise<void>;
   readonly isOpen: boolean;
+  /** There is no room. */
+  readonly isFull: boolean;
 }
 
 export function channelTo(socket: WebSocket): Channel {
@@ -40,6 +42,9 @@ export function channelTo(socket: WebSocket): Channel {
     },
     get isOpen() {
       return socket.readyState === socket.OPEN;
+    },
+    get isFull() {
+      return isFull();
     },
   };
 }

@@ -22,6 +22,8 @@ export function servePage(socket: WebSocket, runs: RunList): void {
   const opened = new Map<string, StopFollowing>();
   let told = '';
   let isTelling = false;
+  let isHeld = false;
+  let isTesting = false;
 
   /** A page that is slow is told the newest list, not each that there was. */
   async function tellRuns(): Promise<void> {
@@ -76,15 +78,24 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     }
   }
 
+  /** One at a time: each takes the whole run. */
   async function test({ id, runId }: Extract<PageMessage, { type: 'test' }>): Promise<void> {
+    const isBusy = isTesting;
+    isTesting = true;
     try {
-      const { entries } = await sourceOf(runId);
-      if (entries === undefined)
-        throw new PostChainError('invalid_option', 'Only a run of PostChain can be made a test.');
-      page.say({ type: 'test', id, text: toVitest(await entries(), { journalPath: './run.jsonl' }), problem: null });
+      if (isBusy) throw new PostChainError('invalid_option', 'A test is being made already: ask again afterwards.');
+      page.say({ type: 'test', id, text: await testOf(runId), problem: null });
     } catch (error) {
       page.say({ type: 'test', id, text: '', problem: problemOf(error) });
     }
+    isTesting = isBusy;
+  }
+
+  async function testOf(runId: string): Promise<string> {
+    const { entries } = await sourceOf(runId);
+    if (entries === undefined)
+      throw new PostChainError('invalid_option', 'Only a run of PostChain can be made a test.');
+    return toVitest(await entries(), { journalPath: './run.jsonl' });
   }
 
   async function sourceOf(runId: string): Promise<RunSource> {
@@ -101,6 +112,17 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
     else void test(message);
+    if (page.isFull) void hold();
+  }
+
+  /** A page that does not read its answers is not heard until it does. */
+  async function hold(): Promise<void> {
+    if (isHeld) return;
+    isHeld = true;
+    socket.pause();
+    await page.room();
+    isHeld = false;
+    socket.resume();
   }
 
   const stopListening = runs.listen(() => void tellRuns());

@@ -16,6 +16,9 @@ const POLICY_VIOLATION = 1008;
 /** Runs that one page has open at once. */
 const MAX_OPEN = 16;
 
+/** That one page waits for. */
+const MAX_TESTS = 8;
+
 /** Speaks with one page for as long as it is there. Nothing that it says makes this throw. */
 export function servePage(socket: WebSocket, runs: RunList): void {
   const page = channelTo(socket);
@@ -23,7 +26,8 @@ export function servePage(socket: WebSocket, runs: RunList): void {
   let told = '';
   let isTelling = false;
   let isHeld = false;
-  let isTesting = false;
+  let tests = 0;
+  let made = Promise.resolve('');
 
   /** A page that is slow is told the newest list, not each that there was. */
   async function tellRuns(): Promise<void> {
@@ -78,17 +82,22 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     }
   }
 
-  /** One at a time: each takes the whole run. */
+  /** One after the other: each takes the whole run. */
   async function test({ id, runId }: Extract<PageMessage, { type: 'test' }>): Promise<void> {
-    const isBusy = isTesting;
-    isTesting = true;
     try {
-      if (isBusy) throw new PostChainError('invalid_option', 'A test is being made already: ask again afterwards.');
-      page.say({ type: 'test', id, text: await testOf(runId), problem: null });
+      if (tests >= MAX_TESTS)
+        throw new PostChainError('invalid_option', `${MAX_TESTS} tests are being made: ask again afterwards.`);
+      tests += 1;
+      made = made
+        .catch(() => '')
+        .then(() => testOf(runId))
+        .finally(() => {
+          tests -= 1;
+        });
+      page.say({ type: 'test', id, text: await made, problem: null });
     } catch (error) {
       page.say({ type: 'test', id, text: '', problem: problemOf(error) });
     }
-    isTesting = isBusy;
   }
 
   async function testOf(runId: string): Promise<string> {
@@ -112,7 +121,7 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
     else void test(message);
-    if (page.isFull) void hold();
+    if (page.isOpen && page.isFull) void hold();
   }
 
   /** A page that does not read its answers is not heard until it does. */

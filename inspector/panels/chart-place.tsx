@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
 import '../chart/chart.css';
 import '../chart/chart-marks.css';
@@ -6,6 +6,7 @@ import '../chart/chart-rows.css';
 import '../chart/chart-tools.css';
 import { type Choice, type Overlay, transitionKey } from '../chart/marks.ts';
 import { marksAt } from '../fold/marks-at.ts';
+import { addKeys, type Key } from '../shown/keys.ts';
 import { overlayOf } from '../shown/overlay.ts';
 import { ChosenNote } from './chosen-note.tsx';
 import type { PanelProps } from './panel-props.ts';
@@ -18,11 +19,21 @@ const HUES = Object.fromEntries(
   ]),
 );
 
+/** What the chart hears itself, where it has the focus. */
+const CHART_KEYS: readonly Key[] = [
+  { keys: ['+', '-'], does: 'Zoom' },
+  { keys: ['0'], does: 'Fit the chart' },
+  { keys: ['Tab'], does: 'From the chart to its states' },
+  { keys: ['Enter'], does: 'Zoom to the state, and tell of it' },
+  { keys: [' '], does: 'Fold the state, unfold it' },
+].map((key) => ({ ...key, group: 'Chart' }));
+
 /** The chart of the run, marked as it stands at the cursor. */
 export function ChartPlace({ inspector, view }: PanelProps) {
   const { charts, fold, at } = view;
   const [wanted, setWanted] = useState<string | null>(null);
   const [chosen, setChosen] = useState<Choice | null>(null);
+  useEffect(() => addKeys(CHART_KEYS), []);
   const { heat, neverTaken } = overlayOf(inspector);
   const overlay = useMemo(() => flat(heat.value), [heat.value]);
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);

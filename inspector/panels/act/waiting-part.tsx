@@ -16,7 +16,7 @@ export function WaitingPart({ waiting, isBusy, onSend }: WaitingPartProps) {
   if (waiting.for === 'consent')
     return (
       <section class="waiting" aria-label="The run waits for consent">
-        <h3>The run waits for consent (#{grouped(waiting.asked)})</h3>
+        <h3>The run waits for consent (entry {grouped(waiting.asked)})</h3>
         <p>
           May {counted(waiting.request.items.length, 'message')} of the user’s be shortened or removed? Without an
           answer in time everything is kept.
@@ -27,7 +27,7 @@ export function WaitingPart({ waiting, isBusy, onSend }: WaitingPartProps) {
   const { asked, proposal, answer, confidence, refused } = waiting;
   return (
     <section class="waiting" aria-label="The run waits for a direction">
-      <h3>The run waits for a direction (#{grouped(asked)})</h3>
+      <h3>The run waits for a direction (entry {grouped(asked)})</h3>
       <p class="muted">Its answer so far, of confidence {rounded(confidence)}:</p>
       <LongText text={answer} />
       {refused !== null && (

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
+import { bakedDrawings } from '../../../inspector/chart/baked-drawings.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { runCharts as bakedCharts } from '../../../src/inspection/run-charts.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 import { serveFolder } from '../../examples/react/page-rig.ts';
 import { runCharts } from './file-page.ts';
@@ -34,6 +36,7 @@ export async function serveRuns(runs: readonly HeldRun[], folder: string) {
     root: 'test/inspector/rig/runs-page',
     base: './',
     configFile: false,
+    plugins: [bakedDrawings(bakedCharts())],
     logLevel: 'error',
     build: { outDir: folder, emptyOutDir: true, minify: false, target: 'es2023' },
   });

@@ -1,11 +1,12 @@
 import { useMemo } from 'preact/hooks';
-import { contextAt, rememberedState } from '../../fold/context-at.ts';
+import { contextAt } from '../../fold/context-at.ts';
 import {
   type FieldGroup,
   type MessageDifference,
   messageDifferences,
   stateDifferences,
 } from '../../fold/context-difference.ts';
+import { stateAt } from '../../fold/state-at.ts';
 import { counted, grouped, shortly } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { base } from './context-choice.ts';
@@ -27,10 +28,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
   const isSystem = run.kind === 'system';
   const old = from === null ? null : contextAt(log, fold, from);
   const now = contextAt(log, fold, at);
-  const [was, is] = [
-    from === null ? null : rememberedState(log, fold.places, from),
-    rememberedState(log, fold.places, at),
-  ];
+  const [was, is] = [from === null ? null : stateAt(log, fold.places, from), stateAt(log, fold.places, at)];
   const messages = useMemo(
     () => (old === null || isSystem ? [] : messageDifferences(old.messages, now.messages)),
     [old, now, isSystem],

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contextAt, rememberedState } from '../../../inspector/fold/context-at.ts';
+import { contextAt } from '../../../inspector/fold/context-at.ts';
 import { contextRows, versionBefore } from '../../../inspector/fold/context-rows.ts';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
+import { stateAt } from '../../../inspector/fold/state-at.ts';
 import { createRunLog } from '../../../inspector/log/run-log.ts';
 import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
@@ -10,7 +11,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context-document.ts';
 import { contextHistory } from '../../../src/journal/context-history.ts';
 import { listOperations } from '../../../src/journal/context-report.ts';
-import { stateAt } from '../../../src/journal/state-at.ts';
+import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { playToEnd } from '../../support/random-runs.ts';
@@ -134,8 +135,8 @@ describe('the context of a run', () => {
         const kept = new Map<number, unknown>();
         for (let times = 0; times < 40; times += 1) {
           const seq = (asked.next().value ?? 0) % entries.length;
-          const state = rememberedState(log, fold.places, seq);
-          expect(state).toEqual(stateAt(entries, seq));
+          const state = stateAt(log, fold.places, seq);
+          expect(state).toEqual(stateOf(entries, seq));
           kept.set(seq, state);
           const { by, messages } = contextAt(log, fold, seq);
           expect(by).toBe(state === null ? 'operations' : 'states');

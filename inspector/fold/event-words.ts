@@ -1,3 +1,5 @@
+import { lastName } from './state-tree.ts';
+
 const KINDS: readonly (readonly [prefix: string, says: (rest: string) => string])[] = [
   ['xstate.done.actor.', (rest) => `${actorIn(rest)} was done`],
   ['xstate.error.actor.', (rest) => `${actorIn(rest)} broke`],
@@ -22,8 +24,6 @@ export function eventInWords(type: string): string {
 
 /** An actor without a name of its own is called by its place and the state that it runs in: `0.postChain.cycling.yield.assessing`. */
 const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id);
-
-const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
 
 function delayIn(rest: string): string {
   const delay = rest.split('.', 1)[0] ?? rest;

@@ -40,6 +40,9 @@ export function pathInWords(tree: StateTree | undefined, id: string): string {
 
 export const nameIn = (tree: StateTree | undefined, id: string): string => tree?.state(id)?.name ?? id;
 
+/** `postChain.cycling.routing` is called `routing`. */
+export const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
+
 /** Whether these are the same states, in the same order. */
 export function sameIds(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((id, at) => id === right[at]);

@@ -1,5 +1,5 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import type { Choice } from '../chart/marks.ts';
+import type { Choice } from '../chart/choices.ts';
 import { chartBook } from '../fold/chart-book.ts';
 import { chartWaysOf } from '../fold/chart-ways.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';

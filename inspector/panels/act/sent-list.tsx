@@ -1,6 +1,6 @@
 import { type Delivery, deliveriesOf } from '../../fold/deliveries.ts';
+import { shortJson } from '../../shown/short-json.ts';
 import { grouped } from '../../shown/text.ts';
-import { shortJson } from '../context/short-json.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { type Sent, sent } from './sent.ts';
 

@@ -1,7 +1,6 @@
 import type { Waiting } from '../../fold/waiting-at.ts';
-import { counted, grouped, shortly } from '../../shown/text.ts';
-import { LongText } from '../context/long-text.tsx';
-import { rounded } from '../context/operation-words.ts';
+import { counted, grouped, rounded, shortly } from '../../shown/text.ts';
+import { LongText } from '../long-text.tsx';
 import { ConsentForm } from './consent-form.tsx';
 import { DirectForm } from './direct-form.tsx';
 

@@ -1,7 +1,7 @@
 import { stateAt } from '../../fold/state-at.ts';
 import type { RunView } from '../../shown/inspector.ts';
 import { shortly } from '../../shown/text.ts';
-import { JsonTree } from './json-tree.tsx';
+import { JsonTree } from '../json-tree.tsx';
 
 /** The contexts of the actors of a foreign system at the cursor, by their names. */
 export function ActorContexts({ view: { log, fold, at } }: { readonly view: RunView }) {
@@ -13,7 +13,7 @@ export function ActorContexts({ view: { log, fold, at } }: { readonly view: RunV
       {Object.entries(contexts).map(([name, context]) => (
         <section key={name} aria-label={`Context of ${name}`}>
           <h3 class="told">{shortly(name, 80)}</h3>
-          <JsonTree value={context} name={null} depth={0} />
+          <JsonTree value={context} />
         </section>
       ))}
     </>

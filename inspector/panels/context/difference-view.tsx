@@ -7,11 +7,11 @@ import {
   stateDifferences,
 } from '../../fold/context-difference.ts';
 import { stateAt } from '../../fold/state-at.ts';
+import { shortJson } from '../../shown/short-json.ts';
 import { counted, grouped, shortly } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { base } from './context-choice.ts';
 import { DifferenceText } from './difference-text.tsx';
-import { shortJson } from './short-json.ts';
 
 const MOST_MESSAGES = 100;
 const MOST_FIELDS = 25;

@@ -1,9 +1,8 @@
 import type { ContextLog } from '../../fold/context-log.ts';
 import { type ContextRow, versionBefore } from '../../fold/context-rows.ts';
-import { counted, shortly, visible } from '../../shown/text.ts';
-import { LongText } from './long-text.tsx';
+import { counted, rounded, shortly, visible } from '../../shown/text.ts';
+import { LongText } from '../long-text.tsx';
 import { MessageTrail } from './message-trail.tsx';
-import { rounded } from './operation-words.ts';
 import { PhaseName } from './phase-name.tsx';
 import type { Rated } from './relevances.ts';
 

@@ -21,7 +21,7 @@ interface UndoPreviewProps {
 export function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   const log = fold.context;
   const count = log.appliedBy(at);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `count` says when `at` makes a difference
+  // `count` says when `at` makes a difference.
   const preview = useMemo(() => {
     const operations = log.operations.slice(0, count).map(({ operation }) => operation);
     const without = operations.filter(({ id }) => undone.has(id)).map(({ id }) => id);

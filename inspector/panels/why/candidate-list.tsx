@@ -1,6 +1,6 @@
 import type { ToldCandidate } from '../../fold/told-transition.ts';
 import { visible } from '../../shown/text.ts';
-import { Mark } from '../mark.tsx';
+import { Icon } from '../icon.tsx';
 import { SeenNumbers } from './seen-numbers.tsx';
 
 const VERDICTS = {
@@ -15,14 +15,14 @@ export function CandidateList({ candidates }: { readonly candidates: readonly To
     <ol class="candidates" aria-label="Candidates">
       {candidates.map(({ place, guard, name, verdict, saw, target }) => (
         <li key={place} class={verdict} aria-current={verdict === 'taken' ? 'true' : undefined}>
-          <Mark is={VERDICTS[verdict].mark} />
+          <Icon name={VERDICTS[verdict].mark} />
           <div>
             <div class="candidate">
               <span class="guard told" title={name ?? undefined}>
                 {visible(guard)}
               </span>
               <span class="way">
-                <Mark is="arrow" /> {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
+                <Icon name="leads" /> {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
               </span>
               <span class="verdict">{VERDICTS[verdict].word}</span>
             </div>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { groupOf, originOf } from '../../../inspector/fold/entry-groups.ts';
-import { entryLine } from '../../../inspector/fold/entry-line.ts';
 import { createGroupFilter, groupCounts, listOf } from '../../../inspector/fold/entry-list.ts';
 import { createEntrySearch } from '../../../inspector/fold/entry-search.ts';
+import { entryLine } from '../../../inspector/shown/entry-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { NOTES, STIMULI } from '../../../machines/contracts/journal-entry.ts';
 import { folded, someRuns } from '../rig/recorded.ts';

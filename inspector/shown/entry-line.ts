@@ -1,6 +1,6 @@
 import type { CallEvent } from '../../machines/contracts/call-event.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { shortly } from '../shown/text.ts';
+import { shortly } from './text.ts';
 
 const LINE_CHARS = 200;
 

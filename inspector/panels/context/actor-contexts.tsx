@@ -12,7 +12,7 @@ export function ActorContexts({ view: { log, fold, at } }: { readonly view: RunV
     <>
       {Object.entries(contexts).map(([name, context]) => (
         <section key={name} aria-label={`Context of ${name}`}>
-          <h3 class="told">{shortly(name, 80)}</h3>
+          <h2 class="told">{shortly(name, 80)}</h2>
           <JsonTree value={context} />
         </section>
       ))}

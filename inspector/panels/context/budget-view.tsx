@@ -54,7 +54,7 @@ function evaluatedWords(statistics: Statistics): string {
 function Meters({ name, measures }: { readonly name: string; readonly measures: readonly Measure[] }) {
   return (
     <section aria-label={name}>
-      <h3>{name}</h3>
+      <h2>{name}</h2>
       <ul class="meters">
         {measures.map((measure) => (
           <Meter key={measure.name} measure={measure} />

@@ -64,7 +64,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
         </button>
       </div>
       {!isSystem && <Messages differences={messages} />}
-      <h3>{isSystem ? 'Contexts' : 'The rest of the state'}</h3>
+      <h2>{isSystem ? 'Contexts' : 'The rest of the state'}</h2>
       {was === null || is === null ? (
         <p class="muted">
           {isSystem ? 'One of the two entries has no contexts.' : 'The journal keeps no state there.'}
@@ -92,7 +92,7 @@ function Messages({ differences }: { readonly differences: readonly MessageDiffe
   const changed = differences.length - added - removed;
   return (
     <section aria-label="Messages that differ">
-      <h3>Messages</h3>
+      <h2>Messages</h2>
       <p role="status">
         {grouped(added)} added, {grouped(removed)} removed, {grouped(changed)} changed
       </p>

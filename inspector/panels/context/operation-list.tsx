@@ -24,9 +24,9 @@ export function OperationList({ inspector, view }: PanelProps) {
     const numbers = Array.from({ length: Math.min(PAGE, from + 1) }, (_, place) => from - place);
     return groupsOf(log, numbers).map(({ name, step, phase, members }) => (
       <section key={`${name} ${members[0]}`} aria-label={name}>
-        <h3>
+        <h2>
           Step {step}: <PhaseName phase={phase} />
-        </h3>
+        </h2>
         <ul class="operations">
           {members.map((number) => (
             <OperationItem

@@ -36,7 +36,7 @@ export function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   return (
     <section class="undo" aria-label="Undo preview">
       <div class="list-head">
-        <h3>Without {counted(without.length, 'operation')}</h3>
+        <h2>Without {counted(without.length, 'operation')}</h2>
         <button type="button" onClick={untickAll}>
           Untick all
         </button>

@@ -20,7 +20,7 @@ export function MessageItem({ row, log, applied, rated }: MessageItemProps) {
   const { role, id, phase, cycle, content, importance } = message;
   return (
     <li class={pruned === null ? 'message' : 'message pruned'} data-message={id}>
-      <div class="facts">
+      <div class="marks">
         <span class={`role ${role}`}>
           <span class="mark" aria-hidden="true" />
           {role}

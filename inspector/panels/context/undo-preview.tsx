@@ -34,7 +34,7 @@ export function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   if (preview === null) return null;
   const { without, before, after, changes } = preview;
   return (
-    <section class="undo" aria-label="Undo preview">
+    <section class="card undo" aria-label="Undo preview">
       <div class="list-head">
         <h2>Without {counted(without.length, 'operation')}</h2>
         <button type="button" onClick={untickAll}>

@@ -11,7 +11,7 @@ export function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
   const share = Math.round(confidence * 100);
   return (
-    <section class="answer" aria-label="Answer">
+    <section class="card answer" aria-label="Answer">
       <header>
         <h2>Answer</h2>
         <span class={`pill ${status}`}>{status}</span>

@@ -27,7 +27,7 @@ export function AttemptCard({ view, attempt, moveTo }: Props) {
   const call = lastBegunBy(fold.spans.calls, span.from);
   const isOver = status !== 'under way';
   return (
-    <section class={`attempt ${status.replace(' ', '-')}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
+    <section class={`card attempt ${status.replace(' ', '-')}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
       <header>
         <h2>
           {span.task} <span class="muted">attempt {span.attempt}</span>

@@ -14,7 +14,7 @@ interface Props {
 export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
   const { seq, machine, event, source, target, description, candidates } = transition;
   return (
-    <section class="transition" aria-label="Transition">
+    <section class="card transition" aria-label="Transition">
       <p class="way-taken">
         <span class="told">{visible(source.path)}</span> <Icon name="leads" /> <span class="unseen">to</span>
         <b class="told">{target.length === 0 ? 'the same' : target.map(({ path }) => visible(path)).join(', ')}</b>

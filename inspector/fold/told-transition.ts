@@ -1,5 +1,5 @@
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { ChartBook } from './chart-book.ts';
+import type { EntryOf } from './entry-of.ts';
 import { eventFits } from './event-fits.ts';
 import { eventInWords } from './event-words.ts';
 import { guardInWords } from './guard-words.ts';
@@ -7,7 +7,7 @@ import type { OpenChart } from './open-chart.ts';
 import { nameIn, pathInWords, sameIds } from './state-tree.ts';
 import { type SeenNumber, seenNumbers } from './verdict-numbers.ts';
 
-export type Transition = Extract<JournalEntry, { readonly type: 'transition' }>;
+export type Transition = EntryOf<'transition'>;
 type Candidate = Transition['candidates'][number];
 
 /** A state by its name, and by those around it. */

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { readArguments } from './arguments.mjs';
 import { measureGrowth } from './growth/benchmark.mjs';
+import { measureInspector } from './inspector/benchmark.mjs';
 import { measureJournal } from './journal/benchmark.mjs';
 import { measureStartup } from './startup/benchmark.mjs';
 import { measureStep } from './step/benchmark.mjs';
@@ -24,6 +25,7 @@ const benchmarks = /** @type {Record<string, (options: { data: string }) => Prom
   stream: measureStream,
   structured: measureStructured,
   start: measureStartup,
+  inspector: measureInspector,
 });
 
 /**

@@ -31,6 +31,7 @@ describe('the package', () => {
       'bench',
       'docs',
       'examples',
+      'inspector',
       'machines',
       'src',
       'test',

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { actionMachine } from '../machines/action/action.machine.ts';
 import { attemptMachine } from '../machines/attempt/attempt.machine.ts';
@@ -14,7 +15,12 @@ const pictures = [
   { page: 'docs/structured-output.md', mark: 'chart: attempt', picture: mermaid(chartOf(attemptMachine)) },
   { page: 'docs/capability-loop.md', mark: 'chart: action', picture: mermaid(chartOf(actionMachine)) },
 ];
-const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const pages = [
+  'README.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 /** The examples of one file; those of more, in folders, have tests of their own in test/examples. */
 const examples = readdirSync('examples')
   .filter((name) => name.endsWith('.ts'))
@@ -45,9 +51,19 @@ describe('the documentation', () => {
   });
 
   it('links to pages that exist', () => {
-    const linked = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map((match) => match[1] ?? '');
+    const linked = [...readme.matchAll(/\]\((docs\/[^)]+\.md)\)/g)].map((match) => match[1] ?? '');
     expect(pages).toEqual(expect.arrayContaining(linked));
     expect(new Set(linked).size).toBe(pages.length - 1);
+  });
+
+  it('shows pictures that exist', () => {
+    const shown = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/(?:!\[[^\]]*\]\(|(?:src|srcset)=")([^)"]+\.png)/g)].map(
+        ([, path = '']) => join(dirname(page), path),
+      ),
+    );
+    expect(shown.length).toBeGreaterThan(0);
+    for (const path of shown) expect(existsSync(path), path).toBe(true);
   });
 });
 

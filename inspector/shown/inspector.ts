@@ -97,9 +97,7 @@ export function createInspector(source: PageSource): Inspector {
         follow(runId).charts.value = { charts, invoked };
       },
       entries: (runId, from, lines) => follow(runId).add(from, lines),
-      end: (runId, problem) => {
-        follow(runId).end.value = { problem };
-      },
+      end: (runId, problem) => follow(runId).finish(problem),
     },
     (runId) => opened.get(runId)?.log.count ?? 0,
   );

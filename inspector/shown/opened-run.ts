@@ -1,4 +1,4 @@
-import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { createRunLog, type RunLog } from '../log/run-log.ts';
@@ -12,26 +12,46 @@ export interface OpenedRun {
   readonly count: ReadonlySignal<number>;
   readonly charts: Signal<RunCharts | null>;
   /** No more entries will come; `problem`: why the rest is missing. */
-  readonly end: Signal<{ readonly problem: string | null } | null>;
+  readonly end: ReadonlySignal<{ readonly problem: string | null } | null>;
   add(from: number, lines: readonly string[]): void;
+  finish(problem: string | null): void;
 }
+
+/** A long recording that is being read: so many entries at once. To show each of its frames would take longer than to read it. */
+const LONG_ENTRIES = 5_000;
+const MANY_ENTRIES = 200;
+const READING_MS = 400;
 
 export function createOpenedRun(runId: string): OpenedRun {
   const log = createRunLog();
   const fold = createRunFold();
   const count = signal(0);
   const end = signal<{ readonly problem: string | null } | null>(null);
-  const tell = oncePerFrame(() => {
+  let reading: ReturnType<typeof setTimeout> | undefined;
+
+  function tell(): void {
+    clearTimeout(reading);
+    reading = undefined;
     count.value = log.count;
     if (log.problem !== null) end.value = { problem: log.problem };
-  });
+  }
+  const tellSoon = oncePerFrame(tell);
+
   return {
     ...{ runId, log, fold, count, end },
     charts: signal(null),
     add(from, lines) {
       // After a connection was lost, what is there already may come again.
       log.add(lines.slice(Math.max(0, log.count - from)), fold.take);
-      tell();
+      const isReading = log.count > LONG_ENTRIES && log.count - count.peek() > MANY_ENTRIES;
+      if (isReading) reading ??= setTimeout(tell, READING_MS);
+      else tellSoon();
+    },
+    finish(problem) {
+      batch(() => {
+        tell();
+        end.value ??= { problem };
+      });
     },
   };
 }

@@ -4,18 +4,23 @@ import type { ServerMessage } from './wire.ts';
 /** More than this on its way to a page, and what can wait waits. */
 const MAX_UNSENT_BYTES = 4_194_304;
 
+/** After so much, others have their turn. */
+const MUCH_CHARS = 131_072;
+
 /** The server's side of the socket of a page. */
 export interface Channel {
   say(message: ServerMessage, lines?: readonly string[]): void;
   /** The text of a message. */
   saySo(text: string): void;
-  /** Resolves, in a later turn of the loop, when there is room for more, and when the page has gone. */
+  /** Resolves when there is room for more, and when the page has gone: in a later turn of the loop where much was said in this one. */
   room(): Promise<void>;
   readonly isOpen: boolean;
 }
 
 export function channelTo(socket: WebSocket): Channel {
   const waiting = new Set<() => void>();
+  /** Characters in this turn of the loop. */
+  let said = 0;
   /** A page that is about to go takes nothing more. */
   const isFull = (): boolean =>
     socket.readyState === socket.CLOSING ||
@@ -28,14 +33,18 @@ export function channelTo(socket: WebSocket): Channel {
   }
   socket.on('close', look);
 
-  // With a callback it never throws: what cannot be sent any more is nobody's loss.
-  const send = (text: string): void => socket.send(text, look);
+  function send(text: string): void {
+    if (said === 0) setImmediate(() => (said = 0));
+    said += text.length;
+    // With a callback it never throws: what cannot be sent any more is nobody's loss.
+    socket.send(text, look);
+  }
 
   return {
     say: (message, lines = []) => send([JSON.stringify(message), ...lines].join('\n')),
     saySo: send,
     async room() {
-      await new Promise((resolve) => setImmediate(resolve));
+      if (said > MUCH_CHARS) await new Promise((resolve) => setImmediate(resolve));
       if (isFull()) await new Promise<void>((resolve) => waiting.add(resolve));
     },
     get isOpen() {

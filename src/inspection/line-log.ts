@@ -3,7 +3,7 @@ import { FRAME_CHARS, type SourceSink, type StopFollowing } from './source.ts';
 
 /** A list of entries that grows, for many followers: each has its own place in it. */
 export interface LineLog {
-  /** There are more entries than before. Followers hear of it once a turn of the loop, however many came. */
+  /** There are more entries than before. Followers hear of it once a turn of the loop, and at least every few milliseconds of a long one. */
   grew(): void;
   /** No more will come. */
   end(problem?: string | null): void;
@@ -15,20 +15,31 @@ interface Follower {
   wake: () => void;
 }
 
+/** A frame of the page, about. */
+const LONG_TURN_MS = 15;
+
 /** An entry is made a line when somebody first wants it, and then for all who follow. */
 export function lineLog(entries: readonly unknown[]): LineLog {
   const followers = new Set<Follower>();
   let lines: string[] = [];
   let ended: { readonly problem: string | null } | null = null;
   let isWaking = false;
+  let wokenAt = 0;
 
+  function wake(): void {
+    isWaking = false;
+    wokenAt = performance.now();
+    for (const follower of followers) follower.wake();
+  }
+
+  /** A run whose model answers at once may be over before the turn is. */
   function wakeSoon(): void {
-    if (isWaking || followers.size === 0) return;
-    isWaking = true;
-    setImmediate(() => {
-      isWaking = false;
-      for (const { wake } of followers) wake();
-    });
+    if (followers.size === 0) return;
+    if (performance.now() - wokenAt > LONG_TURN_MS) wake();
+    else if (!isWaking) {
+      isWaking = true;
+      setImmediate(wake);
+    }
   }
 
   function lineAt(at: number): string {

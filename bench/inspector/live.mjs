@@ -1,0 +1,80 @@
+import { createPassageIndex, createPostChain, loadDocuments, memoryJournals, offlineModel } from '../../dist/index.js';
+import { inspectionServer } from '../../dist/inspection.js';
+import { seenBy, untilShown, watchedPage } from './page.mjs';
+
+/**
+ * The README's run, with a page that looks on: how long after opening the chart is up, and how long after each entry was written the page
+ * shows it, in milliseconds. Its model waits until the page is there, and until it was seen what the page costs meanwhile.
+ *
+ * @param {import('playwright-core').Browser} browser
+ */
+export async function measureLive(browser) {
+  const inspector = await inspectionServer();
+  const { page, faults } = await watchedPage(browser);
+  try {
+    const { documents } = await loadDocuments(['docs']);
+    const { model, begin } = held(offlineModel());
+    const chain = createPostChain({ model, documents: createPassageIndex(documents), journals: memoryJournals() });
+    const run = chain.run({ request: 'What does the Yield phase decide, and in which order?' });
+    inspector.watch(run);
+    const openedAt = Date.now();
+    await page.goto(inspector.url);
+    await untilShown(page, run.journal.length - 1);
+    const waited = run.journal.length;
+    const { chartAt } = await seenBy(page);
+    const idleMs = await taskMs(page, 3_000);
+
+    begin();
+    await run.answer;
+    await untilShown(page, run.journal.length - 1);
+    const { positions } = await seenBy(page);
+    const startedAt = Date.parse(/** @type {any} */ (run.journal[0]).startedAt);
+    const lags = run.journal.slice(waited).map(({ seq, atMs }) => {
+      const shownAt = positions.find(([entry]) => entry >= seq)?.[1] ?? Number.POSITIVE_INFINITY;
+      return shownAt - (startedAt + atMs);
+    });
+    const answered = await page.locator('.chart-picture [aria-current]').getAttribute('aria-label');
+    return { chartMs: chartAt - openedAt, lags, idleMs, faults, answered };
+  } finally {
+    await page.close();
+    await inspector.close();
+  }
+}
+
+/**
+ * A model that answers nothing before it is told to begin.
+ *
+ * @param {import('../../dist/index.js').ChatModel} inner
+ */
+function held(inner) {
+  let begin = () => {};
+  /** @type {Promise<void>} */
+  const begun = new Promise((resolve) => {
+    begin = resolve;
+  });
+  /** @type {import('../../dist/index.js').ChatModel} */
+  const model = {
+    ...inner,
+    async *stream(request, options) {
+      await begun;
+      yield* inner.stream(request, options);
+    },
+  };
+  return { model, begin };
+}
+
+/**
+ * The milliseconds that the page's main thread works in so much time.
+ *
+ * @param {import('playwright-core').Page} page
+ * @param {number} ms
+ */
+async function taskMs(page, ms) {
+  const client = await page.context().newCDPSession(page);
+  await client.send('Performance.enable');
+  const spent = async () =>
+    (await client.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
+  const before = await spent();
+  await page.waitForTimeout(ms);
+  return ((await spent()) - before) * 1_000;
+}

@@ -1,0 +1,66 @@
+import { runnerImport } from 'vite';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** The Chromium that npm installs; throws where it does not start. */
+export async function startChromium() {
+  const { module } = await runnerImport(new URL('../../test/support/browser.ts', import.meta.url).pathname);
+  const browser = await /** @type {() => Promise<import('playwright-core').Browser | string>} */ (
+    /** @type {any} */ (module).startBrowser
+  )();
+  if (typeof browser === 'string') throw new Error(browser);
+  return browser;
+}
+
+/**
+ * A page that notes when what was shown, in milliseconds since the epoch: the chart, and each position of the cursor, once it was
+ * painted. `faults` is what it complained of.
+ *
+ * @param {import('playwright-core').Browser} browser
+ */
+export async function watchedPage(browser) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  /** @type {string[]} */
+  const faults = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+  });
+  await page.addInitScript(() => {
+    const seen = { begunAt: Date.now(), chartAt: 0, positions: /** @type {[number, number][]} */ ([]) };
+    Object.assign(window, { seen });
+    const look = () => {
+      const at = Date.now();
+      if (seen.chartAt === 0 && document.querySelector('.chart-picture [role=treeitem]') !== null) seen.chartAt = at;
+      const position = /entry ([\d,]+) \//.exec(document.querySelector('.time-place')?.textContent ?? '');
+      const entry = Number(position?.[1]?.replaceAll(',', ''));
+      if (position !== null && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
+    };
+    // The frame in which it changed has been painted when the next one begins.
+    const observer = new MutationObserver(() => requestAnimationFrame(look));
+    observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+  });
+  return { page, faults };
+}
+
+/**
+ * What the page has noted.
+ *
+ * @param {Page} page
+ * @returns {Promise<{ begunAt: number, chartAt: number, positions: [number, number][] }>}
+ */
+export const seenBy = (page) => page.evaluate(() => /** @type {any} */ (window).seen);
+
+/**
+ * Waits until the page stands at an entry.
+ *
+ * @param {Page} page
+ * @param {number} entry
+ */
+export async function untilShown(page, entry) {
+  await page.waitForFunction(
+    (wanted) => /** @type {any} */ (window.seen.positions.at(-1)?.[0] ?? -1) >= wanted,
+    entry,
+    { timeout: 60_000, polling: 50 },
+  );
+}

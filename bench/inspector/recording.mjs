@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileJournals } from '../../dist/index.js';
+import { inspectionServer } from '../../dist/inspection.js';
+import { startLongRun } from '../step/long-run.mjs';
+import { seenBy, untilShown, watchedPage } from './page.mjs';
+
+const FRAMES = 240;
+
+/** A run of at least so many entries, on disk. */
+export async function recordLongRun(/** @type {number} */ entries) {
+  const folder = mkdtempSync(join(tmpdir(), 'postchain-bench-'));
+  const run = startLongRun(Math.ceil(entries / 120), undefined, fileJournals(folder));
+  await run.answer;
+  return { folder, runId: run.runId, count: run.journal.length, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/**
+ * Opens a long recording: milliseconds until all of it is there, of each frame while somebody drags the cursor about with each of these panels
+ * open, and the bytes of the page's heap.
+ *
+ * @param {import('playwright-core').Browser} browser
+ * @param {{ folder: string, runId: string, count: number }} recording
+ * @param {readonly string[]} panels
+ */
+export async function measureRecording(browser, { folder, runId, count }, panels) {
+  const inspector = await inspectionServer({ journals: fileJournals(folder) });
+  inspector.choose(runId);
+  const { page, faults } = await watchedPage(browser);
+  try {
+    const openedAt = Date.now();
+    await page.goto(inspector.url);
+    await untilShown(page, count - 1);
+    const { positions } = await seenBy(page);
+    const openMs = (positions.at(-1)?.[1] ?? Number.NaN) - openedAt;
+    const client = await page.context().newCDPSession(page);
+    await client.send('Performance.enable');
+    const heap = async () =>
+      (await client.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0;
+    const heapThen = await heap();
+    /** @type {Record<string, number[]>} */
+    const frames = {};
+    for (const panel of panels) {
+      await page.getByRole('tab', { name: panel }).click();
+      frames[panel] = await scrub(page);
+    }
+    const most = Math.max(heapThen, await heap());
+    await client.send('HeapProfiler.collectGarbage');
+    return { openMs, frames, heapBytes: most, keptBytes: await heap(), faults };
+  } finally {
+    await page.close();
+    await inspector.close();
+  }
+}
+
+/** Drags the cursor over the timeline, to and fro over all of it: the milliseconds of each frame. */
+function scrub(/** @type {import('playwright-core').Page} */ page) {
+  return page.evaluate(async (frames) => {
+    const track = /** @type {HTMLElement} */ (document.querySelector('.time-place [role=slider]'));
+    const { left, width, top } = track.getBoundingClientRect();
+    const point = (/** @type {string} */ type, /** @type {number} */ share) =>
+      track.dispatchEvent(
+        new PointerEvent(type, {
+          bubbles: true,
+          button: 0,
+          pointerId: 1,
+          clientX: left + width * share,
+          clientY: top + 20,
+        }),
+      );
+    track.setPointerCapture = () => {};
+    const next = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    point('pointerdown', 0);
+    /** @type {number[]} */
+    const times = [];
+    let before = /** @type {number} */ (await next());
+    for (let frame = 0; frame < frames; frame += 1) {
+      point('pointermove', (1 - Math.cos((frame / frames) * Math.PI * 6)) / 2);
+      const now = /** @type {number} */ (await next());
+      times.push(now - before);
+      before = now;
+    }
+    point('pointerup', 1);
+    return times;
+  }, FRAMES);
+}

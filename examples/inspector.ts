@@ -1,0 +1,12 @@
+import { createPassageIndex, createPostChain, loadDocuments, memoryJournals } from 'postchain';
+import { inspectionServer } from 'postchain/inspection';
+
+const { documents } = await loadDocuments(['docs']);
+const chain = createPostChain({ documents: createPassageIndex(documents), journals: memoryJournals() });
+const inspector = await inspectionServer();
+console.log(inspector.url);
+
+const run = chain.run({ request: 'What does the Yield phase decide?' });
+inspector.watch(run);
+await run.answer;
+await inspector.close();

@@ -1,0 +1,52 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, it } from 'vitest';
+import { createPostChain } from '../../src/create-postchain.ts';
+import { exportRun } from '../../src/inspection/export/export-run.ts';
+import { memoryJournals } from '../../src/journal/stores/memory-journals.ts';
+import { loadDocuments } from '../../src/retrieval/load-documents.ts';
+import { createPassageIndex } from '../../src/retrieval/passage-index.ts';
+import { startBrowser } from '../support/browser.ts';
+
+const PICTURES = { light: 'docs/inspector.png', dark: 'docs/inspector-dark.png' } as const;
+const [WIDTH, HEIGHT] = [1280, 720];
+
+/** The README's run, in the page that an export makes of it. */
+async function draw(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'postchain-picture-'));
+  const browser = await startBrowser();
+  if (typeof browser === 'string') throw new Error(browser);
+  try {
+    const { documents } = await loadDocuments(['docs']);
+    const chain = createPostChain({ documents: createPassageIndex(documents), journals: memoryJournals() });
+    const run = chain.run({ request: 'What does the Yield phase decide, and in which order?' });
+    await run.answer;
+    writeFileSync(join(folder, 'run.html'), (await exportRun(run.journal)).html);
+    const decision = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
+    for (const [colorScheme, path] of Object.entries(PICTURES)) {
+      const page = await browser.newPage({
+        viewport: { width: WIDTH, height: HEIGHT },
+        colorScheme: colorScheme as keyof typeof PICTURES,
+      });
+      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#run=${run.runId}&at=${decision}`);
+      await page.locator('.chart-picture [role=treeitem]').first().waitFor();
+      await page.screenshot({ path });
+      await page.close();
+    }
+  } finally {
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+it('the documentation shows the inspector as it is (`npm run docs` takes its picture anew)', async () => {
+  if (process.env['UPDATE_DOCS']) await draw();
+  for (const path of Object.values(PICTURES)) {
+    expect(existsSync(path)).toBe(true);
+    const header = readFileSync(path).subarray(0, 24);
+    expect(header.subarray(1, 4).toString('latin1')).toBe('PNG');
+    expect([header.readUInt32BE(16), header.readUInt32BE(20)]).toEqual([WIDTH, HEIGHT]);
+  }
+}, 60_000);

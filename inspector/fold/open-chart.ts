@@ -4,7 +4,7 @@ import { createStands, type Stand } from './stand.ts';
 import { createStateTree, type StateTree } from './state-tree.ts';
 
 /** A transition of a chart, and its place in `Chart.transitions`. */
-export type ChartTransition = Chart['transitions'][number] & { readonly place: number };
+type ChartTransition = Chart['transitions'][number] & { readonly place: number };
 
 /** A chart that can be asked by the ids of its states. */
 export interface OpenChart extends StateTree {

@@ -118,7 +118,7 @@ describe.skipIf(tests.areSkipped)('a test of a run, copied', () => {
     expect(await dialog.innerText()).toMatch(/\.\/run\.jsonl[\s\S]*postchain replay run-0 --vitest run\.test\.ts/);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Copy test');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Copy test');
   });
 
   it('is copied where it can be', async () => {

@@ -65,7 +65,7 @@ function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
         {shownText(row.name, 60)}
         {isActive && <span class="sr-only">, active</span>}
       </button>
-      {heat !== '' && <span class="heat">{shownText(heat, 12)}</span>}
+      {heat !== '' && <span class="heat">{shownText(heat, 18)}</span>}
       <span class="ways">
         {row.transitions.map(({ place, text, taken, isLast, isNever }) => (
           <button

@@ -58,7 +58,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
 }
 
 function paintHeat(element: SVGElement | null | undefined, { drawn }: SceneState, { overlay }: Lighting): void {
-  const text = overlay === null ? '' : shownText(ownOf(overlay, drawn.id)?.text ?? '', 12);
+  const text = overlay === null ? '' : shownText(ownOf(overlay, drawn.id)?.text ?? '', 18);
   const place = element?.lastElementChild;
   if (place != null && place.textContent !== text) place.textContent = text;
 }

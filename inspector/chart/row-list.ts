@@ -84,7 +84,7 @@ type Transition = Chart['transitions'][number];
 
 function textOf({ event, guard, otherwise, target }: Transition, nameOf: (id: string) => string): string {
   const when = [event, otherwise ? 'else' : (guard ?? '')].filter((part) => part !== '').join(': ');
-  return `${when === '' ? 'always' : when} → ${target.length === 0 ? 'stays' : target.map(nameOf).join(', ')}`;
+  return `${when === '' ? 'always' : when} \u203a ${target.length === 0 ? 'stays' : target.map(nameOf).join(', ')}`;
 }
 
 type Index = ReturnType<typeof indexOf>;

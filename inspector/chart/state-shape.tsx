@@ -51,7 +51,7 @@ export function StateShape({ number, state, scene, hues }: ShapeProps) {
       )}
       {isBox && <ToggleShape x={drawn.x + drawn.width - 17} y={drawn.y + 17} />}
       <circle class="here" cx={drawn.x + drawn.width} cy={drawn.y} r={isBox ? 9 : 7} />
-      <text class="heat" x={drawn.x + drawn.width - 8} y={drawn.y + 6 + FONT.name / 2} />
+      <text class="heat" x={drawn.x + drawn.width - 8} y={drawn.y + drawn.height} />
     </g>
   );
 }

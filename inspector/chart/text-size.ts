@@ -25,7 +25,10 @@ function emsOf(character: string): number {
 export function shownText(text: string, most: number): string {
   const characters = [...text.slice(0, most * 4)];
   const cut = characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : characters.join('');
-  return cut.replace(UNSEEN, (character) => `\u2039${(character.codePointAt(0) ?? 0).toString(16)}\u203a`);
+  return cut.replace(
+    UNSEEN,
+    (character) => `‹U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`,
+  );
 }
 
 /** Control and format characters, those that turn the direction of a text among them, and halves of pairs. */

@@ -14,7 +14,7 @@ export const ENTRY_GROUPS = [
   'text',
   'state',
   'context',
-  'user',
+  'sent and asked',
 ] as const;
 export type EntryGroup = (typeof ENTRY_GROUPS)[number];
 
@@ -47,11 +47,11 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   keyframe: 'state',
   operations: 'context',
   'context-evaluated': 'context',
-  delivery: 'user',
-  'consent-asked': 'user',
-  'consent-resolved': 'user',
-  'direction-asked': 'user',
-  'direction-refused': 'user',
+  delivery: 'sent and asked',
+  'consent-asked': 'sent and asked',
+  'consent-resolved': 'sent and asked',
+  'direction-asked': 'sent and asked',
+  'direction-refused': 'sent and asked',
 };
 
 /** A kind that this page does not know is of the run. */

@@ -52,5 +52,5 @@ function settledOf({ fold, charts }: WhyView): Settled {
 
 const WHY: Readonly<Partial<Record<StimulusOutcome['kind'], string>>> = {
   refused: 'no candidate held',
-  'no-way': 'no way for it',
+  'no-way': 'no transition for it',
 };

@@ -38,6 +38,9 @@ export function stimulusOutcome(entry: JournalEntry & Stimulus, { fold, charts, 
   const transitions = seqs.slice(countUpTo(seqs, entry.seq), countUpTo(seqs, to - 1));
   if (transitions.length > 0) return { kind: 'led', transitions };
   if (charts === null) return ended || Number.isFinite(to) ? { kind: 'unknown' } : { kind: 'open' };
+  // What XState sends to its own actors, such as promises, no chart has a transition for.
+  if (entry.type === 'delivery' && 'actor' in entry && entry.event.type.startsWith('xstate.'))
+    return { kind: 'taken-in' };
   const byChart = foundIn(chartBook(charts), entry, fold);
   return byChart.kind === 'no-way' || ended || Number.isFinite(to) ? byChart : { kind: 'open' };
 }

@@ -63,7 +63,7 @@ export function outcomeInWords(outcome: StimulusOutcome): string {
     case 'refused':
       return `Ignored: no candidate held (${outcome.guards.map(namedInWords).join(', ')}).`;
     case 'no-way':
-      return 'Ignored: the chart has no way for it here.';
+      return 'Ignored: the chart has no transition for it here.';
     case 'stopped':
       return 'The run was stopped by it: nothing follows.';
     case 'unknown':

@@ -147,7 +147,7 @@ function whyEnded({ status, metadata }: FinalAnswer, { log, fold, at }: WhyView,
   const { reason, explanation, missingFields, decision } = metadata;
   const facts: WhyFact[] = [];
   if (reason !== null) facts.push({ label: 'Because', text: reason.replaceAll('_', ' ') });
-  if (explanation !== '') facts.push({ label: 'It says', text: explanation, said: true });
+  if (explanation !== '') facts.push({ label: 'In words', text: explanation, said: true });
   if (missingFields.length > 0) facts.push({ label: 'Missing', text: missingFields.join(', ') });
   const decided = decision?.complete === true ? decision : null;
   if (decided !== null) {
@@ -161,5 +161,11 @@ function whyEnded({ status, metadata }: FinalAnswer, { log, fold, at }: WhyView,
   const seqs = into.flatMap((way) => lastUpTo(way.seqs, at) ?? []);
   const transition = tell(log, seqs.length > 0 ? Math.max(...seqs) : transitionAt(fold.transitions, at), book);
   const saw = decided === null || transition?.candidates.length ? [] : seenNumbers(decided.inputs);
-  return { ...NOTHING, heading: `Why did it end ${status}?`, facts, saw, transition };
+  return {
+    ...NOTHING,
+    heading: status === 'completed' ? 'Why did it end there?' : `Why did it end ${status}?`,
+    facts,
+    saw,
+    transition,
+  };
 }

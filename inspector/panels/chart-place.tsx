@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
 import '../chart/chart.css';
 import '../chart/chart-marks.css';
@@ -8,6 +8,7 @@ import type { Choice } from '../chart/choices.ts';
 import { type Overlay, transitionKey } from '../chart/overlay.ts';
 import { marksAt } from '../fold/marks-at.ts';
 import { PHASE_NAMES } from '../fold/phase-names.ts';
+import { addKeys, type Key } from '../shown/keys.ts';
 import { overlayOf } from '../shown/overlay.ts';
 import { ChosenNote } from './chosen-note.tsx';
 import type { PanelProps } from './panel-props.ts';
@@ -15,11 +16,21 @@ import type { PanelProps } from './panel-props.ts';
 /** The phases have colours of their own, here and in the timeline. */
 const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
 
+/** What the chart hears itself, where it has the focus. */
+const CHART_KEYS: readonly Key[] = [
+  { keys: ['+', '-'], does: 'Zoom' },
+  { keys: ['0'], does: 'Fit the chart' },
+  { keys: ['Tab'], does: 'From the chart to its states' },
+  { keys: ['Enter'], does: 'Zoom to the state, and tell of it' },
+  { keys: [' '], does: 'Fold the state, unfold it' },
+].map((key) => ({ ...key, group: 'Chart' }));
+
 /** The chart of the run, marked as it stands at the cursor. */
 export function ChartPlace({ inspector, view }: PanelProps) {
   const { charts, fold, at } = view;
   const [wanted, setWanted] = useState<string | null>(null);
   const [chosen, setChosen] = useState<Choice | null>(null);
+  useEffect(() => addKeys(CHART_KEYS), []);
   const { heat, neverTaken } = overlayOf(inspector);
   const overlay = useMemo(() => flat(heat.value), [heat.value]);
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);

@@ -1,6 +1,8 @@
 import type { CallEvent } from '../../machines/contracts/call-event.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { EntryOf } from '../fold/entry-of.ts';
+import { eventInWords } from '../fold/event-words.ts';
+import { stateName } from './state-name.ts';
 import { shortly } from './text.ts';
 
 const LINE_CHARS = 200;
@@ -59,13 +61,14 @@ export function isBad(entry: JournalEntry): boolean {
   return entry.type === 'capability-end' && entry.result?.success === false;
 }
 
-/** From where to where, and of each guard that was asked what it said and saw. */
+/** From where to where, on what, and of each guard that was asked what it said and saw. */
 function transition({ machine, event, source, target, candidates }: EntryOf<'transition'>): string {
   const asked = candidates
     .filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated')
-    .map(({ guard, verdict, inputs }) => `${guard} ${verdict === 'taken' ? 'yes' : 'no'}${inputsText(inputs)}`);
-  const from = source.startsWith(machine) ? source : `${machine} ${source}`;
-  return [`${from}${event === '' ? '' : ` on ${event}`} › ${target.join(', ') || 'itself'}`, ...asked].join('; ');
+    .map(({ guard, verdict, inputs }) => `${guard} ${verdict === 'taken' ? 'taken' : 'false'}${inputsText(inputs)}`);
+  const way = `${stateName(source)} › ${target.map(stateName).join(', ') || 'itself'}`;
+  const on = event === '' ? '' : `, on ${eventInWords(event)}`;
+  return [`${machine}: ${way}${on}`, ...asked].join('; ');
 }
 
 function inputsText(inputs: Readonly<Record<string, unknown>> | null): string {

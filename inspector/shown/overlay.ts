@@ -123,7 +123,7 @@ function heatOf(
       const most = Math.max(...states.map((state) => (outer.has(state.id) ? 0 : amountIn(state.id))), Number.MIN_VALUE);
       const markOf = (state: string): HeatMark => {
         const value = amountIn(state);
-        return { heat: outer.has(state) ? 0 : value / most, text: textOf(value) };
+        return { heat: outer.has(state) ? 0 : value / most, text: value === 0 ? '' : textOf(value) };
       };
       return [id, new Map(states.map((state) => [state.id, markOf(state.id)]))];
     }),

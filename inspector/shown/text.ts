@@ -3,11 +3,11 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
-/** Text of a model or a document as it is: what would be hidden stands as `⟨202E⟩`. */
+/** Text of a model or a document as it is: what would be hidden stands as `‹U+202E›`. */
 export function visible(text: string): string {
   return text.replace(
     HIDDEN,
-    (found) => `⟨${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
+    (found) => `‹U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`,
   );
 }
 

@@ -63,7 +63,7 @@ function previewText(
   const more = redactions.length - told.length;
   const redact = patterns.length > 0 ? redactionOf(patterns) : undefined;
   return [
-    'Nothing is written. In the file would stand the request, the context, all prompts’ answers, passages of the documents and the names of models.',
+    'Nothing is written. In the file would stand the request, the context, what the model replied, passages of the documents and the names of models.',
     patterns.length === 0
       ? 'Nothing would be redacted: --redact TEXT, or --redact /EXPRESSION/, hides what it finds.'
       : `${count(redactions.length, 'text')} would be redacted:`,

@@ -87,7 +87,7 @@ function PastNote({ inspector, view: { at, count } }: PanelProps) {
   return (
     <p class={isPast ? 'past note' : 'muted note'} role="note">
       {isPast
-        ? `You look at entry #${grouped(at)}. What you say here reaches the run as it is now, at #${grouped(count - 1)}. `
+        ? `You look at entry ${grouped(at)}. What you say here reaches the run as it is now, at entry ${grouped(count - 1)}. `
         : 'What you say here reaches the run as it is now.'}
       {isPast && (
         <button

@@ -23,7 +23,7 @@ export function SentList({ inspector, view: { run, log, fold, count } }: PanelPr
                 {outcomeOf(one, delivery)}{' '}
                 {delivery !== null && (
                   <button type="button" class="quiet" onClick={() => inspector.moveTo(delivery.seq)}>
-                    #{grouped(delivery.seq)}
+                    entry {grouped(delivery.seq)}
                   </button>
                 )}
               </p>

@@ -15,7 +15,7 @@ export function WaitingPart({ waiting, isBusy, onSend }: WaitingPartProps) {
   if (waiting.for === 'consent')
     return (
       <section class="card waiting" aria-label="The run waits for consent">
-        <h2>The run waits for consent (#{grouped(waiting.asked)})</h2>
+        <h2>The run waits for consent (entry {grouped(waiting.asked)})</h2>
         <p>
           May {counted(waiting.request.items.length, 'message')} of the user’s be shortened or removed? Without an
           answer in time everything is kept.
@@ -26,7 +26,7 @@ export function WaitingPart({ waiting, isBusy, onSend }: WaitingPartProps) {
   const { asked, proposal, answer, confidence, refused } = waiting;
   return (
     <section class="card waiting" aria-label="The run waits for a direction">
-      <h2>The run waits for a direction (#{grouped(asked)})</h2>
+      <h2>The run waits for a direction (entry {grouped(asked)})</h2>
       <p class="muted">Its answer so far, of confidence {rounded(confidence)}:</p>
       <LongText text={answer} />
       {refused !== null && (

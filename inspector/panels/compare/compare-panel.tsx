@@ -11,7 +11,7 @@ import './compare.css';
 
 /** The run beside one or two others: where they part, and what was otherwise before. */
 export function ComparePanel({ inspector, view }: PanelProps) {
-  const all = inspector.runs.value;
+  const all = inspector.runs.value.filter(({ kind }) => kind === view.run.kind);
   const others = comparedWith.value.flatMap((id) => all.filter(({ runId }) => runId === id && id !== view.run.runId));
   const shown = [view.run, ...others];
   const opened = shown.flatMap(({ runId }) => inspector.loaded.value.filter((run) => run.runId === runId));

@@ -1,8 +1,10 @@
 import type { CandidateBeside } from '../../fold/compare/candidates-beside.ts';
 import type { Comparison, FirstStep } from '../../fold/compare/comparison.ts';
+import { guardInWords } from '../../fold/guard-words.ts';
 import { letterOf, told } from '../../shown/compared.ts';
 import { stateName } from '../../shown/state-name.ts';
 import { counted, shortly } from '../../shown/text.ts';
+import { Icon } from '../icon.tsx';
 import { SaidOtherwise } from './said-otherwise.tsx';
 
 /** Where the runs part: the candidates of that step side by side; and what was said otherwise first. */
@@ -46,7 +48,13 @@ function Parting({
         {entries.map((entry, run) => (
           <span key={runIds[run]}>
             <b class="letter">{letterOf(run)}</b>{' '}
-            {entry === null ? 'took no more steps' : `→ ${entry.target.map(stateName).join(', ') || 'stays'}`}{' '}
+            {entry === null ? (
+              'took no more steps'
+            ) : (
+              <>
+                <Icon name="leads" /> {entry.target.map(stateName).join(', ') || 'stays'}
+              </>
+            )}{' '}
           </span>
         ))}
       </p>
@@ -70,7 +78,7 @@ function Parting({
             {asked.length < candidates.length && (
               <tr>
                 <td colSpan={runIds.length + 1} class="muted">
-                  {counted(candidates.length - asked.length, 'candidate')} more that no run asked
+                  {counted(candidates.length - asked.length, 'candidate')} more that no run evaluated
                 </td>
               </tr>
             )}
@@ -81,7 +89,11 @@ function Parting({
   );
 }
 
-const VERDICTS = { taken: '✓ taken', false: '✗ no', 'not-evaluated': '· not asked' } as const;
+const VERDICTS = {
+  taken: { mark: 'check', word: 'taken' },
+  false: { mark: 'cross', word: 'false' },
+  'not-evaluated': { mark: 'dot', word: 'not evaluated' },
+} as const;
 
 function CandidateRow({
   candidate,
@@ -94,12 +106,23 @@ function CandidateRow({
   return (
     <tr class={parts ? 'parts' : ''}>
       <th scope="row">
-        {guard ?? 'else'} <span class="muted">→ {target.map(stateName).join(', ') || 'stays'}</span>
-        {parts && <strong class="parts-here"> ◀ first difference</strong>}
+        <span title={guard ?? undefined}>{guard === null ? 'otherwise' : guardInWords(guard)}</span>{' '}
+        <span class="muted">
+          <Icon name="leads" /> {target.map(stateName).join(', ') || 'stays'}
+        </span>
+        {parts && <strong class="parts-here"> first difference</strong>}
       </th>
       {verdicts.map((verdict, run) => (
         <td key={runIds[run]}>
-          <span class={`verdict ${verdict ?? 'none'}`}>{verdict === null ? '–' : VERDICTS[verdict]}</span>
+          <span class={`verdict ${verdict ?? 'none'}`}>
+            {verdict === null ? (
+              '–'
+            ) : (
+              <>
+                <Icon name={VERDICTS[verdict].mark} /> {VERDICTS[verdict].word}
+              </>
+            )}
+          </span>
           {verdict !== null && verdict !== 'not-evaluated' && (
             <span class="inputs">
               {inputs.map(({ name, values, differs }) => (

@@ -1,6 +1,7 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { comparedWith, letterOf } from '../../shown/compared.ts';
 import type { Inspector, RunView } from '../../shown/inspector.ts';
+import { runName } from '../../shown/run-name.ts';
 import { shortly } from '../../shown/text.ts';
 
 interface RunChoicesProps {
@@ -9,12 +10,9 @@ interface RunChoicesProps {
   readonly others: readonly InspectedRun[];
 }
 
-const nameOf = ({ title, runId, status, startedAt }: InspectedRun): string =>
-  `${shortly(title, 50) || runId} · ${status} · ${startedAt.slice(0, 19).replace('T', ' ')}`;
-
 /** Which runs stand beside the chosen one. Those that were asked the same come first. */
 export function RunChoices({ inspector, view: { run }, others }: RunChoicesProps) {
-  const rest = inspector.runs.value.filter(({ runId }) => runId !== run.runId);
+  const rest = inspector.runs.value.filter(({ runId, kind }) => runId !== run.runId && kind === run.kind);
   const alike = rest.filter(({ title }) => title === run.title);
   const groups = [
     { name: 'The same question', runs: alike },
@@ -50,7 +48,7 @@ export function RunChoices({ inspector, view: { run }, others }: RunChoicesProps
                         value={other.runId}
                         disabled={others.some(({ runId }, at) => runId === other.runId && at !== place)}
                       >
-                        {nameOf(other)}
+                        {runName(other)}
                       </option>
                     ))}
                   </optgroup>

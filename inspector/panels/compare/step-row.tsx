@@ -1,7 +1,9 @@
 import type { Step } from '../../fold/compare/path.ts';
 import type { Row } from '../../fold/compare/rows.ts';
+import { guardInWords } from '../../fold/guard-words.ts';
 import { letterOf } from '../../shown/compared.ts';
 import { stateName } from '../../shown/state-name.ts';
+import { Icon } from '../icon.tsx';
 
 interface StepRowProps {
   readonly at: number;
@@ -19,7 +21,7 @@ export function StepRow({ at, row: { steps, equal }, paths, isFirst, current, on
     <tr class={`${equal ? '' : 'differs'}${isFirst ? ' first' : ''}`}>
       <th scope="row">
         {at + 1}
-        {isFirst && <span class="first-mark"> ◀ parts</span>}
+        {isFirst && <span class="first-mark"> parts</span>}
       </th>
       {steps.map((place, run) => {
         const step = place === null ? undefined : paths[run]?.[place];
@@ -37,11 +39,16 @@ export function StepRow({ at, row: { steps, equal }, paths, isFirst, current, on
               type="button"
               class={way.machine === 'postChain' ? 'step' : 'step nested'}
               aria-current={isHere ? 'step' : undefined}
-              title={`Entry ${seq} of ${letterOf(run)}: ${way.source} → ${way.target.join(', ')}`}
+              title={`Entry ${seq} of ${letterOf(run)}: ${way.source} to ${way.target.join(', ')}`}
               onClick={() => onGo(run, seq)}
             >
-              {stateName(way.source)} → {way.target.map(stateName).join(', ') || 'stays'}
-              {way.guard !== null && <span class="guard"> {way.guard}</span>}
+              {stateName(way.source)} <Icon name="leads" /> {way.target.map(stateName).join(', ') || 'stays'}
+              {way.guard !== null && (
+                <span class="guard" title={way.guard}>
+                  {' '}
+                  {guardInWords(way.guard)}
+                </span>
+              )}
             </button>
           </td>
         );

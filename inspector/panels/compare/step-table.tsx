@@ -8,6 +8,7 @@ import { comparedWith, letterOf } from '../../shown/compared.ts';
 import type { Inspector, RunView } from '../../shown/inspector.ts';
 import type { OpenedRun } from '../../shown/opened-run.ts';
 import { counted } from '../../shown/text.ts';
+import { Icon } from '../icon.tsx';
 import { moveInTable } from './move-in-table.ts';
 import { StepRow } from './step-row.tsx';
 
@@ -69,7 +70,7 @@ export function StepTable({ inspector, view, runs, comparison }: StepTableProps)
         <tr key={`fold ${from}`} class="fold">
           <td colSpan={paths.length + 1}>
             <button type="button" aria-expanded={isOpen} onClick={() => toggle(section)}>
-              {counted(to - from, 'equal step')}
+              <Icon name={isOpen ? 'open' : 'shut'} /> {counted(to - from, 'equal step')}
             </button>{' '}
             <span class="muted">
               {between(rows[from], rows[to - 1], headingOf)}

@@ -61,7 +61,7 @@ export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, 
             </tr>
           ))}
         </tbody>
-        {starts.length > 0 && (
+        {starts.length > 0 && runs.every(({ kind }) => kind === 'run') && (
           <tbody>
             <tr>
               <th scope="rowgroup" colSpan={runs.length + 1} class="muted">

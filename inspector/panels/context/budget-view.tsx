@@ -22,7 +22,7 @@ export function BudgetView({ inspector, view: { log, fold, at }, context }: Budg
         <div class="why">
           Last measured by Understanding in step {evaluated.step}{' '}
           <button type="button" class="quiet" onClick={() => inspector.moveTo(evaluated.seq)}>
-            #{grouped(evaluated.seq)}
+            entry {grouped(evaluated.seq)}
           </button>
           : {evaluatedWords(evaluated.statistics)}
           {evaluated.problem !== null && <p class="told">Not measured: {shortly(evaluated.problem, 300)}</p>}

@@ -23,7 +23,7 @@ export function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) 
           {', '}
           {settled(consent)}{' '}
           <button type="button" class="quiet" onClick={() => inspector.moveTo(consent.asked)}>
-            #{grouped(consent.asked)}
+            entry {grouped(consent.asked)}
           </button>
           <p class="why told muted">
             {consent.request.items

@@ -64,7 +64,7 @@ function Size({ context: { messages, by } }: { readonly context: ContextAt }) {
     <>
       {counted(messages.length, 'message')}, {counted(chars, 'character')}{' '}
       <span class="muted">
-        {by === 'states' ? 'from the states that are kept' : 'from the operations: no states are kept'}
+        {by === 'states' ? 'as it was at this entry' : 'as its operations tell: this journal keeps no states'}
       </span>
     </>
   );
@@ -84,7 +84,7 @@ function titleOf(
     case 'budget':
       return 'Budget';
     case 'difference':
-      return pinned === null ? 'Difference' : `Difference from #${grouped(pinned)}`;
+      return pinned === null ? 'Difference' : `Difference from entry ${grouped(pinned)}`;
     default:
       return part satisfies never;
   }

@@ -42,7 +42,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
       <p>
         Choose where to compare from:{' '}
         <button type="button" onClick={onPin}>
-          Compare from #{grouped(at)}
+          Compare from entry {grouped(at)}
         </button>{' '}
         <span class="muted">or the key m. Then move the cursor.</span>
       </p>
@@ -51,7 +51,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
     <div class="difference">
       <div class="list-head">
         <span>
-          From <Go seq={from} onGo={inspector.moveTo} /> to #{grouped(at)}
+          From <Go seq={from} onGo={inspector.moveTo} /> to entry {grouped(at)}
           {from > at && <span class="muted"> (backwards)</span>}
         </span>
         <button
@@ -79,7 +79,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
 function Go({ seq, onGo }: { readonly seq: number; readonly onGo: (seq: number) => void }) {
   return (
     <button type="button" class="quiet" onClick={() => onGo(seq)} aria-label={`Go to entry ${seq}`}>
-      #{grouped(seq)}
+      entry {grouped(seq)}
     </button>
   );
 }

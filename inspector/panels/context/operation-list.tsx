@@ -103,7 +103,7 @@ function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemPro
         </span>
       </label>
       <button type="button" class="quiet" onClick={() => onGo(seq)} aria-label={`Go to entry ${seq}, which applied it`}>
-        #{grouped(seq)}
+        entry {grouped(seq)}
       </button>
       <p class="why">
         <span class="told">{shortly(operation.reason, 300)}</span>

@@ -25,7 +25,7 @@ export function CopyTest({ inspector, runId }: CopyTestProps) {
   // The key presses the button, which knows which run it is for, and whether it may be pressed.
   useEffect(
     () =>
-      addKeys([{ keys: ['T'], does: 'Copy as Vitest test', group: 'Page', act: () => void button.current?.click() }]),
+      addKeys([{ keys: ['t'], does: 'Copy as Vitest test', group: 'Page', act: () => void button.current?.click() }]),
     [],
   );
 
@@ -42,7 +42,7 @@ export function CopyTest({ inspector, runId }: CopyTestProps) {
         disabled={isAsking}
         onClick={() => void ask()}
         aria-haspopup="dialog"
-        title="Copy as Vitest test (T)"
+        title="Copy as Vitest test (t)"
       >
         Copy test
       </button>

@@ -1,4 +1,7 @@
+import { waitingAt } from '../../fold/waiting-at.ts';
 import type { Inspector, RunView } from '../../shown/inspector.ts';
+import { shownPanel } from '../../shown/panel.ts';
+import { runName } from '../../shown/run-name.ts';
 import { shortly } from '../../shown/text.ts';
 import { THEMES, type Theme, theme } from '../../shown/theme.ts';
 import { CopyTest } from './copy-test.tsx';
@@ -18,9 +21,9 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
       <label class="run-choice">
         <span class="unseen">Run</span>
         <select value={view?.run.runId ?? ''} onChange={({ currentTarget }) => inspector.choose(currentTarget.value)}>
-          {runs.value.map(({ runId, title, startedAt, status }) => (
-            <option key={runId} value={runId}>
-              {`${shortly(title, 70) || runId} · ${status} · ${startedAt.slice(0, 16).replace('T', ' ')}`}
+          {runs.value.map((run) => (
+            <option key={run.runId} value={run.runId}>
+              {runName(run)}
             </option>
           ))}
         </select>
@@ -42,7 +45,9 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
           }}
         >
           {THEMES.map((name) => (
-            <option key={name}>{name}</option>
+            <option key={name} value={name}>
+              {name} theme
+            </option>
           ))}
         </select>
       </label>
@@ -53,12 +58,25 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
   );
 }
 
-function RunStatus({ view: { run, end } }: { readonly view: RunView }) {
+function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: RunView }) {
+  const waiting = run.live && run.kind === 'run' ? waitingAt(log, fold, count - 1) : null;
   return (
     <>
       <span class={`pill ${run.status}`} role="status">
         {run.live ? 'live' : run.status}
       </span>
+      {waiting !== null && (
+        <button
+          type="button"
+          class="pill asks"
+          title="Answer it in Act"
+          onClick={() => {
+            shownPanel.value = 'act';
+          }}
+        >
+          waits for {waiting.for === 'consent' ? 'consent' : 'a direction'}
+        </button>
+      )}
       {run.fidelity.length > 0 && (
         <details class="fidelity">
           <summary>What this record leaves out</summary>

@@ -1,37 +1,55 @@
+import './help.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Key, knownKeys } from '../../shown/keys.ts';
+import { Legend } from './legend.tsx';
 
 const GROUPS: readonly Key['group'][] = ['Move', 'Panels', 'Chart', 'Page'];
 
-/** All keys of the page. */
+/** All keys of the page, and what the chart and the time are drawn with. */
 export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={onClose}>
-      <h2 id="help-title">Keys</h2>
-      {GROUPS.map((group) => (
-        <section key={group} aria-label={group}>
-          <h3>{group}</h3>
-          <dl>
-            {knownKeys
-              .filter((key) => key.group === group)
-              .map(({ keys, does }) => (
-                <div key={does}>
-                  <dt>
-                    {keys.map((key) => (
-                      <kbd key={key}>{key === ' ' ? 'Space' : key}</kbd>
-                    ))}
-                  </dt>
-                  <dd>{does}</dd>
-                </div>
-              ))}
-          </dl>
-        </section>
-      ))}
-      <form method="dialog">
-        <button type="submit">Close</button>
-      </form>
+      <header>
+        <h2 id="help-title">Keys</h2>
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </header>
+      <div class="help-parts">
+        {GROUPS.map((group) => {
+          const keys = knownKeys.filter((key) => key.group === group);
+          if (keys.length === 0) return null;
+          return (
+            <section key={group} aria-label={group}>
+              <h3>{group === 'Chart' ? 'Chart, with the focus on it' : group}</h3>
+              <dl>
+                {keys.map(({ keys: names, does }) => (
+                  <div key={does}>
+                    <dt>
+                      {names.map((name) => (
+                        <kbd key={name}>{keyInWords(name)}</kbd>
+                      ))}
+                    </dt>
+                    <dd>{does}</dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          );
+        })}
+        <Legend />
+      </div>
     </dialog>
   );
+}
+
+/** As it is written on a key. */
+function keyInWords(name: string): string {
+  if (name === ' ') return 'Space';
+  return name
+    .replace('Arrow', '')
+    .replace('Page', 'Page ')
+    .replace('+', name.length > 1 ? ' ' : '+');
 }

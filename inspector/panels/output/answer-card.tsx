@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { counted, grouped, shortly, visible } from '../../shown/text.ts';
+import { counted, grouped, rounded, shortly, visible } from '../../shown/text.ts';
 import { LongText } from '../long-text.tsx';
 
 const MOST_SOURCES = 12;
@@ -9,23 +9,23 @@ const MOST_SOURCES = 12;
 export function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
   const { answerText, confidence, status, sources, notes, metadata } = answer;
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
-  const share = Math.round(confidence * 100);
+  const tokens = usage.inputTokens + usage.outputTokens;
   return (
     <section class="card answer" aria-label="Answer">
       <header>
         <h2>Answer</h2>
         <span class={`pill ${status}`}>{status}</span>
         <span class="confidence">
-          <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {share} %
+          confidence <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {rounded(confidence)}
         </span>
       </header>
       <p class="text">
-        <LongText text={answerText} chars={900} />
+        <LongText text={answerText} chars={4_000} />
       </p>
       <dl class="facts">
         {reason !== null && <Fact label="Because">{reason.replaceAll('_', ' ')}</Fact>}
         {explanation !== '' && (
-          <Fact label="It says">
+          <Fact label="In words">
             <LongText text={explanation} />
           </Fact>
         )}
@@ -52,9 +52,8 @@ export function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
           {synthesis.error !== null && <span class="told">: {shortly(synthesis.error, 200)}</span>}
         </Fact>
         <Fact label="Used">
-          {counted(cycles, 'cycle')}, {counted(usage.modelCalls, 'model call')}, {grouped(usage.inputTokens)} +{' '}
-          {counted(usage.outputTokens, 'token')}
-          {usage.estimated && ' (estimated)'}
+          {counted(cycles, 'cycle')}, {counted(usage.modelCalls, 'model call')}, {counted(tokens, 'token')} (
+          {grouped(usage.inputTokens)} in, {grouped(usage.outputTokens)} out{usage.estimated && ', estimated'})
           {cost !== null && `, ${cost.amount.toLocaleString('en-US', { maximumFractionDigits: 6 })} ${cost.currency}`}
         </Fact>
       </dl>

@@ -4,6 +4,7 @@ import { type Measure, NOTHING } from '../../fold/state-measures.ts';
 import { MEASURES, type MeasureName } from '../../shown/overlay.ts';
 import { stateName } from '../../shown/state-name.ts';
 import { duration, grouped } from '../../shown/text.ts';
+import { Icon } from '../icon.tsx';
 
 type Column = MeasureName | 'chart';
 
@@ -40,7 +41,11 @@ export function MeasureTable({ charts: { charts }, measures }: MeasureTableProps
             {visited.map(({ state, depth, measure }) => (
               <tr key={state}>
                 <th scope="row" class={`depth-${by === 'chart' ? Math.min(depth, 4) : 0}`} title={state}>
-                  {depth === 0 ? state : stateName(state)}
+                  {by === 'chart' && depth > 0
+                    ? (state.split('.').at(-1) ?? state)
+                    : depth === 0
+                      ? state
+                      : stateName(state)}
                 </th>
                 <td>{duration(measure.ms)}</td>
                 <td>{grouped(measure.visits)}</td>
@@ -71,7 +76,7 @@ function Head({ title, column, by, onSort }: HeadProps) {
     <th scope="col" aria-sort={by === column ? order : 'none'}>
       <button type="button" onClick={() => onSort(column)}>
         {title}
-        <span aria-hidden="true">{by === column ? (order === 'ascending' ? ' ▴' : ' ▾') : ''}</span>
+        {by === column && <Icon name={order === 'ascending' ? 'up' : 'down'} />}
       </button>
     </th>
   );

@@ -44,7 +44,7 @@ export function moveKeys(moves: Moves, player: Player): readonly Key[] {
     key('}', 'The next cycle', () => moves.cycle(1)),
     {
       keys: ['PageUp', 'PageDown'],
-      does: 'The cycle before, the next one: where the time has the focus',
+      does: 'The same, with the focus on the time',
       group: 'Move',
     },
     key('Home', 'The first entry', moves.start),

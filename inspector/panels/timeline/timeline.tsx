@@ -60,12 +60,12 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
               by.value = by.peek() === 'time' ? 'entry' : 'time';
             }}
           >
-            even
+            by entry
           </button>
-          <button type="button" aria-label="Zoom out" title="Zoom out" onClick={() => zoom(2)}>
+          <button type="button" aria-label="Shrink the time" title="Shrink the time" onClick={() => zoom(2)}>
             −
           </button>
-          <button type="button" aria-label="Zoom in" title="Zoom in" onClick={() => zoom(0.5)}>
+          <button type="button" aria-label="Stretch the time" title="Stretch the time" onClick={() => zoom(0.5)}>
             +
           </button>
           <button
@@ -75,7 +75,7 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
               window.value = null;
             }}
           >
-            fit
+            whole run
           </button>
         </fieldset>
       </div>

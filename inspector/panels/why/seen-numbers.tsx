@@ -12,7 +12,7 @@ export function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
           {limit !== null && (
             <>
               {' '}
-              <span class="muted">{limit.name}</span> <b class="mono">{spelled(limit.value)}</b>
+              <span class="muted">{SIDES[limit.name] ?? limit.name}</span> <b class="mono">{spelled(limit.value)}</b>
             </>
           )}
           {share !== null && (
@@ -26,6 +26,9 @@ export function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
     </ul>
   );
 }
+
+/** A threshold is what was wanted; what a value was is another thing. */
+const SIDES: Readonly<Record<string, string>> = { above: 'wanted above', below: 'wanted below' };
 
 function spelled(value: SeenNumber['value']): string {
   if (typeof value === 'number') return value.toLocaleString('en-US', { maximumFractionDigits: 4 });

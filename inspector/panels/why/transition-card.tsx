@@ -13,6 +13,7 @@ interface Props {
 /** One transition: from where to where, on what, and which others could have been taken. */
 export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
   const { seq, machine, event, source, target, description, candidates } = transition;
+  const by = candidates.length > 1 ? candidates.find(({ verdict }) => verdict === 'taken') : undefined;
   return (
     <section class="card transition" aria-label="Transition">
       <p class="way-taken">
@@ -20,6 +21,12 @@ export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
         <b class="told">{target.length === 0 ? 'the same' : target.map(({ path }) => visible(path)).join(', ')}</b>
       </p>
       <p class="muted">
+        {by !== undefined && (
+          <>
+            {by.name === null ? 'as nothing else held' : 'by '}
+            {by.name !== null && <b class="told by">{visible(by.guard)}</b>},{' '}
+          </>
+        )}
         {event.startsWith('at once') ? '' : 'on '}
         <span class="told event">{visible(event)}</span>, in {machine},{' '}
         {seq === at ? (
@@ -36,7 +43,7 @@ export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
       ) : (
         <CandidateList candidates={candidates} />
       )}
-      {isInferred && <p class="muted">Inferred from where it went: guards of this system are not listened to.</p>}
+      {isInferred && <p class="muted">Inferred from where it went: what guards said is not sent.</p>}
     </section>
   );
 }

@@ -40,7 +40,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
             disabled={machine === null}
             onChange={({ currentTarget }) => setOfMachine(currentTarget.checked)}
           />{' '}
-          {machine === null ? 'of one machine only' : `of ${machine} only`}
+          {machine === null ? 'one machine only' : `${machine} only`}
         </label>
       </div>
       {outcome !== null && <p class={outcome.isIgnored ? 'outcome is-ignored' : 'outcome'}>{visible(outcome.words)}</p>}

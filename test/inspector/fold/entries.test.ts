@@ -23,13 +23,13 @@ describe('the line of an entry', () => {
 
   it('says what is there, even of an entry that is not as it should be', () => {
     const odd = { seq: 1, atMs: 2, type: 'decision', decision: null, word: 'a\u202eb' } as unknown as JournalEntry;
-    expect(entryLine(odd)).toBe('decision null, word a⟨202E⟩b');
+    expect(entryLine(odd)).toBe('decision null, word a‹U+202E›b');
     const unknown = { seq: 1, atMs: 2, type: 'of-tomorrow', count: 3 } as unknown as JournalEntry;
     expect(entryLine(unknown)).toBe('count 3');
     expect(groupOf(unknown.type)).toBe('run');
   });
 
-  it('of a transition says where from, on what, where to, and what each guard saw', () => {
+  it('of a transition says where from, where to, on what, and what each guard saw', () => {
     const [run = []] = runs.filter((entries) => entries.some(({ type }) => type === 'decision'));
     const asked = run.find(
       (entry) =>
@@ -38,10 +38,14 @@ describe('the line of an entry', () => {
     if (asked?.type !== 'transition') throw new Error('no guard held');
     const taken = asked.candidates.find(({ guard, verdict }) => guard && verdict === 'taken');
     const whole = entryLine({ ...asked, candidates: taken === undefined ? [] : [{ ...taken, inputs: { seen: 2 } }] });
-    expect(whole).toContain(`${asked.source}`);
-    expect(whole).toContain(`› ${asked.target.join(', ')}; ${taken?.guard} yes (seen 2)`);
+    expect(whole).toMatch(
+      new RegExp(`^${asked.machine}: .*${lastName(asked.source)} › .*${lastName(asked.target[0] ?? '')}, on `, 'u'),
+    );
+    expect(whole).toContain(`; ${taken?.guard} taken (seen 2)`);
   });
 });
+
+const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
 
 describe('the origin of an entry', () => {
   it('is what the contract of the journal says', () => {

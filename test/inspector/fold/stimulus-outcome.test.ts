@@ -110,6 +110,14 @@ describe('what became of a stimulus', () => {
     expect(kindOf('ring')).toEqual({ kind: 'no-way' });
   });
 
+  it('is nothing ignored where XState tells an actor of its own', () => {
+    const event = { type: 'xstate.promise.resolve', data: 'steam' };
+    const entry = { seq: 0, atMs: 0, type: 'delivery', actor: '0.kettle.heating', event } as unknown as JournalEntry;
+    if (!isStimulus(entry)) throw new Error('it is one');
+    const { fold } = folded([entry]);
+    expect(stimulusOutcome(entry, { fold, charts: runCharts, ended: true })).toEqual({ kind: 'taken-in' });
+  });
+
   it('is open while more may come of the newest, and not where the chart has no way for it', async () => {
     const entries = recorded(await play({}));
     const seq = entries.findIndex(({ type }) => type === 'call-event');

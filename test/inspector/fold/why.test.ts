@@ -103,7 +103,7 @@ describe('why', () => {
     const [, consent] = all(directed, 'delivery');
     const { heading, outcome, facts } = asked(directed)(consent?.seq);
     expect(heading).toBe('Why did nothing happen on consent.given?');
-    expect(outcome).toEqual({ words: 'Ignored: the chart has no way for it here.', isIgnored: true });
+    expect(outcome).toEqual({ words: 'Ignored: the chart has no transition for it here.', isIgnored: true });
     expect(facts).toContainEqual({ label: 'It stood in', text: 'cycling › action' });
     expect(facts.at(-1)?.text).toContain('run.directed');
   });

@@ -29,7 +29,7 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
     expect(await panel.getByText('B is a fork of A at entry').innerText()).toContain('thresholds.confidence');
     const parted = panel.locator('.candidates .parts');
     expect(await parted.count()).toBe(1);
-    expect(await parted.innerText()).toContain('confidenceReached');
+    expect(await parted.innerText()).toContain('confidence reached');
     expect(await parted.locator('mark').allInnerTexts()).toContain('0.1');
     expect(await panel.locator('.steps tr.first').count()).toBe(1);
   });
@@ -74,6 +74,17 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
     expect(await page.getByRole('combobox', { name: 'Second run' }).count()).toBe(0);
   });
 
+  it('offers no system of another program beside a run', async () => {
+    const [run, fork, other] = runs;
+    if (run === undefined || fork === undefined || other === undefined) throw new Error('there are three');
+    const page = await open(1280, [run, fork, { ...other, run: { ...other.run, kind: 'system' } }]);
+    const offered = page.getByRole('combobox', { name: 'Second run' }).getByRole('option');
+    expect(await offered.evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value))).toEqual([
+      '',
+      'run-1',
+    ]);
+  });
+
   it('sets a third run beside them', async () => {
     const page = await open();
     await compareWith(page, 'run-1');
@@ -83,8 +94,10 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
   });
 
   it('can be told by ear and read in either theme, and is as wide as its place', async () => {
+    const title = 'What is asked may be long, and be so in every run. '.repeat(3);
+    const long = runs.map((held) => ({ ...held, run: { ...held.run, title } }));
     for (const width of [1280, 700]) {
-      const page = await open(width);
+      const page = await open(width, long);
       await compareWith(page, 'run-2');
       await page
         .getByRole('button', { name: /equal step/ })
@@ -110,7 +123,7 @@ describe.skipIf(tests.areSkipped)('a test of a run, copied', () => {
     await page.evaluate(() => {
       Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });
     });
-    await page.keyboard.press('T');
+    await page.keyboard.press('t');
     const dialog = page.getByRole('dialog', { name: 'Vitest test of this run' });
     await dialog.waitFor();
     expect(await dialog.getByRole('textbox', { name: 'The test' }).inputValue()).toBe('// a test of run-0');

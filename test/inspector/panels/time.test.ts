@@ -101,11 +101,11 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await page.keyboard.press(']');
     await expect.poll(() => cursorOf(page)).toBeGreaterThan(0);
     expect(await drawn()).toBe(whole);
-    await page.locator('.timeline').getByRole('button', { name: 'Zoom in' }).click();
+    await page.getByRole('button', { name: 'Stretch the time' }).click();
     await expect.poll(drawn).not.toBe(whole);
-    await page.getByRole('button', { name: 'fit', exact: true }).click();
+    await page.getByRole('button', { name: 'whole run' }).click();
     await expect.poll(drawn).toBe(whole);
-    await page.getByRole('button', { name: 'even' }).click();
+    await page.getByRole('button', { name: 'by entry' }).click();
     await expect.poll(drawn).not.toBe(whole);
     await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
     const lanes = await page.getByRole('list', { name: 'Lanes' }).getByRole('listitem').allTextContents();
@@ -122,7 +122,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await page.getByRole('button', { name: 'Play' }).waitFor();
     expect(await cursorOf(page)).toBe(entries.length - 1);
     await page.getByRole('combobox', { name: 'Speed' }).selectOption('0.01');
-    await page.getByRole('button', { name: 'even' }).click();
+    await page.getByRole('button', { name: 'by entry' }).click();
     await page.getByRole('button', { name: 'Play' }).press(' ');
     await page.getByRole('button', { name: 'Pause' }).press(' ');
     await page.getByRole('button', { name: 'Play' }).waitFor();

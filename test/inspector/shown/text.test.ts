@@ -3,12 +3,12 @@ import { duration, shortly, visible } from '../../../inspector/shown/text.ts';
 
 describe('text that comes from a model', () => {
   it.each([
-    ['turns the direction', 'user\u202egnp.exe', 'user⟨202E⟩gnp.exe'],
-    ['isolates', 'a\u2066b\u2069', 'a⟨2066⟩b⟨2069⟩'],
-    ['is not there', 'pass\u200bword\ufeff', 'pass⟨200B⟩word⟨FEFF⟩'],
-    ['moves the terminal', 'a\u001b[31mred\u0007', 'a⟨001B⟩[31mred⟨0007⟩'],
-    ['is written in tags', 'hi\u{e0041}\u{e0042}', 'hi⟨E0041⟩⟨E0042⟩'],
-    ['ends lines where none shows', 'a\u2028b', 'a⟨2028⟩b'],
+    ['turns the direction', 'user\u202egnp.exe', 'user‹U+202E›gnp.exe'],
+    ['isolates', 'a\u2066b\u2069', 'a‹U+2066›b‹U+2069›'],
+    ['is not there', 'pass\u200bword\ufeff', 'pass‹U+200B›word‹U+FEFF›'],
+    ['moves the terminal', 'a\u001b[31mred\u0007', 'a‹U+001B›[31mred‹U+0007›'],
+    ['is written in tags', 'hi\u{e0041}\u{e0042}', 'hi‹U+E0041›‹U+E0042›'],
+    ['ends lines where none shows', 'a\u2028b', 'a‹U+2028›b'],
   ])('shows what %s', (_, text, shown) => {
     expect(visible(text)).toBe(shown);
   });

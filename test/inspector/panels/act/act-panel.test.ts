@@ -52,6 +52,17 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     expect(await form.count()).toBe(0);
   });
 
+  it('is led to from the top of the page as long as an answer is wanted', async () => {
+    const { page, play } = await open([LONG], '');
+    await page.getByRole('tab', { name: 'Why' }).click();
+    await page.getByRole('button', { name: 'waits for consent' }).click();
+    await page.getByRole('button', { name: 'Keep all' }).click();
+    await page.getByText('told').first().waitFor();
+    await play();
+    expect(await page.getByRole('button', { name: 'waits for consent' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'waits for a direction' }).waitFor();
+  });
+
   it('directs to a phase with a prompt where the run waits for it, the proposal chosen before', async () => {
     const live = await open();
     const { page, sent, play } = live;
@@ -137,7 +148,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
   it('says that it acts now where the cursor is in the past', async () => {
     const live = await open([], '&run=run-1&at=3');
     const note = live.page.getByRole('note');
-    expect(await note.textContent()).toMatch(/^You look at entry #3\. .* as it is now, at #\d+\./);
+    expect(await note.textContent()).toMatch(/^You look at entry 3\. .* as it is now, at entry \d+\./);
     await live.page.getByRole('button', { name: 'Go on with action' }).click();
     await sentOf(live).getByText('told').first().waitFor();
     expect(live.sent).toEqual([{ type: 'run.directed', phase: 'action' }]);

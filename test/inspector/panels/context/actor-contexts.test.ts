@@ -29,7 +29,7 @@ describe.skipIf(tests.areSkipped)('the context of a foreign system', () => {
     expect(await door.innerText()).toContain('"<b>Ann</b>"');
     await page.keyboard.press('m');
     await page.evaluate(() => window.inspector.moveTo(3));
-    await page.getByRole('button', { name: 'Difference from #0' }).click();
+    await page.getByRole('button', { name: 'Difference from entry 0' }).click();
     const fields = page.locator('.fields');
     expect((await fields.innerText()).split(/\s+/u).join(' ')).toContain('door.open: false true');
     expect(await fields.innerText()).toContain('{"count": 3}');

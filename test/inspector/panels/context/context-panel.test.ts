@@ -44,7 +44,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const state = stateAt(entries, asked);
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(state?.messages.map(({ id }) => id));
-    expect(await page.locator('.context-head').textContent()).toContain('from the states that are kept');
+    expect(await page.locator('.context-head').textContent()).toContain('as it was at this entry');
   });
 
   it('keeps what was pruned where it stood, struck through, with why', async () => {
@@ -70,7 +70,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
   it('shows what a model says as text, with what would hide in it made visible', async () => {
     const page = await open(last);
     const text = await page.locator('[data-message="s1.m1"] s').textContent();
-    expect(text).toContain(NAUGHTY.replace('\u202E', '⟨202E⟩').slice(0, 60));
+    expect(text).toContain(NAUGHTY.replace('\u202E', '‹U+202E›').slice(0, 60));
     expect(await page.locator('.panel img').count()).toBe(0);
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
   });
@@ -101,7 +101,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
 
   it('folds the operations where no states are kept, to the same messages', async () => {
     const page = await open(stateless.length - 1, stateless);
-    expect(await page.locator('.context-head').textContent()).toContain('from the operations: no states are kept');
+    expect(await page.locator('.context-head').textContent()).toContain('as its operations tell');
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(expect.arrayContaining(contextOf(contextHistory(stateless)).map(({ id }) => id)));
   });
@@ -119,7 +119,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
   it('compares from an entry that was pinned: messages by their ids, texts by words, the rest by its paths', async () => {
     const page = await open(last);
     await page.keyboard.press('m');
-    await page.getByRole('button', { name: `Difference from #${last}` }).click();
+    await page.getByRole('button', { name: `Difference from entry ${last}` }).click();
     const messages = page.getByRole('region', { name: 'Messages that differ' });
     expect(await messages.getByRole('status').textContent()).toBe('0 added, 0 removed, 0 changed');
     await page.getByRole('button', { name: /^What was done/ }).click();

@@ -70,9 +70,12 @@ describe('the documentation', () => {
 describe('the examples', () => {
   it.each(examples)('$name runs and prints something', async ({ name }) => {
     const print = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const before = process.listeners('SIGINT');
     await import(`../examples/${name.slice(0, -'.ts'.length)}.ts`);
     const printed = print.mock.calls.length;
     print.mockRestore();
+    // One that stays open until Ctrl-C ends here.
+    for (const end of process.listeners('SIGINT')) if (!before.includes(end)) end('SIGINT');
     expect(printed).toBeGreaterThan(0);
   });
 });

@@ -5,6 +5,7 @@ import { letterOf, told } from '../../shown/compared.ts';
 import { stateName } from '../../shown/state-name.ts';
 import { counted, shortly } from '../../shown/text.ts';
 import { Icon } from '../icon.tsx';
+import { VERDICTS } from '../verdicts.ts';
 import { SaidOtherwise } from './said-otherwise.tsx';
 
 /** Where the runs part: the candidates of that step side by side; and what was said otherwise first. */
@@ -89,12 +90,6 @@ function Parting({
   );
 }
 
-const VERDICTS = {
-  taken: { mark: 'check', word: 'taken' },
-  false: { mark: 'cross', word: 'false' },
-  'not-evaluated': { mark: 'dot', word: 'not evaluated' },
-} as const;
-
 function CandidateRow({
   candidate,
   runIds,
@@ -119,7 +114,7 @@ function CandidateRow({
               '–'
             ) : (
               <>
-                <Icon name={VERDICTS[verdict].mark} /> {VERDICTS[verdict].word}
+                <Icon name={VERDICTS[verdict].icon} /> {VERDICTS[verdict].word}
               </>
             )}
           </span>

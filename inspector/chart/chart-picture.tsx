@@ -1,10 +1,12 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Marks } from '../fold/marks.ts';
 import { ChartShapes } from './chart-shapes.tsx';
 import { type ChartStage, createStage } from './chart-stage.ts';
 import { ChartTools } from './chart-tools.tsx';
+import type { Choice } from './choices.ts';
 import { isChosenLine, isChosenState } from './choices.ts';
 import type { Drawing } from './drawing.ts';
-import type { Choice, Marks, Overlay } from './marks.ts';
+import type { Overlay } from './overlay.ts';
 import { sceneOf } from './scene.ts';
 import type { Hues } from './state-shape.tsx';
 import { shownText } from './text-size.ts';
@@ -46,7 +48,7 @@ export function ChartPicture({
   const scene = useMemo(() => sceneOf(drawings, root), [drawings, root]);
   const shapes = useMemo(() => <ChartShapes scene={scene} chart={0} hues={hues} />, [scene, hues]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other hues are other shapes
+  // Other hues are other shapes.
   useLayoutEffect(() => {
     if (svg.current === null || world.current === null) return;
     const created = createStage(svg.current, world.current, scene, {
@@ -57,7 +59,7 @@ export function ChartPicture({
     return () => created.stop();
   }, [scene, shapes]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new stage is dark
+  // A new stage is dark.
   useLayoutEffect(() => {
     const [isChosen, isLine] = [isChosenState(chosen), isChosenLine(chosen)];
     stage.current?.light({ marks, overlay, neverTaken, isChosen, isChosenLine: isLine });

@@ -1,6 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import type { Choice, Marks, Overlay } from './marks.ts';
+import type { Marks } from '../fold/marks.ts';
+import type { Choice } from './choices.ts';
+import type { Overlay } from './overlay.ts';
 import { ownOf } from './own-of.ts';
 import { MOST_ROWS, type Row, rowsOf } from './row-list.ts';
 import { shownText } from './text-size.ts';

@@ -1,9 +1,8 @@
 import { createCamera } from './camera.ts';
 import { PAN_KEYS, seenState, stateBeside } from './chart-keys.ts';
-import { choiceAt, stateAt } from './choices.ts';
+import { type Choice, choiceAt, stateAt } from './choices.ts';
 import { detailsFor } from './details.ts';
 import type { Lighting, Lit } from './lit.ts';
-import type { Choice } from './marks.ts';
 import { createPainter } from './painter.ts';
 import { listenToPointers } from './pointers.ts';
 import { hasInside, type Scene } from './scene.ts';

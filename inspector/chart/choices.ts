@@ -1,5 +1,10 @@
-import type { Choice } from './marks.ts';
+import type { Place } from '../fold/marks.ts';
 import type { Scene, SceneChart, SceneLine, SceneState } from './scene.ts';
+
+/** What a person chose in the picture. */
+export type Choice =
+  | ({ readonly kind: 'state' } & Place)
+  | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };
 
 /** What stands under a click: a state, or the transitions of a line. */
 export function choiceAt(scene: Scene, target: EventTarget | null): Choice | null {

@@ -1,4 +1,5 @@
-import { type Marks, type Overlay, transitionKey } from './marks.ts';
+import type { Marks } from '../fold/marks.ts';
+import { type Overlay, transitionKey } from './overlay.ts';
 import { ownOf } from './own-of.ts';
 import type { Scene, SceneChart, SceneLine, SceneState } from './scene.ts';
 

@@ -1,6 +1,7 @@
 import type { Chart } from '../../src/diagram/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type Marks, transitionKey } from './marks.ts';
+import type { Marks } from '../fold/marks.ts';
+import { transitionKey } from './overlay.ts';
 import { ownOf } from './own-of.ts';
 import { soundChart } from './sound-chart.ts';
 

@@ -9,7 +9,7 @@ import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastBegunBy, lastUpTo } from './sorted.ts';
 
 /** A number of a run against its bound. */
-export interface Measure {
+export interface Meter {
   readonly name: string;
   readonly value: number;
   readonly limit: number;
@@ -27,8 +27,8 @@ interface Evaluated {
 }
 
 export interface Budget {
-  readonly context: readonly Measure[];
-  readonly run: readonly Measure[];
+  readonly context: readonly Meter[];
+  readonly run: readonly Meter[];
   readonly evaluated: Evaluated | null;
 }
 

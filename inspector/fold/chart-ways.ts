@@ -1,4 +1,7 @@
 import type { Chart } from '../../src/diagram/chart.ts';
+import { eventFits } from './event-fits.ts';
+import { openChart } from './open-chart.ts';
+import { sameIds } from './state-tree.ts';
 import type { TakenWay } from './transition-log.ts';
 
 /** A way as the journal names it. */
@@ -10,8 +13,6 @@ export interface ChartWays {
   placeOf(way: Way): number | null;
 }
 
-type Transition = Chart['transitions'][number];
-
 const known = new WeakMap<readonly Chart[], ChartWays>();
 
 /** The same for the same list of charts. A way costs one look into a table, after the first time. */
@@ -22,22 +23,17 @@ export function chartWaysOf(charts: readonly Chart[]): ChartWays {
 }
 
 function createChartWays(charts: readonly Chart[]): ChartWays {
-  const bySource = new Map<string, (readonly [place: number, transition: Transition])[]>();
-  for (const { id, transitions } of charts)
-    for (const [place, transition] of transitions.entries()) {
-      const key = `${id} ${transition.source}`;
-      bySource.set(key, [...(bySource.get(key) ?? []), [place, transition]]);
-    }
+  const byId = new Map(charts.map((chart) => [chart.id, openChart(chart)]));
   const found = new WeakMap<Way, number | null>();
 
   function find(way: Way): number | null {
-    const fitting = (bySource.get(`${way.machine} ${way.source}`) ?? []).filter(
-      ([, { target, guard, event }]) =>
+    const fitting = (byId.get(way.machine)?.transitionsFrom(way.source) ?? []).filter(
+      ({ target, guard, event }) =>
         guard === way.guard && sameIds(target, way.target) && eventFits(event, way.event, way.source),
     );
     // What an event says by its name comes before what fits any event.
-    const [place = null] = fitting.find(([, { event }]) => event !== '') ?? fitting[0] ?? [];
-    return place;
+    const best = fitting.find(({ event }) => event !== '') ?? fitting[0];
+    return best?.place ?? null;
   }
 
   return {
@@ -49,17 +45,4 @@ function createChartWays(charts: readonly Chart[]): ChartWays {
       return place;
     },
   };
-}
-
-/** Whether an event of XState is the one that a chart names. One that is taken at once goes by whatever event led there. */
-function eventFits(named: string, raw: string, source: string): boolean {
-  if (named === '' || named === raw || named === '*') return true;
-  if (named === 'done') return raw.startsWith('xstate.done.');
-  if (named === 'error') return raw.startsWith('xstate.error.');
-  if (named.startsWith('after ')) return raw === `xstate.after.${named.slice('after '.length)}.${source}`;
-  return named.endsWith('.*') && `${raw}.`.startsWith(named.slice(0, -1));
-}
-
-function sameIds(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((id, at) => id === right[at]);
 }

@@ -1,16 +1,14 @@
 import type { ConsentRequest } from '../../machines/contracts/consent.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { RunLog } from '../log/run-log.ts';
+import type { EntryOf } from './entry-of.ts';
 import type { Places } from './places.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
-
-type Entry<Type extends JournalEntry['type']> = Extract<JournalEntry, { readonly type: Type }>;
 
 /** A question about the user's own messages, and how it was settled; null while it is open. */
 export interface Consent {
   readonly asked: number;
   readonly request: ConsentRequest;
-  readonly resolved: Entry<'consent-resolved'> | null;
+  readonly resolved: EntryOf<'consent-resolved'> | null;
 }
 
 /** The last questions up to an entry, in order: one at a time is open. */

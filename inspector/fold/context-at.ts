@@ -1,10 +1,10 @@
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import type { Message } from '../../machines/contracts/message.ts';
-import { withChanges } from '../../src/journal/state-changes.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Places } from './places.ts';
 import type { RunFold } from './run-fold.ts';
-import { countUpTo, lastUpTo } from './sorted.ts';
+import { lastUpTo } from './sorted.ts';
+import { stateAt } from './state-at.ts';
 
 /** The context of a run at an entry, and what it was read from. */
 export interface ContextAt {
@@ -15,45 +15,11 @@ export interface ContextAt {
   readonly state: ChainState | null;
 }
 
-interface Known {
-  readonly keyframe: number;
-  /** The last change that is in it. */
-  readonly seq: number;
-  readonly state: unknown;
-}
-
-/** The states that were asked for last: the one at the cursor, the one that it is compared with, and one more. */
-const AT_HAND = 3;
-const known = new WeakMap<RunLog, Known[]>();
 const contexts = new WeakMap<object, ContextAt>();
-
-/** As `stateAt`, but the same object as long as nothing changed, and made from the state before where that is at hand. */
-export function rememberedState(log: RunLog, places: Places, seq: number): unknown {
-  const from = lastUpTo(places.of('keyframe'), seq);
-  if (from === undefined) return null;
-  const all = places.of('state');
-  const end = countUpTo(all, seq);
-  const last = Math.max(from, all[end - 1] ?? 0);
-  const there = known.get(log) ?? [];
-  const same = there.find((one) => one.seq === last);
-  if (same !== undefined) return same.state;
-  const near = there
-    .filter((one) => one.keyframe === from && one.seq < last)
-    .reduce<Known | null>((best, one) => (best === null || one.seq > best.seq ? one : best), null);
-  const keyframe = log.entry(from);
-  if (keyframe.type !== 'keyframe') return null;
-  let state: unknown = near?.state ?? keyframe.state;
-  for (const at of all.slice(countUpTo(all, near?.seq ?? from), end)) {
-    const entry = log.entry(at);
-    if (entry.type === 'state') state = withChanges(state, entry.changes);
-  }
-  known.set(log, [{ keyframe: from, seq: last, state }, ...there].slice(0, AT_HAND));
-  return state;
-}
 
 /** The same object as long as the context is the same. */
 export function contextAt(log: RunLog, { places, context }: RunFold, seq: number): ContextAt {
-  const state = rememberedState(log, places, seq) as ChainState | null;
+  const state = stateAt(log, places, seq) as ChainState | null;
   if (state !== null && Array.isArray(state.messages)) {
     if (!isBehind(places, seq)) return remembered(state, () => ({ by: 'states', messages: state.messages, state }));
     const messages = context.messagesAt(seq);

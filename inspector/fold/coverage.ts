@@ -11,10 +11,8 @@ export interface Coverage {
   readonly all: number;
 }
 
-type Transition = Chart['transitions'][number];
-
 /** One that goes nowhere and chooses nothing only takes something in: no journal tells of it. */
-const isTold = ({ target, guard }: Transition): boolean => target.length > 0 || guard !== null;
+const isTold = ({ target, guard }: Chart['transitions'][number]): boolean => target.length > 0 || guard !== null;
 
 /** Over runs on the same charts, each up to an entry. Costs as much as they have different ways. */
 export function coverageOf(

@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { isStimulusType } from './stimuli.ts';
 
 type EntryType = JournalEntry['type'];
 
@@ -59,10 +60,9 @@ export const groupOf = (type: EntryType): EntryGroup => groups[type] ?? 'run';
 /** Where an entry is from: the world outside, what the charts made, or a note beside them. */
 export type Origin = 'outside' | 'chart' | 'note';
 
-const OUTSIDE: ReadonlySet<string> = new Set<EntryType>(['delivery', 'call-event', 'timer', 'run-stopped']);
 const NOTES: ReadonlySet<string> = new Set<EntryType>(['retrieval', 'text-delta', 'resumed']);
 
 export function originOf(type: EntryType): Origin {
-  if (OUTSIDE.has(type)) return 'outside';
+  if (isStimulusType(type)) return 'outside';
   return NOTES.has(type) ? 'note' : 'chart';
 }

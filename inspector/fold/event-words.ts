@@ -1,3 +1,5 @@
+import { lastName } from './state-tree.ts';
+
 const KINDS: readonly (readonly [prefix: string, says: (rest: string) => string])[] = [
   ['xstate.done.actor.', (rest) => `${actorIn(rest)} was done`],
   ['xstate.error.actor.', (rest) => `${actorIn(rest)} broke`],
@@ -20,21 +22,10 @@ export function eventInWords(type: string): string {
   return kind === undefined ? type : kind[1](type.slice(kind[0].length));
 }
 
-/** The name that a chart as data has for it: those of XState's own events are short there. */
-export function chartEvent(type: string): string {
-  if (type.startsWith('xstate.done.')) return 'done';
-  if (type.startsWith('xstate.error.')) return 'error';
-  return type.startsWith('xstate.after.') ? `after ${delayOf(type.slice('xstate.after.'.length))}` : type;
-}
-
 /** An actor without a name of its own is called by its place and the state that it runs in: `0.postChain.cycling.yield.assessing`. */
 const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id);
 
-const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
-
-const delayOf = (rest: string): string => rest.split('.', 1)[0] ?? rest;
-
 function delayIn(rest: string): string {
-  const delay = delayOf(rest);
+  const delay = rest.split('.', 1)[0] ?? rest;
   return /^\d+$/u.test(delay) ? `${Number(delay).toLocaleString('en-US')} ms` : delay;
 }

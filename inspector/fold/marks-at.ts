@@ -1,6 +1,6 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import type { LastTransition, Marks, Place } from '../chart/marks.ts';
 import { chartWaysOf } from './chart-ways.ts';
+import type { LastTransition, Marks, Place } from './marks.ts';
 import { countUpTo } from './sorted.ts';
 import { standingAt } from './standing.ts';
 import type { TransitionLog } from './transition-log.ts';

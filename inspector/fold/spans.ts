@@ -3,6 +3,7 @@ import type { CallEvent } from '../../machines/contracts/call-event.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import type { EntryOf } from './entry-of.ts';
 
 /** Something that lasts: from the entry at which it begins to the one at which it ends; null while it goes on. */
 interface Span {
@@ -79,7 +80,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     open.clear();
   }
 
-  function begin(entry: Extract<JournalEntry, { readonly type: 'attempt-start' }>): void {
+  function begin(entry: EntryOf<'attempt-start'>): void {
     const { attemptId, task, attempt, seq } = entry;
     end(attempts.at(-1), seq);
     const span: AttemptSpan = {
@@ -90,7 +91,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     newest.set(attemptId, span);
   }
 
-  function call(entry: Extract<JournalEntry, { readonly type: 'call-start' }>): void {
+  function call(entry: EntryOf<'call-start'>): void {
     const { call: number, port, task, capability, attemptId, seq } = entry;
     const subject = task ?? capability ?? '';
     const span: CallSpan = { call: number, port, subject, from: seq, to: null, failure: null, outcome: null };
@@ -98,7 +99,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     open.set(number, { span, attemptId: attemptId ?? '' });
   }
 
-  function hear({ call: number, event, seq }: Extract<JournalEntry, { readonly type: 'call-event' }>): void {
+  function hear({ call: number, event, seq }: EntryOf<'call-event'>): void {
     const asked = open.get(number);
     if (asked === undefined || !LAST_EVENTS.has(event.type)) return;
     open.delete(number);

@@ -1,6 +1,8 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type ChartIndex, chartIndexOf, type Stand } from './chart-index.ts';
+import { chartBook } from './chart-book.ts';
+import type { OpenChart } from './open-chart.ts';
 import { lastUpTo } from './sorted.ts';
+import type { Stand } from './stand.ts';
 import type { MachineStanding, TransitionLog } from './transition-log.ts';
 
 /** Where all charts of a run stood at an entry, by the ids of the charts. A chart that nothing ran on then has no active states. */
@@ -12,12 +14,13 @@ export interface Standing {
   readonly insideOf: Readonly<Record<string, { readonly chartId: string; readonly stateId: string } | null>>;
 }
 
-const NOWHERE: Stand = { leaves: [], active: new Set() };
+const NOWHERE: Stand = { leaves: [], active: new Set(), possible: [] };
 
 /** What is the same of charts at every entry. */
 interface Layout {
-  readonly indexes: readonly ChartIndex[];
-  readonly byName: ReadonlyMap<string, ChartIndex>;
+  readonly all: readonly OpenChart[];
+  /** By the name that a state invokes it by. */
+  readonly byName: ReadonlyMap<string, OpenChart>;
   readonly nested: ReadonlySet<string>;
   readonly alone: Standing['insideOf'];
   readonly empty: Pick<Standing, 'active' | 'leaf'>;
@@ -25,55 +28,56 @@ interface Layout {
 
 const layouts = new WeakMap<RunCharts, Layout>();
 
-function layoutOf(all: RunCharts): Layout {
-  const there = layouts.get(all);
+function layoutOf(charts: RunCharts): Layout {
+  const there = layouts.get(charts);
   if (there !== undefined) return there;
-  const { charts, invoked } = all;
-  const indexes = charts.map(chartIndexOf);
-  const forEach = <Value>(value: Value) => Object.fromEntries(charts.map(({ id }) => [id, value]));
+  const { all, chart: chartOf } = chartBook(charts);
+  const { invoked } = charts;
+  const forEach = <Value>(value: Value) => Object.fromEntries(all.map(({ id }) => [id, value]));
   const layout = {
-    indexes,
+    all,
     byName: new Map(
-      Object.entries(invoked).flatMap(([name, id]) =>
-        indexes.filter(({ chart }) => chart.id === id).map((index) => [name, index] as const),
-      ),
+      Object.entries(invoked).flatMap(([name, id]) => {
+        const chart = chartOf(id);
+        return chart === undefined ? [] : [[name, chart] as const];
+      }),
     ),
     nested: new Set(Object.values(invoked)),
     alone: forEach(null),
     empty: { active: forEach(NOWHERE.active), leaf: forEach(NOWHERE.leaves) },
   };
-  layouts.set(all, layout);
+  layouts.set(charts, layout);
   return layout;
 }
 
 /** Costs a few searches in sorted lists, however long the run is. */
 export function standingAt(transitions: TransitionLog, charts: RunCharts, at: number): Standing {
-  const { indexes, byName, nested, alone, empty } = layoutOf(charts);
+  const { all, byName, nested, alone, empty } = layoutOf(charts);
   const active: Record<string, ReadonlySet<string>> = { ...empty.active };
   const leaf: Record<string, readonly string[]> = { ...empty.leaf };
   const insideOf: Record<string, { readonly chartId: string; readonly stateId: string } | null> = { ...alone };
 
   /** A chart that runs, and what runs inside its active states. */
-  function goInto({ chart: { id: chartId }, asking }: ChartIndex, stand: Stand, since: number): void {
+  function goInto({ id: chartId, asking }: OpenChart, stand: Stand, since: number): void {
     active[chartId] = stand.active;
     leaf[chartId] = stand.leaves;
     for (const { id: stateId, invokes } of asking) {
       if (!stand.active.has(stateId)) continue;
       for (const name of invokes) {
         const inner = byName.get(name);
-        if (inner === undefined || (active[inner.chart.id]?.size ?? 0) > 0) continue;
+        if (inner === undefined || (active[inner.id]?.size ?? 0) > 0) continue;
         const { place, from } = innerPlace(transitions, inner, stand.leaves.includes(stateId) ? since : -1, at);
-        insideOf[inner.chart.id] = { chartId, stateId };
+        insideOf[inner.id] = { chartId, stateId };
         goInto(inner, place, from);
       }
     }
   }
 
-  for (const [place, index] of indexes.entries()) {
-    if (place > 0 && nested.has(index.chart.id)) continue;
-    const stands = transitions.standingAt(index.chart.id, at);
+  for (const [place, chart] of all.entries()) {
+    if (place > 0 && nested.has(chart.id)) continue;
+    const stands = transitions.standingAt(chart.id, at);
     if (place > 0 && stands === undefined) continue;
-    goInto(index, index.entered(stands?.targets ?? []), stands?.since ?? 0);
+    goInto(chart, chart.entered(stands?.targets ?? []), stands?.since ?? 0);
   }
   return { active, leaf, insideOf };
 }
@@ -81,14 +85,14 @@ export function standingAt(transitions: TransitionLog, charts: RunCharts, at: nu
 /** Where a machine stands that runs inside a state which was entered at `entered`; -1 where that is not known. */
 function innerPlace(
   transitions: TransitionLog,
-  index: ChartIndex,
+  chart: OpenChart,
   entered: number,
   at: number,
 ): { readonly place: Stand; readonly from: number } {
-  const stands = transitions.standingAt(index.chart.id, at);
+  const stands = transitions.standingAt(chart.id, at);
   if (stands === undefined || !isOfThisLife(transitions, stands, entered))
-    return { place: index.entered([]), from: entered };
-  return { place: index.entered(stands.targets), from: stands.since };
+    return { place: chart.entered([]), from: entered };
+  return { place: chart.entered(stands.targets), from: stands.since };
 }
 
 /**

@@ -1,23 +1,43 @@
-import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import { withChanges } from '../../src/journal/state-changes.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Places } from './places.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
+interface Known {
+  readonly keyframe: number;
+  /** The last change that is in it. */
+  readonly seq: number;
+  readonly state: unknown;
+}
+
+/** The states that were asked for last: the one at the cursor, the one that it is compared with, and one more. */
+const AT_HAND = 3;
+const known = new WeakMap<RunLog, Known[]>();
+
 /**
- * The state of the chart as it stood at an entry: the newest keyframe before it with the changes since, which are never more than a
- * keyframe's worth. Null where the journal has no states, or before the first.
+ * The state of the chart as it stood at an entry (in a system of other machines: the contexts of its actors): the newest keyframe before it
+ * with the changes since. The same object as long as nothing changed, and made from the state before where that is at hand. Null where the
+ * journal has no states, or before the first.
  */
-export function stateAt(log: RunLog, places: Places, seq: number): ChainState | null {
+export function stateAt(log: RunLog, places: Places, seq: number): unknown {
   const from = lastUpTo(places.of('keyframe'), seq);
   if (from === undefined) return null;
+  const all = places.of('state');
+  const end = countUpTo(all, seq);
+  const last = Math.max(from, all[end - 1] ?? 0);
+  const there = known.get(log) ?? [];
+  const same = there.find((one) => one.seq === last);
+  if (same !== undefined) return same.state;
+  const near = there
+    .filter((one) => one.keyframe === from && one.seq < last)
+    .reduce<Known | null>((best, one) => (best === null || one.seq > best.seq ? one : best), null);
   const keyframe = log.entry(from);
   if (keyframe.type !== 'keyframe') return null;
-  const changes = places.of('state');
-  let state: unknown = keyframe.state;
-  for (const at of changes.slice(countUpTo(changes, from), countUpTo(changes, seq))) {
+  let state: unknown = near?.state ?? keyframe.state;
+  for (const at of all.slice(countUpTo(all, near?.seq ?? from), end)) {
     const entry = log.entry(at);
     if (entry.type === 'state') state = withChanges(state, entry.changes);
   }
-  return state as ChainState;
+  known.set(log, [{ keyframe: from, seq: last, state }, ...there].slice(0, AT_HAND));
+  return state;
 }

@@ -1,9 +1,10 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { chartIndexOf } from './chart-index.ts';
+import { chartBook } from './chart-book.ts';
 import type { RunFold } from './run-fold.ts';
 import { createRunningSum, createStays, type RunningSum, type Stays } from './running-sum.ts';
 import { lastBegunBy } from './sorted.ts';
 import { type Standing, standingAt } from './standing.ts';
+import { outwards } from './state-tree.ts';
 
 /** What went on in a state, and in all states within it. */
 export interface Measure {
@@ -55,7 +56,7 @@ export function stateMeasuresOf(fold: RunFold, charts: RunCharts): StateMeasures
 
 function createMeasures({ transitions, spans, places, timeLine }: RunFold, charts: RunCharts): Growing {
   const records = new Map<string, StateRecord>();
-  const indexes = new Map(charts.charts.map((chart) => [chart.id, chartIndexOf(chart)]));
+  const book = chartBook(charts);
   let standing: Standing | null = null;
   let moves = 0;
   let attempts = 0;
@@ -93,12 +94,13 @@ function createMeasures({ transitions, spans, places, timeLine }: RunFold, chart
   function give({ seq, kind, amount, begun }: Credit): void {
     const { leaf } = standingAt(transitions, charts, begun);
     for (const [chartId, leaves] of Object.entries(leaf)) {
-      const index = indexes.get(chartId);
+      const chart = book.chart(chartId);
+      if (chart === undefined) continue;
       const owners = new Set<string>();
-      for (const first of leaves) {
+      for (const leaf of leaves) {
         let asks = false;
-        for (let id: string | null = first; id !== null; id = index?.state(id)?.parent ?? null) {
-          asks ||= (index?.state(id)?.invokes.length ?? 0) > 0;
+        for (const { id, invokes } of outwards(chart, leaf)) {
+          asks ||= invokes.length > 0;
           if (asks) owners.add(id);
         }
       }

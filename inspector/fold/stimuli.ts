@@ -3,8 +3,10 @@ import { countUpTo } from './sorted.ts';
 
 const TYPES: readonly Stimulus['type'][] = ['delivery', 'call-event', 'timer', 'run-stopped'];
 
-export const isStimulus = (entry: JournalEntry): entry is JournalEntry & Stimulus =>
-  (TYPES as readonly string[]).includes(entry.type);
+export const isStimulusType = (type: JournalEntry['type']): type is Stimulus['type'] =>
+  (TYPES as readonly string[]).includes(type);
+
+export const isStimulus = (entry: JournalEntry): entry is JournalEntry & Stimulus => isStimulusType(entry.type);
 
 /** What came to the charts from outside: they do nothing but in answer to it, and all that they do stands before the next. */
 export interface Stimuli {

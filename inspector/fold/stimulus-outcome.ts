@@ -1,11 +1,12 @@
 import type { JournalEntry, Stimulus } from '../../machines/contracts/journal-entry.ts';
 import type { ChartState } from '../../src/diagram/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { activeStates, isOver } from './active-states.ts';
-import { type ChartBook, chartBook, type OpenChart } from './chart-book.ts';
-import { chartEvent } from './event-words.ts';
+import { type ChartBook, chartBook } from './chart-book.ts';
+import { eventFits } from './event-fits.ts';
+import type { OpenChart } from './open-chart.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo } from './sorted.ts';
+import type { Stand } from './stand.ts';
 
 /** What became of something that came from outside. */
 export type StimulusOutcome =
@@ -48,10 +49,11 @@ function foundIn(book: ChartBook, entry: JournalEntry & Stimulus, fold: RunFold)
   const guards: string[] = [];
   for (const { chart, hears } of listeners(book, entry)) {
     const stands = fold.transitions.standingAt(chart.id, entry.seq);
-    const active = activeStates(chart, stands?.targets ?? []);
-    if (isOver(chart, active)) continue;
-    for (const state of inwardFirst(active)) {
-      for (const { event, guard, target, actions } of chart.waysFrom(state.id)) {
+    const stand = chart.entered(stands?.targets ?? []);
+    if (isOver(chart, stand)) continue;
+    // An inner state is asked before the ones around it.
+    for (const state of stand.possible) {
+      for (const { event, guard, target, actions } of chart.transitionsFrom(state.id)) {
         if (!hears(event, state)) continue;
         if (guard !== null) guards.push(guard);
         else if (target.length === 0 && actions.length === 0) break;
@@ -74,8 +76,10 @@ function listeners(book: ChartBook, entry: Stimulus): readonly Listener[] {
       const { type } = entry.event;
       // A system of any program tells which actor got it: that may be any of its machines.
       const charts = 'actor' in entry ? book.all : book.all.slice(0, 1);
-      const named = chartEvent(type);
-      return charts.map((chart) => ({ chart, hears: (event) => event !== '' && matches(event, named) }));
+      return charts.map((chart) => ({
+        chart,
+        hears: (event, state) => event !== '' && eventFits(event, type, state.id),
+      }));
     }
     case 'call-event': {
       const { port, event } = entry;
@@ -95,16 +99,6 @@ function listeners(book: ChartBook, entry: Stimulus): readonly Listener[] {
   }
 }
 
-/** A state hears what its descriptor names: the event, all of a kind (`mouse.*`), or any. */
-function matches(descriptor: string, type: string): boolean {
-  if (descriptor === type || descriptor === '*') return true;
-  return descriptor.endsWith('.*') && type.startsWith(descriptor.slice(0, -1));
-}
-
-/** An inner state is asked before the ones around it. */
-function inwardFirst(active: ReadonlySet<ChartState>): readonly ChartState[] {
-  const states = [...active];
-  const parents = new Map(states.map((state) => [state.id, state.parent]));
-  const depthOf = (id: string | null): number => (id === null ? 0 : 1 + depthOf(parents.get(id) ?? null));
-  return states.sort((one, other) => depthOf(other.id) - depthOf(one.id));
-}
+/** Whether nothing can happen in the machine any more. */
+const isOver = ({ root }: OpenChart, { possible }: Stand): boolean =>
+  possible.some(({ type, parent }) => type === 'final' && parent === root?.id);

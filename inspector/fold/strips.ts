@@ -1,6 +1,7 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { RunFold } from './run-fold.ts';
 import type { AttemptSpan, CallSpan, CapabilitySpan, PhaseSpan } from './spans.ts';
+import { lastName } from './state-tree.ts';
 
 /** What a bar is drawn as. A phase has its own. */
 export type Tone = PhaseSpan['phase'] | 'loop' | 'attempt' | 'wait' | 'call' | 'capability' | 'state';
@@ -143,6 +144,3 @@ export function machineStrip({ transitions }: RunFold, machine: string): Strip {
     failure: () => null,
   };
 }
-
-/** `postChain.cycling.routing` is called `routing`. */
-const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);

@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { firstPlace } from './sorted.ts';
 
 /** Where nothing happens for longer, the time between is drawn as long as this. */
 export const LONGEST_GAP_MS = 1_000;
@@ -37,16 +38,7 @@ export function createTimeLine(): { readonly timeLine: TimeLine; take(entry: Jou
       gaps,
       atMs: (seq) => at[seq] ?? 0,
       drawnMs: (seq) => drawn[seq] ?? 0,
-      entryAt(drawnMs) {
-        let low = 0;
-        let high = count;
-        while (low < high) {
-          const middle = (low + high) >>> 1;
-          if ((drawn[middle] ?? 0) <= drawnMs) low = middle + 1;
-          else high = middle;
-        }
-        return Math.max(0, low - 1);
-      },
+      entryAt: (drawnMs) => Math.max(0, firstPlace(count, (seq) => (drawn[seq] ?? 0) > drawnMs) - 1),
     },
     take({ atMs }) {
       if (count === at.length) {

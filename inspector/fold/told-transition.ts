@@ -1,10 +1,13 @@
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { type ChartBook, nameIn, type OpenChart, pathInWords } from './chart-book.ts';
-import { chartEvent, eventInWords } from './event-words.ts';
+import type { ChartBook } from './chart-book.ts';
+import type { EntryOf } from './entry-of.ts';
+import { eventFits } from './event-fits.ts';
+import { eventInWords } from './event-words.ts';
 import { guardInWords } from './guard-words.ts';
+import type { OpenChart } from './open-chart.ts';
+import { nameIn, pathInWords, sameIds } from './state-tree.ts';
 import { type SeenNumber, seenNumbers } from './verdict-numbers.ts';
 
-export type Transition = Extract<JournalEntry, { readonly type: 'transition' }>;
+export type Transition = EntryOf<'transition'>;
 type Candidate = Transition['candidates'][number];
 
 /** A state by its name, and by those around it. */
@@ -62,9 +65,7 @@ export function tellTransition(entry: Transition, book: ChartBook): ToldTransiti
 /** One that the chart takes at once bears the event that led to its state: the chart knows which it is. */
 function eventOf({ event, source, target }: Transition, chart: OpenChart | undefined): string {
   const said = eventInWords(event);
-  const ways = (chart?.waysFrom(source) ?? []).filter(
-    (way) => way.target.length === target.length && way.target.every((id, place) => id === target[place]),
-  );
-  const isHeard = ways.some((way) => way.event === chartEvent(event) || way.event.endsWith('*'));
+  const ways = (chart?.transitionsFrom(source) ?? []).filter((way) => sameIds(way.target, target));
+  const isHeard = ways.some((way) => way.event !== '' && eventFits(way.event, event, source));
   return !isHeard && ways.some((way) => way.event === '') ? `at once, after ${said.replace(/^after /u, '')}` : said;
 }

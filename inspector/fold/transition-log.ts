@@ -1,7 +1,6 @@
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { EntryOf } from './entry-of.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
-
-type Transition = Extract<JournalEntry, { readonly type: 'transition' }>;
 
 /** One way through a chart as the journal names it, and the entries that took it. */
 export interface TakenWay {
@@ -56,7 +55,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     places.at.push({ targets, since, begins });
   }
 
-  function takeTransition({ seq, machine, event, source, target, candidates }: Transition): void {
+  function takeTransition({ seq, machine, event, source, target, candidates }: EntryOf<'transition'>): void {
     const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
     const key = JSON.stringify([machine, event, source, target, guard]);
     const way = ways.get(key) ?? { machine, event, source, target, guard, seqs: [] };

@@ -1,11 +1,11 @@
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../log/run-log.ts';
-import { activeStates } from './active-states.ts';
-import { type ChartBook, chartBook, pathInWords } from './chart-book.ts';
+import { type ChartBook, chartBook } from './chart-book.ts';
 import { guardInWords } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
+import { pathInWords } from './state-tree.ts';
 import { isStimulus } from './stimuli.ts';
 import { stimulusOutcome } from './stimulus-outcome.ts';
 import { outcomeInWords, tellStimulus } from './told-stimulus.ts';
@@ -92,8 +92,8 @@ export function why(view: WhyView): Why {
 function standingFacts({ fold, at }: WhyView, { first }: ChartBook): readonly WhyFact[] {
   const stands = first === undefined ? undefined : fold.transitions.standingAt(first.id, at);
   if (first === undefined || stands === undefined) return [];
-  const active = [...activeStates(first, stands.targets)];
-  const events = active.flatMap(({ id }) => first.waysFrom(id).map(({ event }) => event));
+  const { possible } = first.entered(stands.targets);
+  const events = possible.flatMap(({ id }) => first.transitionsFrom(id).map(({ event }) => event));
   const heard = [...new Set(events)].filter((event) => event !== '' && !INNER.test(event));
   return [
     { label: 'It stood in', text: stands.targets.map((id) => pathInWords(first, id)).join(', ') },

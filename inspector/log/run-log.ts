@@ -41,16 +41,25 @@ export function createRunLog(): RunLog {
         if (problem !== null) return;
         const seq = lines.length;
         const entry = entryIn(line, seq);
-        if (entry === null || !isHeard(entry, hear)) {
-          problem = `Entry ${seq} cannot be read: it is no entry of a journal. What stands before it is shown.`;
-          return;
-        }
         lines.push(line);
+        if (entry !== null && isHeard(entry, hear)) continue;
+        lines.pop();
+        problem = `Entry ${seq} cannot be read: it is no entry of a journal. What stands before it is shown.`;
       }
     },
     entry: (seq) => atHand.get(seq) ?? read(seq),
     line: (seq) => lines[seq] ?? '',
   };
+}
+
+/** What lacks the members of its kind is no entry either. */
+function isHeard(entry: JournalEntry, hear: (entry: JournalEntry) => void): boolean {
+  try {
+    hear(entry);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The server has validated what it sends; a file may come from anybody. Null for what no fold could go by. */
@@ -61,15 +70,5 @@ function entryIn(line: string, due: number): JournalEntry | null {
     return seq === due && Number.isFinite(atMs) && typeof type === 'string' ? (entry as JournalEntry) : null;
   } catch {
     return null;
-  }
-}
-
-/** A fold that cannot take an entry was not given one. */
-function isHeard(entry: JournalEntry, hear: (entry: JournalEntry) => void): boolean {
-  try {
-    hear(entry);
-    return true;
-  } catch {
-    return false;
   }
 }

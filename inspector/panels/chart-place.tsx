@@ -4,20 +4,17 @@ import '../chart/chart.css';
 import '../chart/chart-marks.css';
 import '../chart/chart-rows.css';
 import '../chart/chart-tools.css';
-import { type Choice, type Overlay, transitionKey } from '../chart/marks.ts';
+import type { Choice } from '../chart/choices.ts';
+import { type Overlay, transitionKey } from '../chart/overlay.ts';
 import { marksAt } from '../fold/marks-at.ts';
+import { PHASE_NAMES } from '../fold/phase-names.ts';
 import { addKeys, type Key } from '../shown/keys.ts';
 import { overlayOf } from '../shown/overlay.ts';
 import { ChosenNote } from './chosen-note.tsx';
 import type { PanelProps } from './panel-props.ts';
 
 /** The phases have colours of their own, here and in the timeline. */
-const HUES = Object.fromEntries(
-  ['action', 'experience', 'intention', 'observation', 'understanding', 'yield'].map((id) => [
-    id,
-    `var(--phase-${id})`,
-  ]),
-);
+const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
 
 /** What the chart hears itself, where it has the focus. */
 const CHART_KEYS: readonly Key[] = [

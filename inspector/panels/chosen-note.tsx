@@ -1,5 +1,6 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import type { Choice } from '../chart/marks.ts';
+import type { Choice } from '../chart/choices.ts';
+import { chartBook } from '../fold/chart-book.ts';
 import { chartWaysOf } from '../fold/chart-ways.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
 import { counted, shortly } from '../shown/text.ts';
@@ -34,8 +35,7 @@ function StateNote({
   readonly charts: RunCharts;
   readonly chosen: Extract<Choice, { readonly kind: 'state' }>;
 }) {
-  const chart = charts.charts.find(({ id }) => id === chosen.chartId);
-  const state = chart?.states.find(({ id }) => id === chosen.stateId);
+  const state = chartBook(charts).chart(chosen.chartId)?.state(chosen.stateId);
   return (
     <p>
       <b>{shortly(state?.name ?? chosen.stateId, 60)}</b> {shortly(state?.description || 'No description.', 300)}

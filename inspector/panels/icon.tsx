@@ -1,4 +1,4 @@
-const paths = {
+const FILLED = {
   start: 'M3 3h2v10H3zM13 3v10L6 8z',
   back: 'M11 3v10L4 8z',
   play: 'M4 2.5v11L13.5 8z',
@@ -11,13 +11,31 @@ const paths = {
   open: 'M3 5h10l-5 7z',
 } as const;
 
-export type IconName = keyof typeof paths;
+const LINES = {
+  check: 'M3.3 8.7 6.7 12l6-8',
+  cross: 'M4 4l8 8M12 4 4 12',
+  dot: 'M7.5 8h1',
+  leads: 'M2 8h12M10 4l4 4-4 4',
+  'led-from': 'M14 8H2M6 4 2 8l4 4',
+} as const;
 
-/** A small picture beside or in place of a word that is said otherwise. */
+export type IconName = keyof typeof FILLED | keyof typeof LINES;
+
+/** A small sign beside or in place of a word that is said otherwise, in the colour of the text; drawn, since not every font has it. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
-    <svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-      <path d={paths[name]} fill="currentColor" />
+    <svg class="icon" width="14" height="14" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+      {name in FILLED ? (
+        <path d={FILLED[name as keyof typeof FILLED]} fill="currentColor" />
+      ) : (
+        <path
+          d={LINES[name as keyof typeof LINES]}
+          fill="none"
+          stroke="currentColor"
+          stroke-width="2"
+          stroke-linecap="round"
+        />
+      )}
     </svg>
   );
 }

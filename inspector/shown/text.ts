@@ -21,8 +21,16 @@ export function shortly(text: string, chars: number): string {
 export function duration(ms: number): string {
   if (ms < 1_000) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
+
+/** With a tenth of a millisecond below a second, and with milliseconds beyond. */
+export const preciseTime = (ms: number): string =>
+  ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(3)} s`;
+
+/** A number with three decimals at the most. */
+export const rounded = (number: number): string => `${Math.round(number * 1_000) / 1_000}`;
 
 export const grouped = (number: number): string => number.toLocaleString('en-US');
 

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { exportRun } from '../inspection/export/export-run.ts';
-import { type Redaction, redactionOf, redactionsIn } from '../inspection/export/redaction.ts';
+import { type Redaction, redacted, redactionOf, redactionsIn } from '../inspection/export/redaction.ts';
 import { suspectsIn } from '../inspection/export/suspects.ts';
 import { entriesOf } from '../journal/entries-of.ts';
+import type { Redact } from '../journal/journal-line.ts';
 import { count, grouped, oneLine } from '../presentation/printable.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 
@@ -25,26 +25,41 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
   const entries = await entriesOf(store.read(runId));
   const redactions = redact ? [...redactionsIn(entries, redact)] : [];
   if (flags.preview) return previewText(entries, redactions, flags.redact);
-  const path = flags.output ?? `run-${entries[0]?.type === 'run-start' ? entries[0].runId.slice(0, 8) : ''}.html`;
-  if (existsSync(path) && !flags.force)
-    throw new PostChainError('invalid_path', `${path}: there is such a file; --force writes over it.`);
+  const path = flags.output ?? nameFor(entries, redact);
   const { html, checksum } = await exportRun(entries, { ...(redact && { redact }) });
-  await write(path, html);
+  await write(path, html, flags.force === true);
   const size = `${grouped(Math.ceil(Buffer.byteLength(html) / 1_000))} kB`;
   const hidden = redact ? `${count(redactions.length, 'text')} redacted` : 'nothing redacted';
   return [
     `${path}: ${count(entries.length, 'entry').replace('entrys', 'entries')}, ${size}, ${hidden}. It opens from disk, with no network.`,
     `SHA-256 of the run in it: ${checksum}`,
+    ...idleLines(entries, flags.redact),
     ...suspectLines(entries, redact),
     '',
   ].join('\n');
 }
 
-async function write(path: string, html: string): Promise<void> {
+/** By the id of the run, which somebody else may have given it. */
+function nameFor([start]: readonly JournalEntry[], redact: Redact = (text) => text): string {
+  const runId = start?.type === 'run-start' ? redact(start.runId) : '';
+  return `run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`;
+}
+
+/** For its owner to read, whoever could read what it takes the place of. */
+async function write(path: string, html: string, force: boolean): Promise<void> {
   try {
-    await writeFile(path, html, { mode: 0o600 });
+    const file = await open(path, force ? 'w' : 'wx', 0o600);
+    try {
+      if ((await file.stat()).isFile()) await file.chmod(0o600);
+      await file.writeFile(html);
+    } finally {
+      await file.close();
+    }
   } catch (cause) {
-    throw new PostChainError('invalid_path', `${path}: it cannot be written (${(cause as Error).message}).`, { cause });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why =
+      code === 'EEXIST' ? 'there is such a file; --force writes over it' : `it cannot be written (${message})`;
+    throw new PostChainError('invalid_path', `${path}: ${why}.`, { cause });
   }
 }
 
@@ -58,7 +73,7 @@ function previewText(
     .slice(0, SHOWN_REDACTIONS)
     .map(
       ({ seq, path, before, after }) =>
-        `${String(seq).padStart(5)} ${path}\n      - ${oneLine(before)}\n      + ${oneLine(after)}`,
+        `${String(seq).padStart(5)} ${oneLine(path)}\n      - ${oneLine(before)}\n      + ${oneLine(after)}`,
     );
   const more = redactions.length - told.length;
   const redact = patterns.length > 0 ? redactionOf(patterns) : undefined;
@@ -69,17 +84,22 @@ function previewText(
       : `${count(redactions.length, 'text')} would be redacted:`,
     ...told,
     ...(more > 0 ? [`… and ${grouped(more)} more`] : []),
+    ...idleLines(entries, patterns),
     ...suspectLines(entries, redact),
     '',
   ].join('\n');
 }
 
+/** What finds nothing is perhaps written in another way there. */
+function idleLines(entries: readonly JournalEntry[], patterns: readonly string[] = []): readonly string[] {
+  return patterns
+    .filter((pattern) => redactionsIn(entries, redactionOf([pattern])).next().done)
+    .map((pattern) => oneLine(`${JSON.stringify(pattern)} hides nothing: it is nowhere in the run.`));
+}
+
 /** What is left that looks like a secret, or like somebody. */
-function suspectLines(
-  entries: readonly JournalEntry[],
-  redact: (text: string) => string = (text) => text,
-): readonly string[] {
-  const left = suspectsIn(entries).filter(({ text }) => redact(text) === text);
+function suspectLines(entries: readonly JournalEntry[], redact?: Redact): readonly string[] {
+  const left = suspectsIn(redact ? redacted(entries, redact) : entries);
   if (left.length === 0) return [];
   return [
     'Look at these before you give it away:',

@@ -44,9 +44,9 @@ export async function playRun(
     inspector = await inspectorFor(flags, streams);
     const run = await begin(prepared);
     inspector?.watch(run);
-    const answer = await watch(run, prepared, { ...flags, quiet }, streams);
+    const { answer, isTerminated } = await watch(run, prepared, { ...flags, quiet }, streams);
     streams.stdout.write(render(answer));
-    await inspector?.stay();
+    if (!isTerminated) await inspector?.stay();
     return exitCode(answer);
   } finally {
     await inspector?.close();
@@ -67,12 +67,12 @@ async function watch(
   { notes }: PreparedRun,
   { quiet = false, ...flags }: RunFlags,
   { stdin, stderr }: Streams,
-): Promise<FinalAnswer> {
+): Promise<{ readonly answer: FinalAnswer; readonly isTerminated: boolean }> {
   const screen = createScreen(stderr);
   const [first, ...others] = notes;
   if (!quiet) for (const note of [`${first} · run ${oneLine(run.runId).slice(0, 8)}`, ...others]) screen.line(note);
   if (!quiet && run.actor.getSnapshot().status === 'done') screen.line('This run had ended: nothing is asked again.');
-  const { interrupt, stopListening } = listenToSignals(run);
+  const { interrupt, isTerminated, stopListening } = listenToSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
   const asker = createAsker(run, answererFor(flags.consent, quiet, terminal), screen);
   const progress = createProgress(screen);
@@ -87,7 +87,7 @@ async function watch(
   screen.clear();
   if (run.journalFailure) screen.line(`postchain: the journal is not whole: ${oneLine(run.journalFailure)}`);
   if (!quiet) screen.line('');
-  return answer;
+  return { answer, isTerminated: isTerminated() };
 }
 
 /** Who answers: a person where there is one at the terminal, else the lines of the input; a silent run asks for no consent. */

@@ -3,6 +3,8 @@ import type { Run } from '../runtime/run.ts';
 export interface Signals {
   /** Does what Ctrl-C does: the first asks for the answer so far, the second ends the process. */
   readonly interrupt: () => void;
+  /** Somebody ended the process by SIGTERM: it waits for nothing more than the answer. */
+  readonly isTerminated: () => boolean;
   readonly stopListening: () => void;
 }
 
@@ -26,11 +28,16 @@ export function listenToSignals(run: Pick<Run, 'cancel' | 'send'>): Signals {
     interrupted = true;
     run.cancel('Ctrl-C');
   };
-  const terminate = (): void => run.send({ type: 'run.interrupted', reason: 'SIGTERM' });
+  let terminated = false;
+  const terminate = (): void => {
+    terminated = true;
+    run.send({ type: 'run.interrupted', reason: 'SIGTERM' });
+  };
   process.on('SIGINT', interrupt);
   process.once('SIGTERM', terminate);
   return {
     interrupt,
+    isTerminated: () => terminated,
     stopListening() {
       process.off('SIGINT', interrupt);
       process.off('SIGTERM', terminate);

@@ -15,6 +15,8 @@ export interface Channel {
   /** Resolves when there is room for more, and when the page has gone: in a later turn of the loop where much was said in this one. */
   room(): Promise<void>;
   readonly isOpen: boolean;
+  /** There is no room. */
+  readonly isFull: boolean;
 }
 
 export function channelTo(socket: WebSocket): Channel {
@@ -49,6 +51,9 @@ export function channelTo(socket: WebSocket): Channel {
     },
     get isOpen() {
       return socket.readyState === socket.OPEN;
+    },
+    get isFull() {
+      return isFull();
     },
   };
 }

@@ -26,6 +26,10 @@ export interface InspectionServer {
 
 const MAX_PAGES = 16;
 const MAX_MESSAGE_BYTES = 65_536;
+/** Of all kinds, those that say nothing among them: the program that is inspected has files of its own to open. */
+const MAX_CONNECTIONS = 256;
+/** A store that takes longer to tell what it has tells the pages later. */
+const MAX_FIRST_LOOK_MS = 2_000;
 
 /**
  * Serves the inspector, a web page, to this machine only. Rejects with `invalid_option` for options that make no sense, and for a port that
@@ -35,6 +39,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
   const { journals, port, page } = readOptions(options);
   const runs = runList(journals);
   const server = createServer();
+  server.maxConnections = MAX_CONNECTIONS;
   await listen(server, port);
   const { port: given } = server.address() as AddressInfo;
   const door = createDoor(given);
@@ -54,7 +59,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
   server.on('request', answerWith(door, pageFiles(page)));
   server.on('upgrade', sockets.upgrade);
   // So the first page knows all runs at once.
-  await runs.refresh();
+  await within(MAX_FIRST_LOOK_MS, runs.refresh());
   let closed: Promise<void> | null = null;
   return {
     url: `http://127.0.0.1:${given}/${door.token}/`,
@@ -85,6 +90,16 @@ function listen(server: Server, port: number): Promise<void> {
     });
     server.listen(port, '127.0.0.1', resolve);
   });
+}
+
+/** Waits no longer than that. */
+async function within(ms: number, look: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([look, late]);
+  clearTimeout(timer);
 }
 
 async function closeAll(server: Server, closeSockets: () => Promise<void>): Promise<void> {

@@ -16,12 +16,18 @@ const POLICY_VIOLATION = 1008;
 /** Runs that one page has open at once. */
 const MAX_OPEN = 16;
 
+/** That one page waits for. */
+const MAX_TESTS = 8;
+
 /** Speaks with one page for as long as it is there. Nothing that it says makes this throw. */
 export function servePage(socket: WebSocket, runs: RunList): void {
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
   let told = '';
   let isTelling = false;
+  let isHeld = false;
+  let tests = 0;
+  let made = Promise.resolve('');
 
   /** A page that is slow is told the newest list, not each that there was. */
   async function tellRuns(): Promise<void> {
@@ -76,15 +82,29 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     }
   }
 
+  /** One after the other: each takes the whole run. */
   async function test({ id, runId }: Extract<PageMessage, { type: 'test' }>): Promise<void> {
     try {
-      const { entries } = await sourceOf(runId);
-      if (entries === undefined)
-        throw new PostChainError('invalid_option', 'Only a run of PostChain can be made a test.');
-      page.say({ type: 'test', id, text: toVitest(await entries(), { journalPath: './run.jsonl' }), problem: null });
+      if (tests >= MAX_TESTS)
+        throw new PostChainError('invalid_option', `${MAX_TESTS} tests are being made: ask again afterwards.`);
+      tests += 1;
+      made = made
+        .catch(() => '')
+        .then(() => testOf(runId))
+        .finally(() => {
+          tests -= 1;
+        });
+      page.say({ type: 'test', id, text: await made, problem: null });
     } catch (error) {
       page.say({ type: 'test', id, text: '', problem: problemOf(error) });
     }
+  }
+
+  async function testOf(runId: string): Promise<string> {
+    const { entries } = await sourceOf(runId);
+    if (entries === undefined)
+      throw new PostChainError('invalid_option', 'Only a run of PostChain can be made a test.');
+    return toVitest(await entries(), { journalPath: './run.jsonl' });
   }
 
   async function sourceOf(runId: string): Promise<RunSource> {
@@ -101,6 +121,17 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
     else void test(message);
+    if (page.isOpen && page.isFull) void hold();
+  }
+
+  /** A page that does not read its answers is not heard until it does. */
+  async function hold(): Promise<void> {
+    if (isHeld) return;
+    isHeld = true;
+    socket.pause();
+    await page.room();
+    isHeld = false;
+    socket.resume();
   }
 
   const stopListening = runs.listen(() => void tellRuns());

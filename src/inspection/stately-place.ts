@@ -18,21 +18,25 @@ export function statelyPlace(runs: RunList): SocketPlace {
   let programs = 0;
 
   function accept(socket: WebSocket): void {
-    const removals = new Map<ReceivedSystem, () => void>();
+    const known = new WeakSet<ReceivedSystem>();
+    const living = new Map<ReceivedSystem, () => void>();
     programs += 1;
-    const receiver = statelyReceiver({
-      id: `program-${programs}`,
-      changed(system) {
-        const there = removals.has(system);
-        if (!there) removals.set(system, runs.add(systemSource(system)));
-        if (there) runs.changed();
-      },
-    });
+
+    function changed(system: ReceivedSystem): void {
+      if (known.has(system)) runs.changed();
+      else {
+        known.add(system);
+        living.set(system, runs.add(systemSource(system)));
+      }
+      const remove = living.get(system);
+      if (remove === undefined || system.info().live) return;
+      living.delete(system);
+      if (over.push(remove) > MAX_OVER) over.shift()?.();
+    }
+
+    const receiver = statelyReceiver({ id: `program-${programs}`, changed });
     socket.on('message', (data) => receiver.receive(String(data)));
-    socket.on('close', () => {
-      receiver.close();
-      for (const remove of removals.values()) if (over.push(remove) > MAX_OVER) over.shift()?.();
-    });
+    socket.on('close', receiver.close);
   }
 
   return { maxMessageBytes: MAX_MESSAGE_BYTES, maxSockets: MAX_PROGRAMS, allows: isLocal, accept };

@@ -1,7 +1,6 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { EntryOf } from '../entry-of.ts';
 
-export type TransitionEntry = Extract<JournalEntry, { readonly type: 'transition' }>;
-type Candidate = TransitionEntry['candidates'][number];
+type Candidate = EntryOf<'transition'>['candidates'][number];
 type Input = NonNullable<Candidate['inputs']>[string];
 
 /** A number that a guard saw in each run; undefined where it saw none of that name. */
@@ -24,7 +23,7 @@ export interface CandidateBeside {
 const nameOf = ({ guard, target }: Candidate): string => JSON.stringify([guard, target]);
 
 /** The candidates of one step in each run, in the order of the chart; null for a run that took no step there. */
-export function candidatesBeside(entries: readonly (TransitionEntry | null)[]): readonly CandidateBeside[] {
+export function candidatesBeside(entries: readonly (EntryOf<'transition'> | null)[]): readonly CandidateBeside[] {
   const names = [...new Set(entries.flatMap((entry) => entry?.candidates.map(nameOf) ?? []))];
   let parted = false;
   return names.flatMap((name) => {

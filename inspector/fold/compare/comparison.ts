@@ -1,8 +1,9 @@
 import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { RunLog } from '../../log/run-log.ts';
+import type { EntryOf } from '../entry-of.ts';
 import type { RunFold } from '../run-fold.ts';
-import { type CandidateBeside, candidatesBeside, type TransitionEntry } from './candidates-beside.ts';
+import { type CandidateBeside, candidatesBeside } from './candidates-beside.ts';
 import { type FactBeside, firstFactBeside } from './facts-beside.ts';
 import type { FieldBeside } from './fields-beside.ts';
 import { pathOf, type Step } from './path.ts';
@@ -19,7 +20,7 @@ export interface ComparedRun {
 
 /** The first step at which runs went apart; null for a run that took no more. */
 export interface FirstStep {
-  readonly entries: readonly (TransitionEntry | null)[];
+  readonly entries: readonly (EntryOf<'transition'> | null)[];
   readonly candidates: readonly CandidateBeside[];
 }
 

@@ -35,7 +35,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
       <PastNote inspector={inspector} view={view} />
       {waiting !== null && <WaitingPart waiting={waiting} isBusy={isBusy} onSend={send} />}
       <section aria-label="At any time">
-        <h3>At any time</h3>
+        <h2>At any time</h2>
         <div class="buttons">
           <SendButton isBusy={isBusy} onSend={() => void send({ type: 'run.finished' })}>
             Finish now
@@ -51,7 +51,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
       </section>
       <SentList inspector={inspector} view={view} />
       <section aria-label="Every event">
-        <h3>Every event that it takes</h3>
+        <h2>Every event that it takes</h2>
         {inspector.events.value.map((event) => (
           <details key={event.type}>
             <summary>

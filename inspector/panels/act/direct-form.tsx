@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { PHASES } from './phases.ts';
+import { PHASE_NAMES } from '../../fold/phase-names.ts';
 import { SendButton } from './send-button.tsx';
 
 interface DirectFormProps {
@@ -13,7 +13,7 @@ interface DirectFormProps {
 export function DirectForm({ proposal, isBusy, onSend }: DirectFormProps) {
   const [chosen, choose] = useState<string | null>(null);
   const [prompt, setPrompt] = useState('');
-  const phase = chosen ?? PHASES.find((name) => name === proposal) ?? 'action';
+  const phase = chosen ?? PHASE_NAMES.find((name) => name === proposal) ?? 'action';
 
   async function submit(submitted: Event): Promise<void> {
     submitted.preventDefault();
@@ -25,7 +25,7 @@ export function DirectForm({ proposal, isBusy, onSend }: DirectFormProps) {
   return (
     <form class="direct" aria-label="Direct to a phase" onSubmit={submit}>
       <div class="phases" role="radiogroup" aria-label="Phase">
-        {PHASES.map((name) => (
+        {PHASE_NAMES.map((name) => (
           <label key={name}>
             <input type="radio" name="phase" value={name} checked={name === phase} onChange={() => choose(name)} />
             {name}

@@ -1,6 +1,6 @@
 import { type Delivery, deliveriesOf } from '../../fold/deliveries.ts';
+import { shortJson } from '../../shown/short-json.ts';
 import { grouped } from '../../shown/text.ts';
-import { shortJson } from '../context/short-json.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { type Sent, sent } from './sent.ts';
 
@@ -12,7 +12,7 @@ export function SentList({ inspector, view: { run, log, fold, count } }: PanelPr
   const deliveryOf = new Map(told.map(({ id }, place) => [id, deliveries[place] ?? null]));
   return (
     <section aria-label="What was sent">
-      <h3>What was sent</h3>
+      <h2>What was sent</h2>
       <ul class="sent" aria-live="polite">
         {all.map((one) => {
           const delivery = deliveryOf.get(one.id) ?? null;

@@ -1,7 +1,6 @@
 import type { Waiting } from '../../fold/waiting-at.ts';
-import { counted, grouped, shortly } from '../../shown/text.ts';
-import { LongText } from '../context/long-text.tsx';
-import { rounded } from '../context/operation-words.ts';
+import { counted, grouped, rounded, shortly } from '../../shown/text.ts';
+import { LongText } from '../long-text.tsx';
 import { ConsentForm } from './consent-form.tsx';
 import { DirectForm } from './direct-form.tsx';
 
@@ -15,8 +14,8 @@ interface WaitingPartProps {
 export function WaitingPart({ waiting, isBusy, onSend }: WaitingPartProps) {
   if (waiting.for === 'consent')
     return (
-      <section class="waiting" aria-label="The run waits for consent">
-        <h3>The run waits for consent (entry {grouped(waiting.asked)})</h3>
+      <section class="card waiting" aria-label="The run waits for consent">
+        <h2>The run waits for consent (entry {grouped(waiting.asked)})</h2>
         <p>
           May {counted(waiting.request.items.length, 'message')} of the user’s be shortened or removed? Without an
           answer in time everything is kept.
@@ -26,8 +25,8 @@ export function WaitingPart({ waiting, isBusy, onSend }: WaitingPartProps) {
     );
   const { asked, proposal, answer, confidence, refused } = waiting;
   return (
-    <section class="waiting" aria-label="The run waits for a direction">
-      <h3>The run waits for a direction (entry {grouped(asked)})</h3>
+    <section class="card waiting" aria-label="The run waits for a direction">
+      <h2>The run waits for a direction (entry {grouped(asked)})</h2>
       <p class="muted">Its answer so far, of confidence {rounded(confidence)}:</p>
       <LongText text={answer} />
       {refused !== null && (

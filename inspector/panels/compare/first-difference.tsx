@@ -4,7 +4,8 @@ import { guardInWords } from '../../fold/guard-words.ts';
 import { letterOf, told } from '../../shown/compared.ts';
 import { stateName } from '../../shown/state-name.ts';
 import { counted, shortly } from '../../shown/text.ts';
-import { Mark } from '../mark.tsx';
+import { Icon } from '../icon.tsx';
+import { VERDICTS } from '../verdicts.ts';
 import { SaidOtherwise } from './said-otherwise.tsx';
 
 /** Where the runs part: the candidates of that step side by side; and what was said otherwise first. */
@@ -52,7 +53,7 @@ function Parting({
               'took no more steps'
             ) : (
               <>
-                <Mark is="arrow" /> {entry.target.map(stateName).join(', ') || 'stays'}
+                <Icon name="leads" /> {entry.target.map(stateName).join(', ') || 'stays'}
               </>
             )}{' '}
           </span>
@@ -89,12 +90,6 @@ function Parting({
   );
 }
 
-const VERDICTS = {
-  taken: { mark: 'check', word: 'taken' },
-  false: { mark: 'cross', word: 'false' },
-  'not-evaluated': { mark: 'dot', word: 'not evaluated' },
-} as const;
-
 function CandidateRow({
   candidate,
   runIds,
@@ -108,7 +103,7 @@ function CandidateRow({
       <th scope="row">
         <span title={guard ?? undefined}>{guard === null ? 'otherwise' : guardInWords(guard)}</span>{' '}
         <span class="muted">
-          <Mark is="arrow" /> {target.map(stateName).join(', ') || 'stays'}
+          <Icon name="leads" /> {target.map(stateName).join(', ') || 'stays'}
         </span>
         {parts && <strong class="parts-here"> first difference</strong>}
       </th>
@@ -119,7 +114,7 @@ function CandidateRow({
               '–'
             ) : (
               <>
-                <Mark is={VERDICTS[verdict].mark} /> {VERDICTS[verdict].word}
+                <Icon name={VERDICTS[verdict].icon} /> {VERDICTS[verdict].word}
               </>
             )}
           </span>

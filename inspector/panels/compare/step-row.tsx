@@ -3,7 +3,7 @@ import type { Row } from '../../fold/compare/rows.ts';
 import { guardInWords } from '../../fold/guard-words.ts';
 import { letterOf } from '../../shown/compared.ts';
 import { stateName } from '../../shown/state-name.ts';
-import { Mark } from '../mark.tsx';
+import { Icon } from '../icon.tsx';
 
 interface StepRowProps {
   readonly at: number;
@@ -42,7 +42,7 @@ export function StepRow({ at, row: { steps, equal }, paths, isFirst, current, on
               title={`Entry ${seq} of ${letterOf(run)}: ${way.source} to ${way.target.join(', ')}`}
               onClick={() => onGo(run, seq)}
             >
-              {stateName(way.source)} <Mark is="arrow" /> {way.target.map(stateName).join(', ') || 'stays'}
+              {stateName(way.source)} <Icon name="leads" /> {way.target.map(stateName).join(', ') || 'stays'}
               {way.guard !== null && (
                 <span class="guard" title={way.guard}>
                   {' '}

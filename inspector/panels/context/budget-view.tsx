@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { budgetAt, type Measure } from '../../fold/budget-at.ts';
+import { budgetAt, type Meter } from '../../fold/budget-at.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
 import { counted, duration, grouped, shortly } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
@@ -15,7 +15,7 @@ export function BudgetView({ inspector, view: { log, fold, at }, context }: Budg
   const { evaluated } = budget;
   return (
     <>
-      <Meters name="The context" measures={budget.context} />
+      <Meters name="The context" meters={budget.context} />
       {evaluated === null ? (
         <p class="muted">Understanding has not measured it yet.</p>
       ) : (
@@ -28,7 +28,7 @@ export function BudgetView({ inspector, view: { log, fold, at }, context }: Budg
           {evaluated.problem !== null && <p class="told">Not measured: {shortly(evaluated.problem, 300)}</p>}
         </div>
       )}
-      <Meters name="The run" measures={budget.run} />
+      <Meters name="The run" meters={budget.run} />
     </>
   );
 }
@@ -51,13 +51,13 @@ function evaluatedWords(statistics: Statistics): string {
   ].join(', ');
 }
 
-function Meters({ name, measures }: { readonly name: string; readonly measures: readonly Measure[] }) {
+function Meters({ name, meters }: { readonly name: string; readonly meters: readonly Meter[] }) {
   return (
     <section aria-label={name}>
-      <h3>{name}</h3>
+      <h2>{name}</h2>
       <ul class="meters">
-        {measures.map((measure) => (
-          <Meter key={measure.name} measure={measure} />
+        {meters.map((meter) => (
+          <MeterItem key={meter.name} meter={meter} />
         ))}
       </ul>
     </section>
@@ -67,7 +67,7 @@ function Meters({ name, measures }: { readonly name: string; readonly measures: 
 /** From this share on, and beyond the whole. */
 const NEAR = 0.8;
 
-function Meter({ measure: { name, value, limit, unit, note } }: { readonly measure: Measure }) {
+function MeterItem({ meter: { name, value, limit, unit, note } }: { readonly meter: Meter }) {
   const share = limit > 0 ? value / limit : value > 0 ? 2 : 0;
   const state = share > 1 ? 'over' : share >= NEAR ? 'near' : 'well';
   const numbers =

@@ -16,7 +16,7 @@ export function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) 
   const consents = consentsBy(log, fold.places, at, MOST);
   if (consents.length === 0) return null;
   return (
-    <ul class="consents" aria-label="Consent">
+    <ul class="card consents" aria-label="Consent">
       {consents.map((consent) => (
         <li key={consent.asked}>
           <strong>consent</strong> asked about {counted(consent.request.items.length, 'message')}

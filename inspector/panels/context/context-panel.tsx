@@ -18,7 +18,7 @@ export function ContextPanel({ inspector, view }: PanelProps) {
     const now = inspector.view.value;
     if (now !== null) base.value = { runId: now.run.runId, seq: now.at };
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what the key does looks at what is shown then
+  // What the key does looks at what is shown then.
   useEffect(() => addKeys([{ keys: ['m'], does: 'Compare the context from here', group: 'Panels', act: pin }]), []);
   const isSystem = run.kind === 'system';
   const context = contextAt(log, fold, at);

@@ -1,16 +1,17 @@
 import { useMemo } from 'preact/hooks';
-import { contextAt, rememberedState } from '../../fold/context-at.ts';
+import { contextAt } from '../../fold/context-at.ts';
 import {
   type FieldGroup,
   type MessageDifference,
   messageDifferences,
   stateDifferences,
 } from '../../fold/context-difference.ts';
+import { stateAt } from '../../fold/state-at.ts';
+import { shortJson } from '../../shown/short-json.ts';
 import { counted, grouped, shortly } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { base } from './context-choice.ts';
 import { DifferenceText } from './difference-text.tsx';
-import { shortJson } from './short-json.ts';
 
 const MOST_MESSAGES = 100;
 const MOST_FIELDS = 25;
@@ -27,10 +28,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
   const isSystem = run.kind === 'system';
   const old = from === null ? null : contextAt(log, fold, from);
   const now = contextAt(log, fold, at);
-  const [was, is] = [
-    from === null ? null : rememberedState(log, fold.places, from),
-    rememberedState(log, fold.places, at),
-  ];
+  const [was, is] = [from === null ? null : stateAt(log, fold.places, from), stateAt(log, fold.places, at)];
   const messages = useMemo(
     () => (old === null || isSystem ? [] : messageDifferences(old.messages, now.messages)),
     [old, now, isSystem],
@@ -66,7 +64,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
         </button>
       </div>
       {!isSystem && <Messages differences={messages} />}
-      <h3>{isSystem ? 'Contexts' : 'The rest of the state'}</h3>
+      <h2>{isSystem ? 'Contexts' : 'The rest of the state'}</h2>
       {was === null || is === null ? (
         <p class="muted">
           {isSystem ? 'One of the two entries has no contexts.' : 'The journal keeps no state there.'}
@@ -94,7 +92,7 @@ function Messages({ differences }: { readonly differences: readonly MessageDiffe
   const changed = differences.length - added - removed;
   return (
     <section aria-label="Messages that differ">
-      <h3>Messages</h3>
+      <h2>Messages</h2>
       <p role="status">
         {grouped(added)} added, {grouped(removed)} removed, {grouped(changed)} changed
       </p>

@@ -1,9 +1,8 @@
 import type { ContextLog } from '../../fold/context-log.ts';
 import { type ContextRow, versionBefore } from '../../fold/context-rows.ts';
-import { counted, shortly, visible } from '../../shown/text.ts';
-import { LongText } from './long-text.tsx';
+import { counted, rounded, shortly, visible } from '../../shown/text.ts';
+import { LongText } from '../long-text.tsx';
 import { MessageTrail } from './message-trail.tsx';
-import { rounded } from './operation-words.ts';
 import { PhaseName } from './phase-name.tsx';
 import type { Rated } from './relevances.ts';
 
@@ -21,7 +20,7 @@ export function MessageItem({ row, log, applied, rated }: MessageItemProps) {
   const { role, id, phase, cycle, content, importance } = message;
   return (
     <li class={pruned === null ? 'message' : 'message pruned'} data-message={id}>
-      <div class="facts">
+      <div class="marks">
         <span class={`role ${role}`}>
           <span class="mark" aria-hidden="true" />
           {role}

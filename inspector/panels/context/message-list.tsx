@@ -28,7 +28,7 @@ export function MessageList({ view: { fold, at }, context }: MessageListProps) {
   const [wanted, setPage] = useState<number | null>(null);
   const log = fold.context;
   const applied = log.appliedBy(at);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `applied` and the messages say when `at` makes a difference
+  // `applied` and the messages say when `at` makes a difference.
   const rows = useMemo(() => contextRows(log, context.messages, at), [log, context.messages, applied]);
   const shown = useMemo(
     () => rows.filter((row) => isShown(row, filter, log.about(row.message.id), applied)),

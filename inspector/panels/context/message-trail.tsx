@@ -1,8 +1,8 @@
 import type { ContextLog } from '../../fold/context-log.ts';
 import { type ContextRow, versionBefore } from '../../fold/context-rows.ts';
-import { shortly } from '../../shown/text.ts';
-import { LongText } from './long-text.tsx';
-import { consentOf, doneBy, rounded, setBy, sizeWords } from './operation-words.ts';
+import { rounded, shortly } from '../../shown/text.ts';
+import { LongText } from '../long-text.tsx';
+import { consentOf, doneBy, setBy, sizeWords } from './operation-words.ts';
 
 interface MessageTrailProps {
   readonly row: ContextRow;

@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ContextLog } from '../../fold/context-log.ts';
-import { grouped, shortly } from '../../shown/text.ts';
+import { grouped, rounded, shortly } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { ConsentList } from './consent-list.tsx';
 import { tick, tickedOf } from './context-choice.ts';
-import { consentOf, doneBy, numbersOf, rounded, setBy, sizeWords } from './operation-words.ts';
+import { consentOf, doneBy, numbersOf, setBy, sizeWords } from './operation-words.ts';
 import { lastPage, Pager } from './pager.tsx';
 import { PhaseName } from './phase-name.tsx';
 import { UndoPreview } from './undo-preview.tsx';
@@ -24,9 +24,9 @@ export function OperationList({ inspector, view }: PanelProps) {
     const numbers = Array.from({ length: Math.min(PAGE, from + 1) }, (_, place) => from - place);
     return groupsOf(log, numbers).map(({ name, step, phase, members }) => (
       <section key={`${name} ${members[0]}`} aria-label={name}>
-        <h3>
+        <h2>
           Step {step}: <PhaseName phase={phase} />
-        </h3>
+        </h2>
         <ul class="operations">
           {members.map((number) => (
             <OperationItem

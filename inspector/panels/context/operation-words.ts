@@ -1,6 +1,6 @@
 import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
 import type { ListedOperation } from '../../../src/journal/context-report.ts';
-import { grouped, shortly } from '../../shown/text.ts';
+import { grouped, rounded, shortly } from '../../shown/text.ts';
 
 const DONE: Readonly<Record<ContextOperation['operation'], string>> = {
   ADD: 'added',
@@ -51,6 +51,3 @@ export function consentOf({ metadata }: ContextOperation): string | null {
   const said = metadata?.['consent'];
   return typeof said === 'string' ? `consent: ${shortly(said, 40)}` : null;
 }
-
-/** To three places. */
-export const rounded = (number: number): string => `${Math.round(number * 1_000) / 1_000}`;

@@ -21,7 +21,7 @@ interface UndoPreviewProps {
 export function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   const log = fold.context;
   const count = log.appliedBy(at);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `count` says when `at` makes a difference
+  // `count` says when `at` makes a difference.
   const preview = useMemo(() => {
     const operations = log.operations.slice(0, count).map(({ operation }) => operation);
     const without = operations.filter(({ id }) => undone.has(id)).map(({ id }) => id);
@@ -34,9 +34,9 @@ export function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   if (preview === null) return null;
   const { without, before, after, changes } = preview;
   return (
-    <section class="undo" aria-label="Undo preview">
+    <section class="card undo" aria-label="Undo preview">
       <div class="list-head">
-        <h3>Without {counted(without.length, 'operation')}</h3>
+        <h2>Without {counted(without.length, 'operation')}</h2>
         <button type="button" onClick={untickAll}>
           Untick all
         </button>

@@ -3,7 +3,7 @@ import type { RunView } from '../../shown/inspector.ts';
 import { shortly } from '../../shown/text.ts';
 import './entry-detail.css';
 import { Icon } from '../icon.tsx';
-import { JsonMembers } from './json-tree.tsx';
+import { JsonTree } from '../json-tree.tsx';
 
 interface DetailProps {
   readonly view: RunView;
@@ -37,8 +37,8 @@ export function EntryDetail({ view: { log, at, count }, isShut, onShut }: Detail
       </header>
       {!isShut && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it
-        <div class="json" tabIndex={0}>
-          <JsonMembers value={entry} depth={0} />
+        <div class="whole" tabIndex={0}>
+          <JsonTree value={entry} />
         </div>
       )}
     </section>

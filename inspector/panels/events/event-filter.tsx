@@ -1,4 +1,3 @@
-// biome-ignore-all lint/correctness/useExhaustiveDependencies: a run grows in place; what makes these due again is named by its numbers
 import { useMemo } from 'preact/hooks';
 import { ENTRY_GROUPS, type EntryGroup } from '../../fold/entry-groups.ts';
 import { groupCounts } from '../../fold/entry-list.ts';

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/correctness/useExhaustiveDependencies: a run grows in place; what makes these due again is named by its numbers
 import { useEffect, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { createEntrySearch, type EntrySearch } from '../../fold/entry-search.ts';

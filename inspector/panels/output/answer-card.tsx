@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { counted, grouped, shortly, visible } from '../../shown/text.ts';
-import { rounded } from '../context/operation-words.ts';
-import { LongText } from './long-text.tsx';
+import { counted, grouped, rounded, shortly, visible } from '../../shown/text.ts';
+import { LongText } from '../long-text.tsx';
 
 const MOST_SOURCES = 12;
 
@@ -12,7 +11,7 @@ export function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
   const tokens = usage.inputTokens + usage.outputTokens;
   return (
-    <section class="answer" aria-label="Answer">
+    <section class="card answer" aria-label="Answer">
       <header>
         <h2>Answer</h2>
         <span class={`pill ${status}`}>{status}</span>

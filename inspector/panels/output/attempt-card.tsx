@@ -5,8 +5,8 @@ import { fieldsOf } from '../../fold/reply-fields.ts';
 import { lastBegunBy } from '../../fold/sorted.ts';
 import type { RunView } from '../../shown/inspector.ts';
 import { counted, duration, shortly, visible } from '../../shown/text.ts';
-import { Mark } from '../mark.tsx';
-import { LongText } from './long-text.tsx';
+import { Icon } from '../icon.tsx';
+import { LongText } from '../long-text.tsx';
 import { ValueView, WhatIsWrong } from './value-view.tsx';
 
 interface Props {
@@ -27,18 +27,18 @@ export function AttemptCard({ view, attempt, moveTo }: Props) {
   const call = lastBegunBy(fold.spans.calls, span.from);
   const isOver = status !== 'under way';
   return (
-    <section class={`attempt ${status.replace(' ', '-')}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
+    <section class={`card attempt ${status.replace(' ', '-')}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
       <header>
         <h2>
           {span.task} <span class="muted">attempt {span.attempt}</span>
         </h2>
         <span class="status">
-          {MARKS[status] !== undefined && <Mark is={MARKS[status]} />} {status}
+          {MARKS[status] !== undefined && <Icon name={MARKS[status]} />} {status}
         </span>
       </header>
       <p class="muted">
         {call?.port === 'readReply' && <>call {call.call}, </>}
-        <button type="button" class="more" onClick={() => moveTo(span.from)}>
+        <button type="button" class="quiet" onClick={() => moveTo(span.from)}>
           entry {span.from}
         </button>
         , {counted(reply.chars, 'character')}

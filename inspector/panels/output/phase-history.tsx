@@ -13,7 +13,7 @@ export function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonl
       <ol>
         {phases.map(({ from, phase, status, summary }) => (
           <li key={from}>
-            <button type="button" class="more" onClick={() => moveTo(from)}>
+            <button type="button" class="quiet" onClick={() => moveTo(from)}>
               {phase}
             </button>{' '}
             {status !== 'done' && <span class={status === 'failed' ? 'wrong-word' : 'muted'}>{status}</span>}{' '}

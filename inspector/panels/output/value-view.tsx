@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { GrowingValue } from '../../fold/growing-value.ts';
 import type { Issues } from '../../fold/issues-by-place.ts';
 import { shortly } from '../../shown/text.ts';
-import { LongText } from './long-text.tsx';
+import { LongText } from '../long-text.tsx';
 
 interface Props {
   readonly value: GrowingValue;
@@ -70,7 +70,7 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
         </div>
       ))}
       {all.length > most && (
-        <button type="button" class="more" onClick={() => setWhole(!isWhole)}>
+        <button type="button" class="quiet" onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'show less' : `show all ${all.length}`}
         </button>
       )}

@@ -1,7 +1,6 @@
 import { lastBegunBy } from '../../fold/sorted.ts';
 import type { RunView } from '../../shown/inspector.ts';
-import { preciseTime } from '../../shown/precise-time.ts';
-import { duration } from '../../shown/text.ts';
+import { duration, preciseTime } from '../../shown/text.ts';
 
 /** Where the cursor stands, for the eye and for the ear. */
 export function positionText({ fold, at, count }: RunView): string {

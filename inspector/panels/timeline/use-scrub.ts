@@ -1,4 +1,3 @@
-// biome-ignore-all lint/correctness/useExhaustiveDependencies: a run grows in place; what makes these due again is named by its numbers
 import type { RefObject } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { oncePerFrame } from '../../shown/frame.ts';

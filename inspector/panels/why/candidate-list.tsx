@@ -1,13 +1,8 @@
 import type { ToldCandidate } from '../../fold/told-transition.ts';
 import { visible } from '../../shown/text.ts';
-import { Mark } from '../mark.tsx';
+import { Icon } from '../icon.tsx';
+import { VERDICTS } from '../verdicts.ts';
 import { SeenNumbers } from './seen-numbers.tsx';
-
-const VERDICTS = {
-  taken: { mark: 'check', word: 'taken' },
-  false: { mark: 'cross', word: 'false' },
-  'not-evaluated': { mark: 'dot', word: 'not evaluated' },
-} as const;
 
 /** All ways that there were, in their order: what each guard said, and by which numbers. */
 export function CandidateList({ candidates }: { readonly candidates: readonly ToldCandidate[] }) {
@@ -15,14 +10,14 @@ export function CandidateList({ candidates }: { readonly candidates: readonly To
     <ol class="candidates" aria-label="Candidates">
       {candidates.map(({ place, guard, name, verdict, saw, target }) => (
         <li key={place} class={verdict} aria-current={verdict === 'taken' ? 'true' : undefined}>
-          <Mark is={VERDICTS[verdict].mark} />
+          <Icon name={VERDICTS[verdict].icon} />
           <div>
             <div class="candidate">
               <span class="guard told" title={name ?? undefined}>
                 {visible(guard)}
               </span>
               <span class="way">
-                <Mark is="arrow" /> {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
+                <Icon name="leads" /> {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
               </span>
               <span class="verdict">{VERDICTS[verdict].word}</span>
             </div>

@@ -12,7 +12,7 @@ export function IgnoredList({ view, moveTo }: { readonly view: WhyView; readonly
       <ul>
         {events.map(({ seq, name, why }) => (
           <li key={seq}>
-            <button type="button" class="jump" onClick={() => moveTo(seq)} aria-current={seq === view.at}>
+            <button type="button" class="quiet" onClick={() => moveTo(seq)} aria-current={seq === view.at}>
               {seq}
             </button>{' '}
             <span class="told">{visible(name)}</span> <span class="muted">{why}</span>

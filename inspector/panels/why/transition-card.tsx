@@ -1,6 +1,6 @@
 import type { ToldTransition } from '../../fold/told-transition.ts';
 import { visible } from '../../shown/text.ts';
-import { Mark } from '../mark.tsx';
+import { Icon } from '../icon.tsx';
 import { CandidateList } from './candidate-list.tsx';
 
 interface Props {
@@ -15,9 +15,9 @@ export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
   const { seq, machine, event, source, target, description, candidates } = transition;
   const by = candidates.length > 1 ? candidates.find(({ verdict }) => verdict === 'taken') : undefined;
   return (
-    <section class="transition" aria-label="Transition">
+    <section class="card transition" aria-label="Transition">
       <p class="way-taken">
-        <span class="told">{visible(source.path)}</span> <Mark is="arrow" /> <span class="unseen">to</span>
+        <span class="told">{visible(source.path)}</span> <Icon name="leads" /> <span class="unseen">to</span>
         <b class="told">{target.length === 0 ? 'the same' : target.map(({ path }) => visible(path)).join(', ')}</b>
       </p>
       <p class="muted">
@@ -32,7 +32,7 @@ export function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
         {seq === at ? (
           <>entry {seq}</>
         ) : (
-          <button type="button" class="jump" onClick={() => moveTo(seq)}>
+          <button type="button" class="quiet" onClick={() => moveTo(seq)}>
             entry {seq}
           </button>
         )}

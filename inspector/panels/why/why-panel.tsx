@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { visible } from '../../shown/text.ts';
-import { Mark } from '../mark.tsx';
+import { Icon } from '../icon.tsx';
 import type { PanelProps } from '../panel-props.ts';
 import './why.css';
 import { transitionsAround } from '../../fold/transition-steps.ts';
@@ -28,10 +28,10 @@ export function WhyPanel({ inspector, view }: PanelProps) {
       <h2 class="told">{visible(heading)}</h2>
       <div class="steps">
         <Step to={earlier} moveTo={moveTo}>
-          <Mark is="back" /> Earlier
+          <Icon name="led-from" /> Earlier
         </Step>
         <Step to={later} moveTo={moveTo}>
-          Later <Mark is="arrow" />
+          Later <Icon name="leads" />
         </Step>
         <label>
           <input
@@ -50,11 +50,11 @@ export function WhyPanel({ inspector, view }: PanelProps) {
         <ol class="led" aria-label="Transitions that it led to">
           {led.map(({ seq, source, target }) => (
             <li key={seq}>
-              <button type="button" class="jump" onClick={() => moveTo(seq)}>
+              <button type="button" class="quiet" onClick={() => moveTo(seq)}>
                 {seq}
               </button>{' '}
               <span class="told">
-                {visible(source.name)} <Mark is="arrow" />{' '}
+                {visible(source.name)} <Icon name="leads" />{' '}
                 {target.length === 0 ? 'the same' : target.map((to) => visible(to.name)).join(', ')}
               </span>
             </li>

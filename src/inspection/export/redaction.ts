@@ -1,34 +1,35 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
 import { asRedacted, type Redact } from '../../journal/journal-line.ts';
+import { howeverWritten } from './however-written.ts';
 import { textsOf, withTexts } from './texts.ts';
 
 const REDACTED = '[redacted]';
 
 /** `/…/` with its flags is a regular expression, anything else a text as it stands. */
-const EXPRESSION = /^\/(?<source>.+)\/(?<flags>[imsu]*)$/su;
+const EXPRESSION = /^\/(?<source>.+)\/(?<flags>[dgimsuv]*)$/su;
 
 /** What puts `[redacted]` in place of each of these. Throws `invalid_option` for what is no expression, or would match everywhere. */
 export function redactionOf(patterns: readonly string[]): Redact {
-  const expressions = patterns.map(expressionOf);
+  const expressions = patterns.flatMap(expressionsOf);
   return (text) => expressions.reduce((left, expression) => left.replace(expression, REDACTED), text);
 }
 
-function expressionOf(pattern: string): RegExp {
-  const { source = pattern.replace(/[.*+?^${}()|[\]\\/]/gu, '\\$&'), flags = '' } =
-    EXPRESSION.exec(pattern)?.groups ?? {};
-  const expression = compiled(source, flags, pattern);
-  if (pattern === '' || expression.test(''))
-    throw new PostChainError(
-      'invalid_option',
-      `redact: got ${JSON.stringify(pattern)}, which is everywhere; wanted a text.`,
-    );
-  return expression;
+/** What looks like an expression may be a path, `/home/sim`: it is hidden as it stands, too. */
+function expressionsOf(pattern: string): readonly RegExp[] {
+  const { source, flags = '' } = EXPRESSION.exec(pattern)?.groups ?? {};
+  const expressions = pattern === '' ? [] : [new RegExp(howeverWritten(pattern), 'gu')];
+  if (source !== undefined) expressions.push(compiled(source, `g${flags.replace('g', '')}`, pattern));
+  if (expressions.length > 0 && !expressions.some((expression) => ''.search(expression) === 0)) return expressions;
+  throw new PostChainError(
+    'invalid_option',
+    `redact: got ${JSON.stringify(pattern)}, which is everywhere; wanted a text.`,
+  );
 }
 
 function compiled(source: string, flags: string, pattern: string): RegExp {
   try {
-    return new RegExp(source, `g${flags}`);
+    return new RegExp(source, flags);
   } catch (cause) {
     const why = (cause as Error).message;
     throw new PostChainError('invalid_option', `redact: got ${pattern}, no regular expression (${why}).`, { cause });

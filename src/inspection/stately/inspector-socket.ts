@@ -70,6 +70,13 @@ async function createSocket(url: string): Promise<Socket> {
 const messageOf = (event: unknown): string => (event as { message?: string }).message || 'the connection failed';
 
 function unreachable(url: string, why: string): PostChainError {
-  const message = `No inspector at ${url}: got "${why}"; wanted a WebSocket that takes the messages of Stately's inspector.`;
+  const message = `No inspector at ${shown(url)}: got "${why}"; wanted a WebSocket that takes the messages of Stately's inspector.`;
   return new PostChainError('invalid_option', message);
+}
+
+/** Passwords and tokens stand behind the host and before it. */
+function shown(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
 }

@@ -38,6 +38,8 @@ export interface MachineOutline {
 
 const MAX_STATES = 2000;
 const MAX_TRANSITIONS = 20_000;
+/** An id holds the names of all states around it. */
+const MAX_ID_CHARS = 2_000;
 /** Of one event in one state. */
 const MAX_CANDIDATES = 64;
 const TYPES: ReadonlySet<unknown> = new Set(['atomic', 'compound', 'parallel', 'final', 'history']);
@@ -52,7 +54,7 @@ interface Reading {
 /** A machine out of its configuration: read as XState reads it, but where XState would throw, the part is left out. */
 export function machineOutline(definition: Members): MachineOutline {
   const reading: Reading = { states: new Map(), configs: new Map(), transitions: 0, cut: false };
-  const id = textOf(definition['id']) || '(machine)';
+  const id = textOf(definition['id']).slice(0, MAX_ID_CHARS) || '(machine)';
   const root = readState(definition, id, null, id, reading);
   for (const [state, config] of reading.configs) readTransitions(state, config, reading);
   return { root, states: reading.states, cut: reading.cut };
@@ -65,7 +67,7 @@ function readState(
   path: string,
   all: Reading,
 ): StateOutline {
-  const id = textOf(config['id']) || path;
+  const id = textOf(config['id']).slice(0, MAX_ID_CHARS) || path;
   const children = Object.entries(membersOf(config['states'])).filter(([, child]) => isMembers(child));
   const state: StateOutline = {
     id,
@@ -84,9 +86,9 @@ function readState(
   all.configs.set(state, config);
   for (const [name, child] of children) {
     const below = `${path}.${name}`;
-    if (all.states.size >= MAX_STATES) all.cut = true;
-    else if (!all.states.has(textOf(membersOf(child)['id']) || below))
-      state.children.set(name, readState(membersOf(child), name, state, below, all));
+    const called = textOf(membersOf(child)['id']) || below;
+    if (all.states.size >= MAX_STATES || below.length > MAX_ID_CHARS || called.length > MAX_ID_CHARS) all.cut = true;
+    else if (!all.states.has(called)) state.children.set(name, readState(membersOf(child), name, state, below, all));
   }
   return state;
 }

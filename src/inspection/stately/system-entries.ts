@@ -19,13 +19,16 @@ export type SystemFact =
  * The journal of a system. The types of a journal's entries know the events and the state of a chain only; whoever reads a system takes
  * both as JSON of any shape, so this is the one place where the types are put aside.
  */
-export function createSystemEntries(limit: number) {
+export function createSystemEntries(limit: number, maxChars: number) {
   const entries: JournalEntry[] = [];
+  let chars = 0;
   return {
     entries: entries as readonly JournalEntry[],
     /** False where the journal is full. */
     append(fact: SystemFact, atMs: number): boolean {
-      if (entries.length >= limit) return false;
+      if (entries.length >= limit || chars > maxChars) return false;
+      // A keyframe shares what it holds with the changes before it.
+      if (fact.type !== 'keyframe') chars += JSON.stringify(fact).length;
       entries.push({ ...fact, seq: entries.length, atMs } as unknown as JournalEntry);
       return true;
     },

@@ -38,8 +38,11 @@ export interface SystemLimits {
   /** That live at the same time. */
   readonly actors: number;
   readonly entries: number;
+  /** Of all entries, as JSON. */
+  readonly chars?: number;
 }
 
+const MAX_CHARS = 64_000_000;
 const LIMITS: SystemLimits = { actors: 1000, entries: 200_000 };
 const OVER: Readonly<Record<string, RunStatus>> = { done: 'completed', error: 'degraded', stopped: 'cancelled' };
 const INIT = 'xstate.init';
@@ -49,7 +52,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
   const actors = createActorBook(limits.actors);
   const charts = createChartBook();
   const noticed = nothingNoticed();
-  const { entries, append: appendAt } = createSystemEntries(limits.entries);
+  const { entries, append: appendAt } = createSystemEntries(limits.entries, limits.chars ?? MAX_CHARS);
   let title = rootId;
   let status: RunStatus = 'running';
   let ended = false;

@@ -6,15 +6,10 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { build } from 'vite';
 import { bakedDrawings } from '../../../inspector/chart/baked-drawings.ts';
-import { chartOf } from '../../../src/diagram/chart.ts';
-import { machinesByName } from '../../../src/diagram/machines.ts';
-import type { RunCharts } from '../../../src/inspection/wire.ts';
+import { runCharts } from '../../../src/inspection/run-charts.ts';
 
 /** The charts of a run of PostChain, as its server tells them. */
-export const ownCharts: RunCharts = {
-  charts: ['chain', 'action', 'attempt'].map((name) => chartOf(machinesByName[name] as never)),
-  invoked: { action: 'actionLoop', attempt: 'attempt' },
-};
+export const ownCharts = runCharts();
 
 /** The page of the tests, built into a folder of its own. */
 export async function buildChartPage(): Promise<{ readonly folder: string; readonly remove: () => Promise<void> }> {

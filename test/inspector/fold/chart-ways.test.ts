@@ -5,22 +5,24 @@ import { chartWaysOf } from '../../../inspector/fold/chart-ways.ts';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Chart } from '../../../src/diagram/chart.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { definitions, foldOf, type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
+import { folded } from '../rig/folded.ts';
+import { definitions, type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
 
 const byMachine = new Map<string, readonly AnyTransitionDefinition[]>(
   [chainMachine, attemptMachine, actionMachine].map((machine) => [machine.id, definitions(machine as AnyStateMachine)]),
 );
 
-type Journal = Parameters<typeof foldOf>[0];
+type Journal = readonly JournalEntry[];
 
 /** Every transition of the journal is the one that the machine took. Gives which were. */
 function everyWayIsTheRealOne(journal: Journal, steps: readonly RealStep[]): string[] {
   const ways = chartWaysOf(runCharts.charts);
-  const { transitions } = foldOf(journal);
+  const { transitions } = folded(journal).fold;
   const wayAt = new Map(transitions.ways.flatMap((way) => way.seqs.map((seq) => [seq, way] as const)));
   // The first steps were taken before anybody could watch.
   const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);

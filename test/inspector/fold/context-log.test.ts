@@ -1,30 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contextAt, rememberedState } from '../../../inspector/fold/context-at.ts';
+import { contextAt } from '../../../inspector/fold/context-at.ts';
 import { contextRows, versionBefore } from '../../../inspector/fold/context-rows.ts';
-import { createRunFold } from '../../../inspector/fold/run-fold.ts';
-import { createRunLog } from '../../../inspector/log/run-log.ts';
+import { stateAt } from '../../../inspector/fold/state-at.ts';
 import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context-document.ts';
 import { contextHistory } from '../../../src/journal/context-history.ts';
 import { listOperations } from '../../../src/journal/context-report.ts';
-import { stateAt } from '../../../src/journal/state-at.ts';
+import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { playToEnd } from '../../support/random-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';
-
-function foldOf(entries: readonly JournalEntry[]) {
-  const log = createRunLog();
-  const fold = createRunFold();
-  log.add(
-    entries.map((entry) => JSON.stringify(entry)),
-    fold.take,
-  );
-  return { log, fold };
-}
+import { folded } from '../rig/folded.ts';
 
 const start = startScripted().run.journal[0] as JournalEntry;
 
@@ -77,7 +67,7 @@ describe('what was done to a context', () => {
   it('gives at every entry the messages that the journal so far gives, whichever is asked for first', () => {
     fc.assert(
       fc.property(aJournal, fc.infiniteStream(fc.nat()), (entries, asked) => {
-        const { fold } = foldOf(entries);
+        const { fold } = folded(entries);
         for (const [place, entry] of entries.entries()) {
           const seq = place % 2 === 0 ? entry.seq : (asked.next().value ?? 0) % entries.length;
           expect(fold.context.messagesAt(seq)).toEqual(contextOf(contextHistory(entries.slice(0, seq + 1))));
@@ -95,7 +85,7 @@ describe('what was done to a context', () => {
       start,
       { type: 'operations', phase: 'action', step: 1, seq: 1, atMs: 0, applied },
     ] as JournalEntry[];
-    const { fold } = foldOf(entries);
+    const { fold } = folded(entries);
     expect(fold.context.messagesAt(1)).toEqual(contextOf(contextHistory(entries)));
     expect(fold.context.messagesAt(1)).toHaveLength(335);
   });
@@ -103,7 +93,7 @@ describe('what was done to a context', () => {
   it('lists what is there as it is, in its order, and what was pruned as it last stood', () => {
     fc.assert(
       fc.property(aJournal, (entries) => {
-        const { log, fold } = foldOf(entries);
+        const { log, fold } = folded(entries);
         for (const { seq } of entries) {
           const { messages } = contextAt(log, fold, seq);
           const rows = contextRows(fold.context, messages, seq);
@@ -130,12 +120,12 @@ describe('the context of a run', () => {
         const run = chain.run(fullRunOptions(full));
         await playToEnd(run, clock, full.random.words);
         const entries = run.journal;
-        const { log, fold } = foldOf(entries);
+        const { log, fold } = folded(entries);
         const kept = new Map<number, unknown>();
         for (let times = 0; times < 40; times += 1) {
           const seq = (asked.next().value ?? 0) % entries.length;
-          const state = rememberedState(log, fold.places, seq);
-          expect(state).toEqual(stateAt(entries, seq));
+          const state = stateAt(log, fold.places, seq);
+          expect(state).toEqual(stateOf(entries, seq));
           kept.set(seq, state);
           const { by, messages } = contextAt(log, fold, seq);
           expect(by).toBe(state === null ? 'operations' : 'states');
@@ -149,7 +139,7 @@ describe('the context of a run', () => {
   it('is one and the same object as long as nothing changes, so that nothing is drawn anew', async () => {
     const { run } = startScripted({}, { journals: memoryJournals() });
     await run.answer;
-    const { log, fold } = foldOf(run.journal);
+    const { log, fold } = folded(run.journal);
     const deltas = fold.places.of('text-delta');
     const first = deltas[0] ?? 0;
     expect(contextAt(log, fold, first + 1)).toBe(contextAt(log, fold, first));

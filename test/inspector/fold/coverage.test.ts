@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coverageOf } from '../../../inspector/fold/coverage.ts';
+import type { RunFold } from '../../../inspector/fold/run-fold.ts';
 import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { foldOf, realPlace, watchRun } from '../rig/watched-run.ts';
+import { folded } from '../rig/folded.ts';
+import { realPlace, watchRun } from '../rig/watched-run.ts';
 
 describe('coverage of the charts', () => {
   it('counts what the machines took, up to an entry, and grows with every run', async () => {
-    const folds: ReturnType<typeof foldOf>[] = [];
+    const folds: RunFold[] = [];
     let before = 0;
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
@@ -17,7 +19,7 @@ describe('coverage of the charts', () => {
           steps = watchRun(started).steps;
         });
         for (const { machine, taken } of steps) distinct.add(`${machine} ${realPlace(taken)}`);
-        const fold = foldOf(run.journal);
+        const fold = folded(run.journal).fold;
         folds.push(fold);
         const { transitions } = fold;
         const whole = coverageOf(runCharts.charts, [{ transitions, until: run.journal.length }]);

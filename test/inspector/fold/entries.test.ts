@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { groupOf, originOf } from '../../../inspector/fold/entry-groups.ts';
-import { entryLine } from '../../../inspector/fold/entry-line.ts';
 import { createGroupFilter, groupCounts, listOf } from '../../../inspector/fold/entry-list.ts';
 import { createEntrySearch } from '../../../inspector/fold/entry-search.ts';
+import { entryLine } from '../../../inspector/shown/entry-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { NOTES, STIMULI } from '../../../machines/contracts/journal-entry.ts';
-import { folded, someRuns } from '../rig/recorded.ts';
+import { folded } from '../rig/folded.ts';
+import { someRuns } from '../rig/runs.ts';
 
 const runs = await someRuns(40, 13);
 const HIDDEN = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2066-\u2069]/u;

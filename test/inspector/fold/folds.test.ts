@@ -5,7 +5,8 @@ import { stateAt } from '../../../inspector/fold/state-at.ts';
 import { createTimeLine, LONGEST_GAP_MS } from '../../../inspector/fold/time-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
-import { folded, someRuns } from '../rig/recorded.ts';
+import { folded } from '../rig/folded.ts';
+import { someRuns } from '../rig/runs.ts';
 
 const runs = await someRuns(60, 7);
 const ascending = fc

@@ -8,7 +8,7 @@ import { replyAt } from '../../../inspector/fold/reply-at.ts';
 import { fieldsOf, REPLY_FIELDS } from '../../../inspector/fold/reply-fields.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
-import { folded } from '../rig/recorded.ts';
+import { folded } from '../rig/folded.ts';
 import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
 
 const entries = recorded(await stumbling());

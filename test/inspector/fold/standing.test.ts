@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { standingAt } from '../../../inspector/fold/standing.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { foldOf, type RealStanding, type RealStep, watchRun } from '../rig/watched-run.ts';
+import { folded } from '../rig/folded.ts';
+import { type RealStanding, type RealStep, watchRun } from '../rig/watched-run.ts';
 
 interface Watched {
   readonly steps: readonly RealStep[];
@@ -12,8 +14,8 @@ interface Watched {
 }
 
 /** After every step that a machine took, and whenever the chain had come to rest, the charts stand where the machines really did. */
-function standsAsItReallyDid(journal: Parameters<typeof foldOf>[0], { steps, standings }: Watched): void {
-  const { transitions } = foldOf(journal);
+function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, standings }: Watched): void {
+  const { transitions } = folded(journal).fold;
   const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
   for (const [at, { machine, leaves }] of steps.entries()) {
     const { leaf, active } = standingAt(transitions, runCharts, watched[at] ?? -1);

@@ -6,11 +6,11 @@ import { type Measure, NOTHING, stateMeasuresOf } from '../../../inspector/fold/
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { foldOf } from '../rig/watched-run.ts';
+import { folded } from '../rig/folded.ts';
 
 /** The same by walking over all entries, one by one. */
 function walked(entries: readonly JournalEntry[], until: number): Map<string, Measure> {
-  const { transitions } = foldOf(entries);
+  const { transitions } = folded(entries).fold;
   const sums = new Map<string, Measure>();
   const add = (key: string, more: Partial<Measure>): void => {
     const sum = sums.get(key) ?? NOTHING;
@@ -58,7 +58,7 @@ describe('what went on in each state', () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
         const { run } = await playRandomRun(random);
-        const fold = foldOf(run.journal);
+        const fold = folded(run.journal).fold;
         const measures = stateMeasuresOf(fold, runCharts);
         const until = Math.floor(share * (run.journal.length - 1));
         const expected = walked(run.journal, until);
@@ -95,7 +95,7 @@ describe('what went on in each state', () => {
           left = next.next().value ?? 1;
         }
         const last = run.journal.length - 1;
-        const [grown, whole] = [stateMeasuresOf(fold, runCharts), stateMeasuresOf(foldOf(run.journal), runCharts)];
+        const [grown, whole] = [stateMeasuresOf(fold, runCharts), stateMeasuresOf(folded(run.journal).fold, runCharts)];
         for (const { id, states } of runCharts.charts)
           for (const { id: state } of states) expect(grown.by(id, state, last)).toEqual(whole.by(id, state, last));
       }),
@@ -109,7 +109,7 @@ describe('what went on in each state', () => {
     const { run } = await playRandomRun(random);
     const ends = run.journal.filter((entry) => entry.type === 'attempt-end');
     const last = run.journal.length - 1;
-    const root = stateMeasuresOf(foldOf(run.journal), runCharts).by('postChain', 'postChain', last);
+    const root = stateMeasuresOf(folded(run.journal).fold, runCharts).by('postChain', 'postChain', last);
     expect(root.tokens).toBe(ends.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0));
     expect(root.ms).toBe((run.journal.at(-1)?.atMs ?? 0) - (run.journal[0]?.atMs ?? 0));
     expect(root.visits).toBe(1);

@@ -9,7 +9,7 @@ import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support
 import { playToEnd } from '../../support/random-runs.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/recorded.ts';
+import { folded } from '../rig/folded.ts';
 import { manual, play, recorded } from '../rig/rich-runs.ts';
 
 type Kind = StimulusOutcome['kind'];

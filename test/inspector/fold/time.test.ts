@@ -5,7 +5,8 @@ import { played, SPEEDS, usualSpeed } from '../../../inspector/fold/playing.ts';
 import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
 import { timeAxis } from '../../../inspector/fold/time-axis.ts';
 import { panned, showing, windowOf, zoomed } from '../../../inspector/fold/time-window.ts';
-import { folded, someRuns } from '../rig/recorded.ts';
+import { folded } from '../rig/folded.ts';
+import { someRuns } from '../rig/runs.ts';
 
 const runs = await someRuns(40, 11);
 

@@ -5,7 +5,7 @@ import type { SeenNumber } from '../../../inspector/fold/verdict-numbers.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/recorded.ts';
+import { folded } from '../rig/folded.ts';
 import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
 
 const runs = await Promise.all([plain(), stumbling(), manual()].map(async (run) => recorded(await run)));

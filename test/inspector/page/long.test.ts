@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { recorded, stumbling } from '../rig/rich-runs.ts';
-import { longRun } from '../rig/runs.ts';
+import { longRun } from './long-run.ts';
 import { browserFor, followedTo, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
 import { storeOf } from './page-runs.ts';
 

@@ -135,7 +135,7 @@ describe.skipIf(browser === null)('time travel in the page', () => {
       const shown = await messagesOf(page);
       expect(shown.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
       for (const [place, { content }] of messages.entries())
-        expect(visible(content.slice(0, 280)).startsWith(shown[place]?.text ?? '?')).toBe(true);
+        expect(visible(content.slice(0, 420)).startsWith(shown[place]?.text ?? '?')).toBe(true);
     }
   }, 60_000);
 

@@ -1,60 +1,27 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { complaintsOf } from '../../examples/react/page-rig.ts';
-import { startBrowser } from '../../support/browser.ts';
-import { barriersIn } from '../rig/barriers.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { complaintsIn } from '../rig/axe.ts';
 import { threeHeldRuns } from '../rig/held-runs.ts';
-import { serveRuns } from '../rig/runs-page.ts';
+import { pageTests } from '../rig/page-tests.ts';
+import { buildPlayedPage, openHeldRuns } from '../rig/played-page.ts';
 
-const browser = await startBrowser();
-if (typeof browser === 'string') process.stderr.write(`skipped: comparing runs in a page. ${browser}\n`);
-
-const folder = await mkdtemp(join(tmpdir(), 'postchain-compare-'));
+const tests = await pageTests('comparing runs in a page');
 const runs = await threeHeldRuns();
-const site = typeof browser === 'string' ? null : await serveRuns(runs, folder);
 
-afterAll(async () => {
-  if (typeof browser !== 'string') await browser.close();
-  await site?.stop();
-  await rm(folder, { recursive: true });
-});
+beforeAll(() => buildPlayedPage(tests), 60_000);
 
-async function open(width = 1280, held = runs): Promise<Page> {
-  if (typeof browser === 'string' || site === null) throw new Error(String(browser));
-  const page = await browser.newPage({ viewport: { width, height: 720 } });
-  page.setDefaultTimeout(10_000);
-  const complaints = complaintsOf(page, site.url);
-  await page.route('**/runs.json', (route) => route.fulfill({ json: held }));
-  await page.goto(`${site.url}/`);
-  await page.getByRole('tabpanel').waitFor();
-  onTestFinished(async () => {
-    await page.close();
-    expect(complaints).toEqual([]);
-  });
-  return page;
-}
+const open = (width = 1280, held = runs): Promise<Page> => openHeldRuns(tests, held, 'panel=compare', width);
 
 async function compareWith(page: Page, runId: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Second run' }).selectOption(runId);
   await page.getByRole('heading', { name: 'First difference' }).waitFor();
 }
 
-const cursorOf = (page: Page): Promise<number | null> =>
-  page.evaluate(
-    () =>
-      (window as unknown as { rig: { inspector: { cursor: { value: number | null } } } }).rig.inspector.cursor.value,
-  );
+const cursorOf = (page: Page): Promise<number | null> => page.evaluate(() => window.inspector.cursor.value);
 
-const chosenIn = (page: Page): Promise<string | null> =>
-  page.evaluate(
-    () =>
-      (window as unknown as { rig: { inspector: { chosen: { value: string | null } } } }).rig.inspector.chosen.value,
-  );
+const chosenIn = (page: Page): Promise<string | null> => page.evaluate(() => window.inspector.chosen.value);
 
-describe.skipIf(typeof browser === 'string')('comparing runs in the page', () => {
+describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
   it('marks the guard that parted a run and its fork, and says what the fork changed', async () => {
     const page = await open();
     await compareWith(page, 'run-1');
@@ -138,7 +105,7 @@ describe.skipIf(typeof browser === 'string')('comparing runs in the page', () =>
         .click();
       for (const theme of ['light', 'dark']) {
         await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
-        expect(await barriersIn(page)).toEqual([]);
+        expect(await complaintsIn(page)).toEqual([]);
         if (process.env['SHOTS'])
           await page.screenshot({ path: `${process.env['SHOTS']}/compare-${width}-${theme}.png` });
       }
@@ -150,7 +117,7 @@ describe.skipIf(typeof browser === 'string')('comparing runs in the page', () =>
   });
 });
 
-describe.skipIf(typeof browser === 'string')('a test of a run, copied', () => {
+describe.skipIf(tests.areSkipped)('a test of a run, copied', () => {
   it('gives its text selected where nothing can be copied, and says where the recording must stand', async () => {
     const page = await open();
     await page.evaluate(() => {
@@ -164,7 +131,7 @@ describe.skipIf(typeof browser === 'string')('a test of a run, copied', () => {
     expect(await dialog.innerText()).toMatch(/\.\/run\.jsonl[\s\S]*postchain replay run-0 --vitest run\.test\.ts/);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Copy test');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Copy test');
   });
 
   it('is copied where it can be', async () => {

@@ -1,41 +1,24 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { shortly } from '../../../inspector/shown/text.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { complaintsOf, contrastsOf, nameless, overflowing } from '../../examples/react/page-rig.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { contrastsOf, nameless, overflowing } from '../../examples/react/page-rig.ts';
 import { filePage } from '../rig/file-page.ts';
+import { pageTests } from '../rig/page-tests.ts';
 import { fullRun } from '../rig/runs.ts';
 
-const browser = await startBrowser();
-if (typeof browser === 'string') process.stderr.write(`skipped: the timeline and the events. ${browser}\n`);
-const folder = await mkdtemp(join(tmpdir(), 'postchain-time-'));
+const { areSkipped, folder, newPage } = await pageTests('the timeline and the events');
 /** Retries, waits, a failed phase, tools, a session and a word of the user's. */
 const entries = await fullRun(9);
 let address = '';
 
 /** As the build left it. */
 beforeAll(() => {
-  if (typeof browser !== 'string') address = filePage(entries, folder);
-});
-
-afterAll(async () => {
-  if (typeof browser !== 'string') await browser.close();
-  await rm(folder, { recursive: true });
+  if (!areSkipped) address = filePage(entries, folder);
 });
 
 async function open(at: number | null = 0, viewport = { width: 1280, height: 720 }): Promise<Page> {
-  if (typeof browser === 'string') throw new Error(browser);
-  const page = await browser.newPage({ viewport });
-  page.setDefaultTimeout(10_000);
-  const complaints = complaintsOf(page, 'file:');
-  onTestFinished(async () => {
-    await page.close();
-    expect(complaints).toEqual([]);
-  });
+  const page = await newPage({ viewport });
   await page.goto(`${address}#panel=events${at === null ? '' : `&at=${at}`}`);
   await page.locator('.event-row.at').waitFor();
   return page;
@@ -50,7 +33,7 @@ const seqsOf = (type: string): readonly number[] =>
 /** Waits for the cursor to come to an entry. */
 const standsAt = (page: Page, seq: number) => expect.poll(() => cursorOf(page)).toBe(seq);
 
-describe.skipIf(typeof browser === 'string')('the timeline', () => {
+describe.skipIf(areSkipped)('the timeline', () => {
   it('steps by entries, transitions, phases and cycles, to both ends, and says where it stands', async () => {
     const page = await open();
     const press = async (key: string, seq: number): Promise<void> => {
@@ -157,7 +140,7 @@ describe.skipIf(typeof browser === 'string')('the timeline', () => {
   });
 });
 
-describe.skipIf(typeof browser === 'string')('the events', () => {
+describe.skipIf(areSkipped)('the events', () => {
   it('are all listed, with those after the cursor marked; a click and Enter move it', async () => {
     const page = await open(20);
     const list = page.getByRole('listbox', { name: 'Events' });
@@ -224,7 +207,7 @@ describe.skipIf(typeof browser === 'string')('the events', () => {
     const names = await detail.locator('.json > ul > li > .name, .json > ul > li > .branch > .name').allTextContents();
     expect(names).toEqual(Object.keys(start));
     await detail.getByRole('button', { name: /^limits/ }).click();
-    expect(await detail.textContent()).toContain(`maxCycles ${start.limits.maxCycles}`);
+    expect(await detail.textContent()).toContain(`maxCycles: ${start.limits.maxCycles}`);
     await detail.getByRole('button', { name: /entry 0/ }).click();
     expect(await detail.locator('.json').count()).toBe(0);
     expect(shortly(start.type, 24)).toBe('run-start');

@@ -1,25 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { complaintsIn } from '../rig/axe.ts';
 import { filePage } from '../rig/file-page.ts';
+import { pageTests } from '../rig/page-tests.ts';
 import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
 
-const browser = await startBrowser();
-if (typeof browser === 'string') process.stderr.write(`skipped: the why card and the output. ${browser}\n`);
-
-const folder = await mkdtemp(join(tmpdir(), 'postchain-why-'));
+const { areSkipped, folder, newPage } = await pageTests('the why card and the output');
 const stumbled = recorded(await stumbling());
 const directed = recorded(await manual());
-
-afterAll(async () => {
-  if (typeof browser !== 'string') await browser.close();
-  await rm(folder, { recursive: true });
-});
 
 interface Shown {
   readonly panel: 'why' | 'output';
@@ -32,37 +21,18 @@ async function open(
   entries: readonly JournalEntry[],
   { panel, at, theme = 'light', width = 1280 }: Shown,
 ): Promise<Page> {
-  if (typeof browser === 'string') throw new Error(browser);
-  const page = await browser.newPage({ viewport: { width, height: 720 }, colorScheme: theme });
-  page.setDefaultTimeout(10_000);
-  const complaints: string[] = [];
-  page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  const page = await newPage({ viewport: { width, height: 720 }, colorScheme: theme });
   await page.goto(`${filePage(entries, folder)}#panel=${panel}${at === undefined ? '' : `&at=${at}`}`);
   await page.locator(`.${panel}`).waitFor();
-  onTestFinished(async () => {
-    await page.close();
-    expect(complaints).toEqual([]);
-  });
   return page;
 }
 
 const seqOf = (entries: readonly JournalEntry[], is: (entry: JournalEntry) => boolean): number =>
   entries.find(is)?.seq ?? Number.NaN;
 
-/** What axe finds wrong in the panel: contrast, names, roles. */
-async function faults(page: Page): Promise<readonly string[]> {
-  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as typeof globalThis & { axe: typeof import('axe-core') };
-    const { violations } = await axe.run('#panel');
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 120)}`));
-  });
-}
-
 const panelOf = (page: Page) => page.getByRole('tabpanel');
 
-describe.skipIf(typeof browser === 'string')('the why card', () => {
+describe.skipIf(areSkipped)('the why card', () => {
   it('shows where a run has ended why, with all candidates and the numbers that each saw', async () => {
     const page = await open(stumbled, { panel: 'why' });
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Why did it end degraded?');
@@ -109,7 +79,7 @@ describe.skipIf(typeof browser === 'string')('the why card', () => {
   });
 });
 
-describe.skipIf(typeof browser === 'string')('the output', () => {
+describe.skipIf(areSkipped)('the output', () => {
   it('fills in as a reply comes, field by field', async () => {
     const deltas = stumbled.filter((entry) => entry.type === 'text-delta' && entry.attemptId === 's3.intention');
     const first = await open(stumbled, { panel: 'output', at: deltas[0]?.seq });
@@ -146,14 +116,14 @@ describe.skipIf(typeof browser === 'string')('the output', () => {
   });
 });
 
-describe.skipIf(typeof browser === 'string')('both of them', () => {
+describe.skipIf(areSkipped)('both of them', () => {
   it.each(['light', 'dark'] as const)(
     'can be read, in the %s theme too, and every control has a name',
     async (theme) => {
       for (const panel of ['why', 'output'] as const) {
         const at = panel === 'why' ? undefined : seqOf(stumbled, ({ type }) => type === 'recovery');
         const page = await open(stumbled, { panel, at, theme });
-        expect(await faults(page)).toEqual([]);
+        expect(await complaintsIn(page)).toEqual([]);
       }
     },
   );

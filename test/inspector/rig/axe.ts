@@ -4,19 +4,12 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-interface Axe {
-  run(
-    part: string,
-  ): Promise<{ readonly violations: readonly { id: string; impact: string; nodes: { html: string }[] }[] }>;
-}
-
-/** What axe-core finds serious or critical in a part of a page, a line each. */
-export async function complaintsIn(page: Page, part: string): Promise<readonly string[]> {
-  await page.evaluate(axe);
+/** What axe-core finds wrong in a part of a page, a line each: contrast, names, roles. */
+export async function complaintsIn(page: Page, part = '#panel'): Promise<readonly string[]> {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe);
   return page.evaluate(async (selector) => {
-    const { violations } = await (globalThis as unknown as { readonly axe: Axe }).axe.run(selector);
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+    const { axe: tester } = window as unknown as { readonly axe: typeof import('axe-core') };
+    const { violations } = await tester.run(selector);
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
   }, part);
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
-import { playToEnd } from '../../support/random-runs.ts';
+import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../support/random-runs.ts';
 
 /** A run on the real charts in which everything happens that can: retries, failures, tools, a session, words of the user's. */
 export async function fullRun(seed: number): Promise<readonly JournalEntry[]> {
@@ -14,46 +14,17 @@ export async function fullRun(seed: number): Promise<readonly JournalEntry[]> {
   return run.journal;
 }
 
-/** Members that count on through a run, by how much each of them grows in one pass. */
-interface Pass {
-  readonly seq: number;
-  readonly atMs: number;
-  readonly calls: number;
-  readonly cycles: number;
-  readonly steps: number;
+/** A random run with its states, as a journal file has it. */
+async function record(random: RandomRun): Promise<readonly JournalEntry[]> {
+  const { chain, clock } = randomChain(random, { journals: memoryJournals() });
+  const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
+  await playToEnd(run, clock, random.words);
+  return JSON.parse(JSON.stringify(run.journal));
 }
 
-/** So many entries of a run as long as that: a real one, again and again, each time with new numbers, on a clock that always goes on. */
-export function longRun(entries: readonly JournalEntry[], count: number): readonly JournalEntry[] {
-  const [start, ...rest] = entries;
-  if (start === undefined) throw new Error('no entries');
-  const body = rest.filter(({ type }) => type !== 'run-end' && type !== 'answer' && type !== 'keyframe');
-  const most = (number: (entry: JournalEntry) => number): number => Math.max(...body.map(number)) + 1;
-  const pass: Pass = {
-    seq: body.length,
-    atMs: 3 * body.length,
-    calls: most((entry) => ('call' in entry ? entry.call : -1)),
-    cycles: most((entry) => ('cycle' in entry ? entry.cycle : 0)) - 1,
-    steps: most((entry) => ('step' in entry ? entry.step : 0)) - 1,
-  };
-  const made: JournalEntry[] = [start];
-  for (let turn = 0; made.length < count - 1; turn += 1)
-    body.forEach((entry, place) => {
-      if (made.length < count - 1) made.push(again(entry, turn, place, pass));
-    });
-  const end = entries.at(-1);
-  if (end !== undefined) made.push({ ...end, seq: made.length, atMs: (made.at(-1)?.atMs ?? 0) + 1 });
-  return made;
-}
-
-function again(entry: JournalEntry, turn: number, place: number, pass: Pass): JournalEntry {
-  return {
-    ...entry,
-    seq: 1 + turn * pass.seq + place,
-    atMs: 1 + turn * pass.atMs + place * 3,
-    ...('call' in entry && { call: entry.call + turn * pass.calls }),
-    ...('cycle' in entry && { cycle: entry.cycle + turn * pass.cycles }),
-    ...('step' in entry && { step: entry.step + turn * pass.steps }),
-    ...('attemptId' in entry && { attemptId: `${turn}.${entry.attemptId}` }),
-  } as JournalEntry;
+/** So many random runs; the same for the same seed. */
+export async function someRuns(numRuns: number, seed: number): Promise<readonly (readonly JournalEntry[])[]> {
+  const runs: (readonly JournalEntry[])[] = [];
+  for (const random of fc.sample(aRandomRun, { numRuns, seed })) runs.push(await record(random));
+  return runs;
 }

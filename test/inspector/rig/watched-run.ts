@@ -1,7 +1,5 @@
 import type { AnyActor, AnyStateMachine, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import { StateMachine } from 'xstate';
-import { createRunFold, type RunFold } from '../../../inspector/fold/run-fold.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';
 
 type Run = ScriptedRun['run'];
@@ -33,12 +31,6 @@ export function watchRun(run: Run): { readonly steps: RealStep[]; readonly stand
     standings.push({ count: run.journal.length, leaves: runningIn(run.actor as unknown as AnyActor) }),
   );
   return { steps, standings };
-}
-
-export function foldOf(entries: readonly JournalEntry[]): RunFold {
-  const fold = createRunFold();
-  for (const entry of entries) fold.take(entry);
-  return fold;
 }
 
 function runningIn(actor: AnyActor): Record<string, readonly string[]> {

@@ -82,6 +82,18 @@ describe('postchain run --inspect', () => {
     expect((await started.finished).code).toBe(130);
   });
 
+  it('SIGTERM ends it as soon as the answer so far is printed: nobody is there to look at it', async () => {
+    const model = await aWaitingModel('intention');
+    const started = aUser(model.env).start('run', 'Is it so?', '--model', 'good', '--inspect', '--json');
+    const page = await openPage(await addressIn(started));
+    const { chosen } = await page.runs(({ runs }) => runs.length === 1);
+    page.say({ type: 'open', runId: chosen ?? '', from: 0 });
+    await expect.poll(() => page.lines(chosen ?? '').length).toBeGreaterThan(3);
+    started.child.kill('SIGTERM');
+    expect((await started.finished).code).toBe(130);
+    expect(JSON.parse(started.text.stdout).metadata.reason).toBe('interrupted');
+  });
+
   it('lets the page stop the run, and is there for a run that goes on from another, too', async () => {
     const model = await aWaitingModel('intention');
     const user = aUser(model.env);

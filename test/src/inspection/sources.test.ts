@@ -93,6 +93,22 @@ describe('a system of another program', () => {
     await page.runs((list) => list.runs.length === 0);
   });
 
+  it('tells a page that does not read no more of its charts than the newest, and before what they show', async () => {
+    const { runs, url } = await serve();
+    const system = aSystem();
+    runs.add(system.source);
+    const page = await openPage(url);
+    page.say({ type: 'open', runId: 'system-1', from: 0 });
+    await expect.poll(() => page.all('charts').length).toBe(1);
+    for (let number = 0; number < 200; number += 1) system.grow(`chart-${number}`);
+    system.add({ seq: 0 });
+    await expect.poll(() => page.lines('system-1').length).toBe(1);
+    expect(page.all('charts').length).toBeLessThan(5);
+    const last = page.told.findLastIndex(({ type }) => type === 'charts');
+    expect(page.all('charts').at(-1)?.charts[0]?.id).toBe('chart-199');
+    expect(last).toBeLessThan(page.told.findIndex(({ type }) => type === 'entries'));
+  });
+
   it('can be told nothing, and is made no test', async () => {
     const { runs, url } = await serve();
     runs.add(aSystem().source);

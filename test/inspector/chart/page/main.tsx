@@ -1,6 +1,8 @@
 import { render } from 'preact';
 import { ChartView, type ChartViewProps } from '../../../../inspector/chart/chart-view.tsx';
-import { type Choice, type Marks, NO_MARKS } from '../../../../inspector/chart/marks.ts';
+import type { Choice } from '../../../../inspector/chart/choices.ts';
+import type { Marks } from '../../../../inspector/fold/marks.ts';
+import { PHASE_NAMES } from '../../../../inspector/fold/phase-names.ts';
 import '../../../../inspector/shown/colors.css';
 import '../../../../inspector/chart/chart.css';
 import '../../../../inspector/chart/chart-marks.css';
@@ -9,12 +11,8 @@ import '../../../../inspector/chart/chart-rows.css';
 import type { RunCharts } from '../../../../src/inspection/wire.ts';
 import './page.css';
 
-const HUES = Object.fromEntries(
-  ['action', 'experience', 'intention', 'observation', 'understanding', 'yield'].map((id) => [
-    id,
-    `var(--phase-${id})`,
-  ]),
-);
+const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
+const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null };
 
 /** Marks as JSON has them: lists in the place of sets, pairs in that of maps. */
 interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {

@@ -6,7 +6,7 @@ import { memoryJournals } from '../../../../src/journal/stores/memory-journals.t
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
 import { repliesWith, unsureAnswer } from '../../../support/replies.ts';
 import { scriptedChain, startScripted } from '../../../support/run-chain.ts';
-import { comparedRun } from '../../rig/compared-run.ts';
+import { comparedRun } from '../../rig/folded.ts';
 
 async function runWith(confidence: number, limits = {}): Promise<readonly JournalEntry[]> {
   const answer = unsureAnswer(1, { confidence });

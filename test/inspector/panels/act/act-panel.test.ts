@@ -1,34 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { startBrowser } from '../../../support/browser.ts';
 import { type Plan, settle, startScripted } from '../../../support/run-chain.ts';
 import { complaintsIn } from '../../rig/axe.ts';
-import { buildLivePage, type LivePage, openLivePage } from '../../rig/live-page.ts';
+import { pageTests } from '../../rig/page-tests.ts';
+import { buildPlayedPage, type LivePage, openLivePage } from '../../rig/played-page.ts';
 
-const browser = await startBrowser();
-if (typeof browser === 'string') process.stderr.write(`skipped: the act panel. ${browser}\n`);
+const tests = await pageTests('the act panel');
 
-const folder = await mkdtemp(join(tmpdir(), 'postchain-act-'));
-
-beforeAll(async () => {
-  if (typeof browser !== 'string') await buildLivePage(folder);
-}, 60_000);
-
-afterAll(async () => {
-  if (typeof browser !== 'string') await browser.close();
-  await rm(folder, { recursive: true });
-});
+beforeAll(() => buildPlayedPage(tests), 60_000);
 
 const LONG = 'A long story. '.repeat(100);
 const unsure: Plan = { yield: () => ({ ...replies.yield, confidence: 0.3 }) };
 
 /** A run in manual mode, played until it waits for its user, and a page on it. */
 async function open(history: readonly string[] = [], hash = ''): Promise<LivePage & { play(): Promise<void> }> {
-  if (typeof browser === 'string') throw new Error(browser);
   const { run } = startScripted(
     unsure,
     { journals: memoryJournals() },
@@ -37,23 +23,20 @@ async function open(history: readonly string[] = [], hash = ''): Promise<LivePag
       history: history.map((content) => ({ role: 'user', content })),
     },
   );
-  const live = await openLivePage(browser, folder, run, `panel=act${hash}`);
+  const live = await openLivePage(tests, run, `panel=act${hash}`);
   const play = async (): Promise<void> => {
     // A run that waits tells nothing more, whatever else is awaited.
     for (let told = -1; told < run.journal.length; await settle(50)) told = run.journal.length;
     await live.update();
   };
   await play();
-  onTestFinished(async () => {
-    run.cancel();
-    await live.page.close();
-  });
+  onTestFinished(() => run.cancel());
   return { ...live, play };
 }
 
 const sentOf = ({ page }: LivePage) => page.getByRole('region', { name: 'What was sent' });
 
-describe.skipIf(typeof browser === 'string')('the act panel', () => {
+describe.skipIf(tests.areSkipped)('the act panel', () => {
   it('asks for consent with a word of its own for a message, and shows that it was delivered', async () => {
     const live = await open([LONG, `Another ${LONG}`]);
     const { page, sent, play } = live;

@@ -1,23 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBrowser } from '../../../support/browser.ts';
-import type {} from '../../rig/live-page/main.ts';
-import { buildLivePage } from '../../rig/live-page.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { pageTests } from '../../rig/page-tests.ts';
+import { buildPlayedPage, openPlayedPage } from '../../rig/played-page.ts';
 
-const browser = await startBrowser();
-const folder = await mkdtemp(join(tmpdir(), 'postchain-actors-'));
+const tests = await pageTests('the contexts of actors');
 
-beforeAll(async () => {
-  if (typeof browser !== 'string') await buildLivePage(folder);
-}, 60_000);
-
-afterAll(async () => {
-  if (typeof browser !== 'string') await browser.close();
-  await rm(folder, { recursive: true });
-});
+beforeAll(() => buildPlayedPage(tests), 60_000);
 
 /** What a system of two actors tells: any JSON is a context. */
 const told = [
@@ -27,12 +14,9 @@ const told = [
   { type: 'state', changes: [{ path: ['messages'], value: { count: 3 } }] },
 ].map((fact, seq) => JSON.stringify({ ...fact, seq, atMs: seq }));
 
-describe.skipIf(typeof browser === 'string')('the context of a foreign system', () => {
+describe.skipIf(tests.areSkipped)('the context of a foreign system', () => {
   it('is that of its actors as trees, compared by paths; nothing can be told to it', async () => {
-    if (typeof browser === 'string') return;
-    const page = await browser.newPage();
-    page.setDefaultTimeout(10_000);
-    await page.goto(`${pathToFileURL(join(folder, 'index.html')).href}#run=x&at=0&panel=context`);
+    const page = await openPlayedPage(tests, 'run=x&at=0&panel=context');
     await page.evaluate((lines) => {
       const known = { runId: 'x', kind: 'system', title: 'Doors', startedAt: '', status: 'running' } as const;
       window.ear.connection('open');
@@ -51,6 +35,5 @@ describe.skipIf(typeof browser === 'string')('the context of a foreign system', 
     expect(await fields.innerText()).toContain('{"count": 3}');
     await page.getByRole('tab', { name: 'Act' }).click();
     expect(await page.getByRole('tabpanel').innerText()).toContain('This is a system of another program');
-    await page.close();
   });
 });

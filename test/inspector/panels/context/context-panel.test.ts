@@ -1,22 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
 import { contextOf, undo } from '../../../../machines/policies/context-document.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
-import { startBrowser } from '../../../support/browser.ts';
 import { complaintsIn } from '../../rig/axe.ts';
 import { filePage } from '../../rig/file-page.ts';
+import { pageTests } from '../../rig/page-tests.ts';
 import { LONG, NAUGHTY, toldRun } from './told-run.ts';
 
-const browser = await startBrowser();
-if (typeof browser === 'string') process.stderr.write(`skipped: the context panel. ${browser}\n`);
-
-const folder = await mkdtemp(join(tmpdir(), 'postchain-context-'));
+const { areSkipped, folder, newPage } = await pageTests('the context panel');
 const entries = await toldRun(true);
 const stateless = await toldRun(false);
 const asked = entries.find(({ type }) => type === 'consent-asked')?.seq ?? 0;
@@ -32,26 +26,11 @@ const manyMessages = entries.slice(0, 2).map((entry) => {
 });
 
 beforeAll(async () => {
-  if (typeof browser !== 'string')
-    await build({ configFile: 'inspector/vite.config.ts', mode: 'file', logLevel: 'error' });
+  if (!areSkipped) await build({ configFile: 'inspector/vite.config.ts', mode: 'file', logLevel: 'error' });
 }, 60_000);
 
-afterAll(async () => {
-  if (typeof browser !== 'string') await browser.close();
-  await rm(folder, { recursive: true });
-});
-
 async function open(at: number, run: readonly JournalEntry[] = entries): Promise<Page> {
-  if (typeof browser === 'string') throw new Error(browser);
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-  page.setDefaultTimeout(10_000);
-  const complaints: string[] = [];
-  page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  onTestFinished(async () => {
-    await page.close();
-    expect(complaints).toEqual([]);
-  });
+  const page = await newPage();
   await page.goto(`${filePage(run, folder)}#run=run-1&at=${at}&panel=context`);
   await page.getByRole('button', { name: 'Compare from here' }).waitFor();
   return page;
@@ -59,7 +38,7 @@ async function open(at: number, run: readonly JournalEntry[] = entries): Promise
 
 const messagesOf = (page: Page) => page.getByRole('list', { name: 'Messages' }).locator('> li');
 
-describe.skipIf(typeof browser === 'string')('the context panel', () => {
+describe.skipIf(areSkipped)('the context panel', () => {
   it('lists the messages of the state at the cursor, and no later one', async () => {
     const page = await open(asked);
     const state = stateAt(entries, asked);

@@ -83,6 +83,16 @@ describe('the bridge to an inspector', () => {
     await expect(statelyBridge(run, 'nonsense').done).rejects.toThrow('No inspector at nonsense');
   });
 
+  it('tells so without what is secret in the address', async () => {
+    const { done } = statelyBridge([], 'ws://ann:a-password@127.0.0.1:1/a-token/stately?key=a-key');
+    const { message } = await done.then(
+      () => new Error('it is there'),
+      (error: Error) => error,
+    );
+    expect(message).toContain('No inspector at ws://127.0.0.1:1');
+    expect(message).not.toMatch(/a-password|a-token|a-key/u);
+  });
+
   it('tells that the other side went away in the middle', async () => {
     const { server, url } = await openServer();
     server.on('connection', (socket) => socket.once('message', () => socket.close()));

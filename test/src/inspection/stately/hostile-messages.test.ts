@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decode } from '../../../../src/inspection/stately/decode.ts';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
+import type { SystemLimits } from '../../../../src/inspection/stately/system-journal.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
 
 const definition = {
@@ -33,7 +34,7 @@ const snapshot = (sessionId: string, value: unknown, members: object = {}, type 
   snapshot: { status: 'active', value, ...members },
 });
 
-function received(messages: Iterable<unknown>, limits?: { actors: number; entries: number }) {
+function received(messages: Iterable<unknown>, limits?: SystemLimits) {
   const receiver = statelyReceiver({ id: 'a', ...(limits && { limits }) });
   for (const message of messages) receiver.receive(typeof message === 'string' ? message : JSON.stringify(message));
   return receiver;
@@ -134,6 +135,16 @@ describe('messages that no inspector should send', () => {
 });
 
 describe('messages that were lost or came in another order', () => {
+  it('are no more than is kept, however long each is', () => {
+    const steps = Array.from({ length: 50 }, (_, at) =>
+      snapshot('x:0', 'a', { context: { text: `${at}`.repeat(500) } }, 'go'),
+    );
+    const [system] = received([actor('x:0'), ...steps], { actors: 10, entries: 1_000, chars: 10_000 }).systems;
+    expect(JSON.stringify(system?.entries).length).toBeLessThan(20_000);
+    expect(system?.entries.length).toBeGreaterThan(5);
+    expect(system?.info().fidelity).toContain('There were more messages than are kept: the latest are missing.');
+  });
+
   it('leave an actor without a beginning: it begins where it was announced, and that is said', () => {
     const [system] = received([
       actor('x:0', { snapshot: { status: 'active', value: 'b' } }),

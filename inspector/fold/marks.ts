@@ -28,18 +28,3 @@ export interface LastTransition {
   /** The same as its source where it leads nowhere. */
   readonly target: string;
 }
-
-export const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null };
-
-/** What is laid over the states: by their ids, a number to show, and how much that is, from 0 to 1. */
-export type Overlay = Readonly<Record<string, { readonly heat: number; readonly text: string }>>;
-
-/** How a transition is called among those never taken. */
-export function transitionKey(chartId: string, transition: number): string {
-  return `${chartId} ${transition}`;
-}
-
-/** What a person chose in the picture. */
-export type Choice =
-  | ({ readonly kind: 'state' } & Place)
-  | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };

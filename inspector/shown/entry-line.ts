@@ -1,13 +1,13 @@
 import type { CallEvent } from '../../machines/contracts/call-event.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { stateName } from '../shown/state-name.ts';
-import { shortly } from '../shown/text.ts';
-import { eventInWords } from './event-words.ts';
+import type { EntryOf } from '../fold/entry-of.ts';
+import { eventInWords } from '../fold/event-words.ts';
+import { stateName } from './state-name.ts';
+import { shortly } from './text.ts';
 
 const LINE_CHARS = 200;
 
-type Of<Type extends JournalEntry['type']> = Extract<JournalEntry, { readonly type: Type }>;
-type Teller<Type extends JournalEntry['type']> = (entry: Of<Type>) => string;
+type Teller<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => string;
 
 /** What each kind says in one line. What is left out here is told member by member. */
 const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
@@ -62,7 +62,7 @@ export function isBad(entry: JournalEntry): boolean {
 }
 
 /** From where to where, on what, and of each guard that was asked what it said and saw. */
-function transition({ machine, event, source, target, candidates }: Of<'transition'>): string {
+function transition({ machine, event, source, target, candidates }: EntryOf<'transition'>): string {
   const asked = candidates
     .filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated')
     .map(({ guard, verdict, inputs }) => `${guard} ${verdict === 'taken' ? 'taken' : 'false'}${inputsText(inputs)}`);
@@ -90,13 +90,13 @@ function callText(event: CallEvent): string {
 }
 
 /** In a system of other machines it says who was told. */
-function delivery({ event, ...entry }: Of<'delivery'>): string {
+function delivery({ event, ...entry }: EntryOf<'delivery'>): string {
   const { type, ...said } = event;
   const actor = 'actor' in entry ? ` to ${valueText(entry.actor)}` : '';
   return `${type}${actor} ${membersText(said)}`;
 }
 
-function operationsText(applied: Of<'operations'>['applied']): string {
+function operationsText(applied: EntryOf<'operations'>['applied']): string {
   const counts = new Map<string, number>();
   for (const { operation } of applied) counts.set(operation, (counts.get(operation) ?? 0) + 1);
   return [...counts].map(([operation, count]) => `${count} ${operation}`).join(', ') || 'nothing to do';

@@ -1,4 +1,4 @@
-import { visible } from '../../shown/text.ts';
+import { visible } from './text.ts';
 
 /** A value as JSON, cut to so many characters. No more of it is read than is shown. Undefined is nothing. */
 export function shortJson(value: unknown, chars: number): string {

@@ -1,22 +1,45 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { z } from 'zod';
 import { chainEventSchema } from '../../../machines/contracts/chain-event.ts';
 import type { Run } from '../../../src/runtime/run.ts';
 import { runCharts } from './file-page.ts';
-import type {} from './live-page/main.ts';
+import type { HeldRun } from './held-run.ts';
+import type { PageTests } from './page-tests.ts';
+import type {} from './played-page/main.ts';
 
 /** Builds the inspector's page with a source that a test plays. */
-export async function buildLivePage(outDir: string): Promise<void> {
+export async function buildPlayedPage({ areSkipped, folder }: PageTests): Promise<void> {
+  if (areSkipped) return;
   await build({
     configFile: 'inspector/vite.config.ts',
     mode: 'file',
-    root: 'test/inspector/rig/live-page',
+    root: 'test/inspector/rig/played-page',
     logLevel: 'error',
-    build: { outDir, emptyOutDir: true },
+    build: { outDir: folder, emptyOutDir: true },
   });
+}
+
+/** The page, to which nothing was told yet; `hash` says what it shows: `panel=act&at=3`. */
+export async function openPlayedPage({ newPage, folder }: PageTests, hash: string, width = 1280): Promise<Page> {
+  const page = await newPage({ viewport: { width, height: 720 } });
+  await page.goto(`${pathToFileURL(join(folder, 'index.html')).href}#${hash}`);
+  return page;
+}
+
+/** The page on runs that are over. */
+export async function openHeldRuns(
+  tests: PageTests,
+  runs: readonly HeldRun[],
+  hash: string,
+  width = 1280,
+): Promise<Page> {
+  const page = await openPlayedPage(tests, hash, width);
+  await page.evaluate((held) => window.hold(held), runs);
+  await page.getByRole('tabpanel').waitFor();
+  return page;
 }
 
 export interface LivePage {
@@ -30,9 +53,8 @@ export interface LivePage {
 }
 
 /** A page on a run that is under way here: what is sent reaches the run, as a server would pass it on. */
-export async function openLivePage(browser: Browser, outDir: string, run: Run, hash: string): Promise<LivePage> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-  page.setDefaultTimeout(10_000);
+export async function openLivePage(tests: PageTests, run: Run, hash: string): Promise<LivePage> {
+  const page = await openPlayedPage(tests, hash);
   const sent: unknown[] = [];
   let held: Promise<string | null> | null = null;
   await page.exposeFunction('sendToTest', async (_: string, event: unknown) => {
@@ -43,8 +65,6 @@ export async function openLivePage(browser: Browser, outDir: string, run: Run, h
     run.send(read.data);
     return null;
   });
-
-  await page.goto(`${pathToFileURL(join(outDir, 'index.html')).href}#${hash}`);
   const events = chainEventSchema.options.map((option) => ({
     type: option.shape.type.value,
     schema: z.toJSONSchema(option) as Readonly<Record<string, unknown>>,

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import { grouped, shortly } from '../shown/text.ts';
+import { Icon } from './icon.tsx';
+import './json-tree.css';
+import { LongText } from './long-text.tsx';
+
+/** What is small and not deep is open from the beginning. */
+const OPEN_DEPTH = 2;
+const OPEN_MEMBERS = 12;
+const SHOWN_MEMBERS = 100;
+const SHOWN_CHARS = 240;
+
+/** A JSON value: its members, each on a line of its own. No more are there than are open. */
+export function JsonTree({ value }: { readonly value: unknown }) {
+  return <div class="json">{isNest(value) ? <JsonMembers value={value} depth={0} /> : <JsonLeaf value={value} />}</div>;
+}
+
+function JsonMembers({ value, depth }: { readonly value: object; readonly depth: number }) {
+  const [shown, show] = useState(SHOWN_MEMBERS);
+  const names = Object.keys(value);
+  return (
+    <ul>
+      {names.slice(0, shown).map((name) => (
+        <li key={name}>
+          <JsonMember name={name} value={(value as Readonly<Record<string, unknown>>)[name]} depth={depth} />
+        </li>
+      ))}
+      {names.length > shown && (
+        <li>
+          <button type="button" class="quiet" onClick={() => show(shown + SHOWN_MEMBERS)}>
+            {grouped(names.length - shown)} more
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+interface MemberProps {
+  readonly name: string;
+  readonly value: unknown;
+  readonly depth: number;
+}
+
+function JsonMember({ name, value, depth }: MemberProps) {
+  if (isNest(value)) return <JsonBranch name={name} value={value} depth={depth} />;
+  return (
+    <>
+      <span class="name">{shortly(name, 80)}</span>: <JsonLeaf value={value} />
+    </>
+  );
+}
+
+function JsonBranch({ name, value, depth }: { readonly name: string; readonly value: object; readonly depth: number }) {
+  const size = sizeOf(value);
+  const [turned, turn] = useState<boolean | null>(null);
+  const isOpen = turned ?? (depth < OPEN_DEPTH && size <= OPEN_MEMBERS);
+  return (
+    <>
+      <button type="button" class="branch" aria-expanded={isOpen} onClick={() => turn(!isOpen)}>
+        <Icon name={isOpen ? 'open' : 'shut'} /> <span class="name">{shortly(name, 80)}</span>:{' '}
+        <span class="muted">{outline(value, size, isOpen)}</span>
+      </button>
+      {isOpen && <JsonMembers value={value} depth={depth + 1} />}
+    </>
+  );
+}
+
+function JsonLeaf({ value }: { readonly value: unknown }) {
+  if (typeof value === 'string') return <LongText text={value} chars={SHOWN_CHARS} quoted />;
+  return <span class="word">{typeof value === 'object' ? JSON.stringify(value) : String(value)}</span>;
+}
+
+/** An object or a list with something in it. */
+const isNest = (value: unknown): value is object => typeof value === 'object' && value !== null && sizeOf(value) > 0;
+
+const sizeOf = (value: object): number => (Array.isArray(value) ? value.length : Object.keys(value).length);
+
+/** What is in it, at a glance. */
+function outline(value: object, size: number, isOpen: boolean): string {
+  if (Array.isArray(value)) return `[${grouped(size)}]`;
+  return isOpen ? '' : `{${shortly(Object.keys(value).slice(0, 6).join(', '), 60)}${size > 6 ? ', …' : ''}}`;
+}

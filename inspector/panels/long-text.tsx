@@ -1,0 +1,45 @@
+import { useState } from 'preact/hooks';
+import { grouped, visible } from '../shown/text.ts';
+
+interface LongTextProps {
+  readonly text: string;
+  /** So many are shown until somebody asks for all. */
+  readonly chars?: number;
+  /** More will come: what is longer is shown by its end. */
+  readonly open?: boolean;
+  /** It is no longer there. */
+  readonly struck?: boolean;
+  readonly quoted?: boolean;
+}
+
+/** No more of one text is ever drawn. */
+const LONGEST_CHARS = 200_000;
+
+/** Text of a model or a document, cut where it is long, and shown whole when that is asked for. */
+export function LongText({ text, chars = 420, open = false, struck = false, quoted = false }: LongTextProps) {
+  const [isWhole, setWhole] = useState(false);
+  const most = isWhole ? LONGEST_CHARS : chars;
+  const isCut = text.length > most;
+  const shown = visible(unpaired(isCut ? (open ? text.slice(-most) : text.slice(0, most)) : text));
+  const quote = quoted ? '"' : '';
+  return (
+    <span class="long-text">
+      {isCut && open && <span class="muted">… </span>}
+      {struck ? <s class="told">{shown}</s> : <span class="told">{`${quote}${shown}${isCut ? '' : quote}`}</span>}
+      {isCut && !open && <span class="muted">…</span>}
+      {open && <span class="caret" aria-hidden="true" />}
+      {text.length > chars && (
+        <>
+          {' '}
+          <button type="button" class="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'show less' : `show all ${grouped(text.length)} characters`}
+          </button>
+        </>
+      )}
+      {isWhole && isCut && <span class="muted"> No more than {grouped(LONGEST_CHARS)} characters are shown.</span>}
+    </span>
+  );
+}
+
+/** A cut may have gone through a character that takes two places. */
+const unpaired = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/gu, '');

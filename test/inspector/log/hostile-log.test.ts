@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { createRunFold } from '../../../inspector/fold/run-fold.ts';
+import { createRunLog } from '../../../inspector/log/run-log.ts';
+
+const KINDS = [
+  ...[
+    'run-start',
+    'delivery',
+    'call-event',
+    'timer',
+    'run-stopped',
+    'text-delta',
+    'retrieval',
+    'resumed',
+    'call-start',
+  ],
+  ...['transition', 'phase-start', 'phase-end', 'recovery', 'attempt-start', 'attempt-end', 'attempt-retry', 'state'],
+  ...['capability-start', 'capability-end', 'continuation', 'capability-stop', 'operations', 'context-evaluated'],
+  ...['consent-asked', 'consent-resolved', 'direction-asked', 'direction-refused', 'decision', 'answer', 'keyframe'],
+  ...['session-recalled', 'session-stored', 'run-end', 'constructor', '__proto__'],
+];
+
+describe('an entry of a file that anybody may have written', () => {
+  it.each(KINDS)('of the kind %s with nothing else in it ends the log there, or is taken', (type) => {
+    const log = createRunLog();
+    const fold = createRunFold();
+    const lines = [0, 1].map((seq) => JSON.stringify({ seq, atMs: 0, type }));
+    log.add(lines, fold.take);
+    expect(log.problem === null ? log.count : log.problem).toSatisfy(
+      (told) => told === 2 || /^Entry [01] cannot be read/u.test(String(told)),
+    );
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import { redacted, redactionOf, redactionsIn } from '../../../../src/inspection/export/redaction.ts';
+import { startScripted } from '../../../support/run-chain.ts';
+
+const { run } = startScripted();
+const [start] = run.journal as readonly [JournalEntry];
+
+/** A journal of three entries that holds all this. */
+const journalWith = (output: unknown, changes: readonly unknown[] = [], host: unknown = null) =>
+  [
+    { ...start, host },
+    { seq: 1, atMs: 0, type: 'call-event', call: 0, port: 'capability', event: { type: 'settled', output } },
+    { seq: 2, atMs: 0, type: 'state', changes },
+  ] as unknown as readonly JournalEntry[];
+
+const hidden = (pattern: string, ...journal: Parameters<typeof journalWith>) =>
+  JSON.stringify(redacted(journalWith(...journal), redactionOf([pattern])));
+
+describe('what is hidden', () => {
+  it('is hidden in members called type too, where they are not the journal’s own', () => {
+    const journal = [{ type: 'sk-secret', deep: [{ type: 'sk-secret' }] }, [], { type: 'sk-secret' }] as const;
+    expect(hidden('sk-secret', ...journal)).not.toContain('sk-secret');
+  });
+
+  it('is hidden in names of members that a program, a model or a tool gave', () => {
+    const changes = [
+      { path: ['wish', 'arguments', 'sk-secret', 'sk-secret'], value: 1 },
+      { path: ['wish', 'arguments'], value: { 'sk-secret': { 'sk-secret': 1 } } },
+    ];
+    const shown = hidden('sk-secret', { 'sk-secret': [{ 'is sk-secret': true }] }, changes, { 'sk-secret': 1 });
+    expect(shown).not.toContain('sk-secret');
+    expect(shown).toContain('"path":["wish","arguments","[redacted]","[redacted]"]');
+  });
+
+  it('leaves the words by which states find their way, so that they can be shown', () => {
+    const changes = [{ path: ['messages', 0, 'messages'], value: 'messages' }];
+    expect(hidden('messages', null, changes)).toContain('{"path":["messages",0,"messages"],"value":"[redacted]"}');
+  });
+
+  it.each([
+    ['Ärger "oben"', JSON.stringify({ said: 'Ärger "oben"' })],
+    ['Ärger "oben"', '{"said":"\\u00c4rger \\"oben\\""}'],
+    ['Ärger "oben"', JSON.stringify({ inside: JSON.stringify({ said: 'Ärger "oben"' }) })],
+    ['one\ntwo', JSON.stringify('one\ntwo')],
+    ['C:\\Users\\max', JSON.stringify('C:\\Users\\max')],
+    ['a/b', '"a\\/b"'],
+  ])('is found in JSON that is text, as replies are: %j in %s', (pattern, text) => {
+    const after = redactionOf([pattern])(text);
+    expect(after).toContain('[redacted]');
+    expect(after).not.toMatch(/rger|two|max|b"/u);
+  });
+
+  it('is what an expression finds, with its flags, however they are written', () => {
+    expect(redactionOf(['/SK-\\w+/gi'])('sk-one and sk-two')).toBe('[redacted] and [redacted]');
+    expect(redactionOf(['/a./s'])('a\n')).toBe('[redacted]');
+  });
+
+  it('is a path as it stands, though it looks like an expression', () => {
+    expect(redactionOf(['/home/sim'])('in /home/sim/x')).toBe('in [redacted]/x');
+    expect(redactionOf(['/home/gus/x'])('in /home/gus/x')).toBe('in [redacted]');
+  });
+
+  it('is shown before, names among it', () => {
+    const found = [...redactionsIn(journalWith({ 'sk-secret': 1 }), redactionOf(['sk-secret']))];
+    expect(found).toEqual([
+      { seq: 1, path: 'call-event.event.output.sk-secret', before: 'sk-secret', after: '[redacted]' },
+    ]);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import { suspectsIn } from '../../../../src/inspection/export/suspects.ts';
+
+const withText = (text: unknown) =>
+  [
+    { seq: 1, atMs: 0, type: 'call-event', call: 0, port: 'x', event: { type: 'settled', output: text } },
+  ] as unknown as readonly JournalEntry[];
+
+const found = (text: unknown) => suspectsIn(withText(text)).map(({ text: suspect }) => suspect);
+
+describe('what looks like a secret', () => {
+  it('is all told, however much of it stands in one text', () => {
+    const keys = [1, 2, 3].map((number) => `sk-${`${number}`.repeat(20)}`);
+    expect(found(`${keys.join(' ')} ann@example.org bob@example.org`)).toEqual([
+      ...keys,
+      'ann@example.org',
+      'bob@example.org',
+    ]);
+  });
+
+  it('is told of names of members', () => {
+    expect(found({ 'ann@example.org': true })).toEqual(['ann@example.org']);
+  });
+
+  it('is looked for in a time that grows no faster than the text, whatever stands there', () => {
+    const before = performance.now();
+    expect(found('eyJ-'.repeat(250_000))).toEqual([]);
+    expect(performance.now() - before).toBeLessThan(5_000);
+  });
+
+  it('is told whole where that is what is hidden of it: a long key, say', () => {
+    const [suspect] = suspectsIn(withText(`sk-${'x'.repeat(200)}`));
+    expect(suspect?.text).toBe(`sk-${'x'.repeat(57)}`);
+  });
+});

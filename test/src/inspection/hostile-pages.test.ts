@@ -1,0 +1,89 @@
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
+import { openPage, startInspector } from '../../support/inspector-page.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const waiting = <Value>(promise: Promise<Value>, ms: number): Promise<Value | 'still waiting'> =>
+  Promise.race([promise, new Promise<'still waiting'>((resolve) => setTimeout(resolve, ms, 'still waiting'))]);
+
+describe('a page that asks and never reads', () => {
+  it('is heard no more than it takes', async () => {
+    const server = await startInspector();
+    const { run } = startScripted({ intention: { hang: true } });
+    server.watch(run);
+    const page = await openPage(server.url);
+    page.socket.pause();
+    const message = JSON.stringify({ type: 'open', runId: 'run-1', from: 1e9 });
+    const before = process.memoryUsage();
+    for (let number = 0; number < 4_000; number += 1) {
+      page.socket.send(message);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // What the server does not take stays with the page.
+    await expect.poll(() => page.socket.bufferedAmount, { timeout: 10_000 }).toBeLessThan(1);
+    for (let turn = 0; turn < 300; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    const after = process.memoryUsage();
+    expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(60_000_000);
+    const other = await openPage(server.url);
+    other.say({ type: 'send', id: 1, runId: 'run-1', event: { type: 'run.cancelled' } });
+    expect(await other.reply(1)).toMatchObject({ problem: null });
+  });
+});
+
+describe('a store that never answers', () => {
+  it('does not keep the server from starting, nor runs from being shown', async () => {
+    const journals = { list: () => new Promise(() => {}), read: async function* () {} } as unknown as JournalStore;
+    const server = await waiting(startInspector({ journals }), 5_000);
+    if (server === 'still waiting') throw new Error(server);
+    const { run } = startScripted({ intention: { hang: true } });
+    server.watch(run);
+    const page = await openPage(server.url);
+    expect((await page.runs(({ runs }) => runs.length === 1)).chosen).toBe('run-1');
+  });
+});
+
+describe('a test of a run', () => {
+  it('is made once at a time, however often a page asks', async () => {
+    let reading = 0;
+    let go = (): void => {};
+    const gone = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const { run } = startScripted();
+    await run.answer;
+    const summary = { runId: 'run-1', request: '', startedAt: '', forkedFrom: null, status: 'completed' };
+    const journals = {
+      list: async () => [summary],
+      async *read() {
+        reading += 1;
+        await gone;
+        yield* run.journal;
+      },
+    } as unknown as JournalStore;
+    const page = await openPage((await startInspector({ journals })).url);
+    for (let id = 1; id <= 20; id += 1) page.say({ type: 'test', id, runId: 'run-1' });
+    expect(await page.reply(20)).toMatchObject({ problem: expect.stringMatching(/being made/u) });
+    expect(reading).toBe(1);
+    go();
+    expect(await page.reply(1)).toMatchObject({ problem: null });
+    page.say({ type: 'test', id: 21, runId: 'run-1' });
+    expect(await page.reply(21)).toMatchObject({ problem: null });
+  });
+});
+
+describe('connections that say nothing', () => {
+  it('are no more than some: the files of the program that is inspected are its own', async () => {
+    const { url } = await startInspector();
+    const closed: number[] = [];
+    const sockets = Array.from({ length: 400 }, (_, at) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      socket.on('error', () => {}).on('close', () => closed.push(at));
+      return socket;
+    });
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await expect.poll(() => closed.length, { timeout: 10_000 }).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import { openPage, startInspector } from '../../../support/inspector-page.ts';
+
+/** A program of XState that is connected. */
+async function aProgram(url: string) {
+  const socket = new WebSocket(url);
+  onTestFinished(() => socket.terminate());
+  await new Promise((resolve) => socket.once('open', resolve));
+  const say = (message: object): void => socket.send(JSON.stringify(message));
+  return {
+    socket,
+    say,
+    /** A system that begins and ends at once. */
+    system(rootId: string) {
+      const common = { sessionId: rootId, rootId, createdAt: '1000' };
+      say({ ...common, type: '@xstate.actor', name: rootId, snapshot: { status: 'active' } });
+      say({ ...common, type: '@xstate.snapshot', event: { type: 'end' }, snapshot: { status: 'done' } });
+    },
+  };
+}
+
+describe('a program that makes one system after another', () => {
+  it('keeps those that have ended only until there are too many, while it is connected', async () => {
+    const { url, statelyUrl } = await startInspector();
+    const page = await openPage(url);
+    const program = await aProgram(statelyUrl);
+    for (let number = 0; number < 300; number += 1) program.system(`x:${number}`);
+    const { runs } = await page.runs((list) => list.runs.some(({ title, live }) => title === 'x:299' && !live));
+    expect(runs.length).toBeLessThanOrEqual(32);
+    // Messages that come after the end bring none of them back.
+    program.system('x:299');
+    program.system('x:400');
+    const later = await page.runs((list) => list.runs.some(({ title, live }) => title === 'x:400' && !live));
+    expect(later.runs.filter(({ title }) => title === 'x:299')).toHaveLength(1);
+    expect(later.runs.length).toBeLessThanOrEqual(32);
+  });
+
+  it('has those that live in the list until it goes', async () => {
+    const { url, statelyUrl } = await startInspector();
+    const page = await openPage(url);
+    const program = await aProgram(statelyUrl);
+    program.say({ type: '@xstate.actor', sessionId: 'y:0', rootId: 'y:0', name: 'lives', snapshot: {} });
+    for (let number = 0; number < 60; number += 1) program.system(`x:${number}`);
+    await page.runs((list) => list.runs.some(({ title, live }) => title === 'x:59' && !live));
+    expect((await page.runs()).runs.find(({ title }) => title === 'lives')).toMatchObject({ live: true });
+    program.socket.terminate();
+    await page.runs((list) => list.runs.some(({ title, live }) => title === 'lives' && !live));
+  });
+});
+
+describe('a definition that is made to be large', () => {
+  it('is cut, and the program that is inspected keeps its memory', async () => {
+    const { url, statelyUrl } = await startInspector();
+    const page = await openPage(url);
+    const program = await aProgram(statelyUrl);
+    let states: object = Object.fromEntries(Array.from({ length: 1_500 }, (_, at) => [`s${at}`, {}]));
+    for (let depth = 0; depth < 40; depth += 1) states = { [`${depth}`.padEnd(100_000, 'x')]: { states } };
+    const definition = JSON.stringify({ id: 'm', states });
+    const before = process.memoryUsage().rss;
+    program.say({ type: '@xstate.actor', sessionId: 'x:0', rootId: 'x:0', name: 'm', definition, snapshot: {} });
+    const { runs } = await page.runs((list) => list.runs.length === 1);
+    expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000);
+    expect(runs[0]?.fidelity.join(' ')).toContain('its chart is not whole');
+  });
+});

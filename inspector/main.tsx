@@ -7,7 +7,8 @@ import { carriedRun, fileSource } from './wire/file-source.ts';
 import type { PageSource } from './wire/page-source.ts';
 import { socketAddress, socketSource } from './wire/socket-source.ts';
 
-const root = document.getElementById('page');
+/** A file that was cut off may end before the place for the page: the body is there whatever is missing. */
+const root = document.getElementById('page') ?? document.body;
 
 async function sourceOf(page: Document): Promise<PageSource> {
   const carried = carriedRun(page);
@@ -24,4 +25,4 @@ async function start(element: HTMLElement): Promise<void> {
   }
 }
 
-if (root !== null) void start(root);
+void start(root);

@@ -20,6 +20,7 @@ const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})
 const CHART_KEYS: readonly Key[] = [
   { keys: ['+', '-'], does: 'Zoom' },
   { keys: ['0'], does: 'Fit the chart' },
+  { keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'], does: 'Move the chart; go from state to state' },
   { keys: ['Tab'], does: 'From the chart to its states' },
   { keys: ['Enter'], does: 'Zoom to the state, and tell of it' },
   { keys: [' '], does: 'Fold the state, unfold it' },

@@ -11,11 +11,13 @@ export interface Carried {
   readonly checksum: string;
 }
 
-/** Null in a page that carries no run. */
+/** Null in a page that carries no run, since a server gave it. In one that is a file, nothing is a run that was cut off. */
 export function carriedRun(page: Document): Carried | null {
   const element = page.getElementById('recording');
   const data = element?.textContent ?? '';
-  return data.trim() === '' ? null : { data, checksum: element?.dataset['sha256'] ?? '' };
+  const checksum = element?.dataset['sha256'];
+  const isExport = checksum !== undefined || page.location.protocol === 'file:';
+  return data.trim() === '' && !isExport ? null : { data, checksum: checksum ?? '' };
 }
 
 /** The run in a file that was exported. Rejects with one line where what it carries is no such run, or not the one that was exported. */

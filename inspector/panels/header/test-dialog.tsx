@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { visible } from '../../shown/text.ts';
 import './test-dialog.css';
 
@@ -18,7 +18,7 @@ interface TestDialogProps {
 export function TestDialog({ given: { text, problem, isCopied, runId }, onClose }: TestDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current?.showModal();
     if (problem === null) area.current?.focus();
     if (!isCopied) area.current?.select();

@@ -1,5 +1,5 @@
 import './help.css';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Key, knownKeys } from '../../shown/keys.ts';
 import { Legend } from './legend.tsx';
 
@@ -8,7 +8,8 @@ const GROUPS: readonly Key['group'][] = ['Move', 'Panels', 'Chart', 'Page'];
 /** All keys of the page, and what the chart and the time are drawn with. */
 export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before anything is drawn: the next key is the sheet's already.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={onClose}>
       <header>

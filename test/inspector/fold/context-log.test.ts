@@ -129,7 +129,7 @@ describe('the context of a run', () => {
           kept.set(seq, state);
           const { by, messages } = contextAt(log, fold, seq);
           expect(by).toBe(state === null ? 'operations' : 'states');
-          if (entries[seq]?.type === 'state') expect(messages).toEqual(fold.context.messagesAt(seq));
+          expect(messages).toEqual(fold.context.messagesAt(seq));
         }
       }),
       { numRuns: 20 },

@@ -28,6 +28,15 @@ describe('the log of a run', () => {
     );
   });
 
+  it('ends before an entry that a fold cannot take', () => {
+    const log = createRunLog();
+    log.add(lines(5), ({ seq }) => {
+      if (seq === 3) throw new TypeError('no such member');
+    });
+    expect(log.count).toBe(3);
+    expect(log.problem).toMatch(/^Entry 3 cannot be read/u);
+  });
+
   it.each([
     ['is no JSON', '{"seq":1,'],
     ['is null', 'null'],

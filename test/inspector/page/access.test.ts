@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { LONG_HISTORY } from '../../support/journal-file.ts';
+import { unsureAnswer } from '../../support/replies.ts';
+import { startScripted } from '../../support/run-chain.ts';
+import { complaintsIn } from '../rig/axe.ts';
+import { stumbling } from '../rig/rich-runs.ts';
+import { browserFor, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
+import { readmeRun } from './page-runs.ts';
+import { tooWide } from './too-wide.ts';
+
+const browser = await browserFor('whether the page can be used by everybody');
+
+const { run: waiting } = startScripted(
+  { yield: (call: number) => unsureAnswer(call) },
+  { newId: () => 'waiting' },
+  { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
+);
+const stumbled = await stumbling();
+const { run: readme } = readmeRun();
+await readme.answer;
+
+let server: InspectionServer;
+beforeAll(async () => {
+  server = await inspectionServer();
+  for (const run of [readme, stumbled, waiting]) server.watch(run);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.close();
+  waiting.cancel();
+});
+
+/** The chart is the same beside every panel: it takes its time, and is looked at with the first. */
+const BESIDE_CHART = '.page-header, .panel-place, .time-place';
+
+describe.skipIf(browser === null)('the whole page', () => {
+  it.each([
+    { theme: 'light', width: 1280 },
+    { theme: 'dark', width: 700 },
+  ] as const)(
+    'is without barriers, named and not too wide, in every panel: $theme, $width px',
+    async ({ theme, width }) => {
+      const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, { theme, width });
+      const { page } = watched;
+      await page.locator('.chart-picture').waitFor();
+      const faults: string[] = [];
+      const look = async (where: string, part = BESIDE_CHART): Promise<void> => {
+        for (const fault of await complaintsIn(page, part)) faults.push(`${where}: ${fault}`);
+        for (const fault of await page.evaluate(tooWide)) faults.push(`${where}: ${fault}`);
+      };
+      for (const name of PANEL_NAMES) {
+        await showPanel(page, name);
+        if (name === 'act') for (const part of await page.locator('#panel details > summary').all()) await part.click();
+        if (name === 'compare') {
+          await page.locator('.compare-choices select').first().selectOption(stumbled.runId);
+          await page.getByRole('heading', { name: 'Steps' }).waitFor();
+        }
+        await look(name, name === 'why' ? 'html' : BESIDE_CHART);
+        if (name === 'context')
+          for (const part of await page.locator('.parts button').all()) {
+            await part.click();
+            await settled(page);
+            await look(`context, ${await part.textContent()}`);
+          }
+      }
+      await page.locator('.run-choice select').selectOption(stumbled.runId);
+      await page.keyboard.press('Escape');
+      for (const name of ['why', 'output', 'context', 'events'] as const) {
+        await showPanel(page, name);
+        await look(`${name} of another run`);
+      }
+      await page.getByRole('button', { name: 'Rows' }).click();
+      await look('the chart in rows', 'html');
+      await page.getByRole('button', { name: 'Rows' }).click();
+      await page.locator('.page-header button').last().click();
+      await look('the help sheet', 'html');
+      expect(faults).toEqual([]);
+      await watched.close();
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,70 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { exportRun } from '../../../src/inspection/export/export-run.ts';
+import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { browserFor, followedTo, openWatched, PANEL_NAMES, shown, showPanel } from './page-rig.ts';
+import { readmeRun } from './page-runs.ts';
+
+const browser = await browserFor('exported pages');
+const folder = await mkdtemp(join(tmpdir(), 'postchain-exported-'));
+const { run } = readmeRun();
+const { answerText } = await run.answer;
+const { html } = await exportRun(run.journal);
+
+afterAll(async () => {
+  await browser?.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(name: string, text: string, hash = '') {
+  if (browser === null) throw new Error('no browser');
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return { path, ...(await openWatched(browser, pathToFileURL(path).href, { hash })) };
+}
+
+describe.skipIf(browser === null)('the exported page', () => {
+  it('is one file under 1 MB, asks for nothing, and shows what the live page showed in the end', async () => {
+    const server = await inspectionServer();
+    server.watch(run);
+    const live = await openWatched(browser as NonNullable<typeof browser>, server.url, { hash: 'panel=output' });
+    await followedTo(live.page, run.journal.length);
+    const exported = await open('run.html', html, 'panel=output');
+    expect((await stat(exported.path)).size).toBeLessThan(1_000_000);
+    expect(html).toMatch(/http-equiv="Content-Security-Policy" content="default-src 'none'; /u);
+    await followedTo(exported.page, run.journal.length);
+    expect(await shown(exported.page)).toEqual(await shown(live.page));
+    const answer = exported.page.locator('.answer');
+    expect(await answer.textContent()).toContain(answerText.slice(0, 120).split('\n')[0]);
+    expect(await answer.textContent()).toBe(await live.page.locator('.answer').textContent());
+    for (const name of PANEL_NAMES) {
+      await showPanel(exported.page, name);
+      expect(await exported.page.locator('#panel').textContent()).not.toBe('');
+      expect(await exported.page.locator('#panel .problem').count()).toBe(0);
+    }
+    expect(exported.requests).toEqual([pathToFileURL(exported.path).href]);
+    await exported.close();
+    await live.close();
+    await server.close();
+  });
+
+  it('refuses a run that was changed, and one that was cut off, with a sentence', async () => {
+    const changed = html.replace('What does the Yield phase decide', 'What does the Yield phase derive');
+    const cutOff = html.slice(0, html.indexOf('id="recording"') + 20_000);
+    const cutEarly = html.slice(0, html.indexOf('<div id="page">'));
+    const emptied = html.replace(/(?<=data-sha256="[0-9a-f]{64}">)[^<]*/u, '');
+    expect(new Set([html, changed, cutOff, cutEarly, emptied]).size).toBe(5);
+    const said: string[] = [];
+    for (const [place, text] of [changed, cutOff, cutEarly, emptied].entries()) {
+      const page = await open(`damaged-${place}.html`, text);
+      await page.page.locator('body').getByText(/\w/u).first().waitFor();
+      said.push((await page.page.locator('body').innerText()).trim());
+      await page.close();
+    }
+    for (const sentence of said)
+      expect(sentence).toMatch(/^The run in this file .* the file was cut off or changed\. Ask for it again\.$/u);
+  });
+});

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+import type { Page, WebSocketRoute } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { exportRun } from '../../../src/inspection/export/export-run.ts';
+import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import type { ExportedRun, PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
+import { type ChangesOfLines, changedLines, changedValue, changesOfLines } from './hostile-lines.ts';
+import { browserFor, openWatched } from './page-rig.ts';
+
+const browser = await browserFor('the page on hostile journals');
+const folder = await mkdtemp(join(tmpdir(), 'postchain-hostile-'));
+const isLong = process.env['POSTCHAIN_LONG'] === '1';
+const seed = Number(process.env['POSTCHAIN_SEED'] ?? Date.now() % 1_000_000_000);
+process.stderr.write(`hostile journals: POSTCHAIN_SEED=${seed}\n`);
+
+const journals = [await plain(), await stumbling(), await manual()].map((run) =>
+  recorded(run).map((entry: JournalEntry) => JSON.stringify(entry)),
+);
+
+afterAll(async () => {
+  await browser?.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Hostile {
+  readonly journal: number;
+  readonly changes: ChangesOfLines;
+  /** Changes of the charts, and of what the list says of the run. */
+  readonly around: ChangesOfLines | null;
+}
+
+const aHostile: fc.Arbitrary<Hostile> = fc.record({
+  journal: fc.nat(journals.length - 1),
+  changes: changesOfLines,
+  around: fc.option(changesOfLines, { freq: 4 }),
+});
+
+function exportedOf({ journal, changes, around }: Hostile, runId: string): ExportedRun {
+  const lines = changedLines(journals[journal] ?? [], changes);
+  const run = { runId, kind: 'run', title: `Run ${runId}`, startedAt: '', status: 'completed', live: false } as const;
+  const whole = { version: 1, run: { ...run, fidelity: [] }, charts: runCharts } as const;
+  return { ...whole, lines, ...(around !== null && { charts: changedValue(runCharts, around) }) };
+}
+
+/** Opens every panel and part of the page, at some entries, and says which are blank. */
+async function visit(page: Page): Promise<readonly string[]> {
+  return page.evaluate(async () => {
+    const frame = (): Promise<void> =>
+      new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+    const press = (key: string): boolean =>
+      document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    const blank: string[] = [];
+    const look = (where: string): void => {
+      const text = document.querySelector('#page')?.textContent ?? '';
+      if (text.trim().length < 10) blank.push(`${where}: the page`);
+      else if (document.querySelector('main.page') !== null)
+        for (const place of ['#panel', '.chart-place', '.time-place'])
+          if (document.querySelector(place)?.childElementCount === 0) blank.push(`${where}: ${place}`);
+    };
+    await frame();
+    for (const move of ['End', '[', '{', 'Home', ']']) {
+      press(move);
+      for (const tab of document.querySelectorAll<HTMLElement>('[role=tab]')) {
+        tab.click();
+        await frame();
+        look(`${tab.textContent} at ${move}`);
+        if (move !== 'End' && move !== '[') continue;
+        const search = document.querySelector<HTMLInputElement>('.event-search input[type=search]');
+        if (search !== null) {
+          search.value = move === 'End' ? 'yes so' : 'type:decision x';
+          search.dispatchEvent(new Event('input', { bubbles: true }));
+        }
+        for (const choice of document.querySelectorAll<HTMLElement>('.overlay-panel input, .overlay-panel button'))
+          choice.click();
+        for (const part of document.querySelectorAll<HTMLElement>('.parts button, #panel summary, #panel .branch'))
+          part.click();
+        const [other] = document.querySelectorAll<HTMLSelectElement>('.compare-choices select');
+        if (other?.options[1] !== undefined && other.value === '') {
+          other.selectedIndex = 1;
+          other.dispatchEvent(new Event('change', { bubbles: true }));
+        }
+        await frame();
+        look(`parts of ${tab.textContent} at ${move}`);
+      }
+    }
+    return blank;
+  });
+}
+
+describe.skipIf(browser === null)('the page on journals that are none', () => {
+  it('shows what it can of runs that a server gives, and goes on with the next', async () => {
+    const server = await inspectionServer();
+    const cases = fc.sample(aHostile, { seed, numRuns: isLong ? 120 : 10 });
+    const given = new Map(cases.map((hostile, place) => [`h${place}`, exportedOf(hostile, `h${place}`)]));
+    let socket: WebSocketRoute | null = null;
+    const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
+      socket?.send([JSON.stringify(message), ...lines].join('\n'));
+    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
+      before: (page) =>
+        page.routeWebSocket(/\/socket$/u, (opened) => {
+          socket = opened;
+          tell({ type: 'hello', version: 1, events: [] });
+          opened.onMessage((text) => {
+            const message = JSON.parse(String(text)) as PageMessage;
+            const run = given.get('runId' in message ? message.runId : '');
+            if (message.type !== 'open' || run === undefined) return;
+            const { runId } = message;
+            tell({ type: 'charts', runId, ...run.charts });
+            tell({ type: 'entries', runId, from: 0 }, run.lines);
+            tell({ type: 'end', runId, problem: null });
+          });
+        }),
+    });
+    const { page } = watched;
+    const faults: string[] = [];
+    const ids = [...given.keys()];
+    await page.locator('.page-header').waitFor();
+    for (const [place, runId] of ids.entries()) {
+      const before = watched.complaints.length;
+      const listed = ids.slice(Math.max(0, place - 1), place + 1).reverse();
+      tell({ type: 'runs', runs: listed.flatMap((id) => given.get(id)?.run ?? []), chosen: null });
+      await page.locator(`.run-choice option[value="${runId}"]`).waitFor({ state: 'attached' });
+      await page.locator('.run-choice select').selectOption(runId);
+      const blank = await visit(page);
+      for (const fault of [...blank, ...watched.complaints.slice(before)])
+        faults.push(`${runId}: ${fault} ${JSON.stringify(cases[place]?.changes).slice(0, 300)}`);
+    }
+    expect(faults).toEqual([]);
+    await watched.close();
+    await server.close();
+  }, 900_000);
+
+  it('shows what it can of a run in a file, its checksum being right', async () => {
+    const { html } = await exportRun((journals[0] ?? []).map((line) => JSON.parse(line) as JournalEntry));
+    const faults: string[] = [];
+    for (const [place, hostile] of fc.sample(aHostile, { seed: seed + 1, numRuns: isLong ? 20 : 4 }).entries()) {
+      const exported = changedValue(
+        exportedOf(hostile, `f${place}`),
+        place % 2 === 0 ? [] : (hostile.around ?? hostile.changes),
+      );
+      const data = JSON.stringify(exported).replaceAll('<', '\\u003c');
+      const checksum = createHash('sha256').update(data).digest('hex');
+      const path = join(folder, `${place}.html`);
+      await writeFile(
+        path,
+        html.replace(/data-sha256="[^>]*>[^<]*/u, () => `data-sha256="${checksum}">${data}`),
+      );
+      const watched = await openWatched(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
+      for (const fault of [...(await visit(watched.page)), ...watched.complaints])
+        faults.push(`${place}: ${fault} ${JSON.stringify(hostile).slice(0, 300)}`);
+      await watched.page.close();
+    }
+    expect(faults).toEqual([]);
+  }, 900_000);
+});

@@ -1,0 +1,267 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { LONG_HISTORY } from '../../support/journal-file.ts';
+import { unsureAnswer } from '../../support/replies.ts';
+import { startScripted } from '../../support/run-chain.ts';
+import { stumbling } from '../rig/rich-runs.ts';
+import { browserFor, goTo, openWatched, PANEL_NAMES, settled, shown, showPanel, type WatchedPage } from './page-rig.ts';
+
+const browser = await browserFor('the page without a mouse');
+
+const run = await stumbling();
+const { run: waiting } = startScripted(
+  { yield: (call: number) => unsureAnswer(call) },
+  { newId: () => 'waiting' },
+  { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
+);
+
+let server: InspectionServer;
+let watched: WatchedPage;
+beforeAll(async () => {
+  if (browser === null) return;
+  server = await inspectionServer();
+  server.watch(waiting);
+  server.watch(run);
+  watched = await openWatched(browser, server.url, {
+    before: async (page) => void (await page.addInitScript(noteListeners)),
+  });
+  await watched.page.locator('.chart-picture').waitFor();
+});
+afterAll(async () => {
+  waiting.cancel();
+  if (browser === null) return;
+  await watched.close();
+  await browser.close();
+  await server.close();
+});
+
+declare global {
+  interface Window {
+    /** What hears a pointer, and what has had the focus. */
+    hearing: Set<Element>;
+    walked: Set<Element>;
+  }
+}
+
+/** Notes every element that is made to hear a pointer. */
+function noteListeners(): void {
+  window.hearing = new Set();
+  window.walked = new Set();
+  const add = EventTarget.prototype.addEventListener;
+  EventTarget.prototype.addEventListener = function (this: EventTarget, type: string, ...rest: never[]) {
+    if (this instanceof Element && /^(?:click|dblclick|pointerdown|mousedown)$/u.test(type)) window.hearing.add(this);
+    Reflect.apply(add, this, [type, ...rest]);
+  };
+}
+
+/** Goes through the page by Tab until it comes out again: how many steps that took. */
+async function walk(page: Page, key: 'Tab' | 'Shift+Tab'): Promise<number> {
+  await page.evaluate(() => {
+    window.walked.clear();
+    // From the beginning: else it would go on from what was clicked last.
+    document.body.tabIndex = -1;
+    document.body.focus();
+    document.body.removeAttribute('tabindex');
+  });
+  // Backwards, the page begins behind its end.
+  if (key === 'Shift+Tab') await page.keyboard.press(key);
+  for (let steps = 1; steps < 400; steps += 1) {
+    await page.keyboard.press(key);
+    const isOut = await page.evaluate(() => {
+      const { activeElement } = document;
+      if (activeElement === null || activeElement === document.body || window.walked.has(activeElement)) return true;
+      window.walked.add(activeElement);
+      return false;
+    });
+    if (isOut) return steps;
+  }
+  throw new Error('the focus does not come out of the page');
+}
+
+/** What hears a pointer or takes the focus, is seen, and was not come by: neither it nor what it stands in, nor what has one Tab for all. */
+function unreached(): readonly string[] {
+  const FOCUSABLE = 'button, select, input, textarea, summary, a[href], [tabindex]';
+  const isUsable = (element: Element): boolean =>
+    element.checkVisibility({ visibilityProperty: true }) && element.closest(':disabled, [inert]') === null;
+  const isWalked = (element: Element): boolean => {
+    for (let at: Element | null = element; at !== null; at = at.parentElement) if (window.walked.has(at)) return true;
+    // Of a list of tabs, a tree and a set of radio buttons, one takes Tab, and the arrow keys go on from there.
+    const group = element.closest('[role=tablist], [role=tree], [role=listbox], [role=radiogroup]');
+    return group !== null && [...window.walked].some((one) => group.contains(one));
+  };
+  const labelled = (element: Element): Element =>
+    element instanceof HTMLLabelElement ? (element.control ?? element) : element;
+  return [...new Set([...window.hearing, ...document.querySelectorAll(FOCUSABLE)])]
+    .map(labelled)
+    .filter(
+      (element) => element.isConnected && element.closest('#page') !== null && isUsable(element) && !isWalked(element),
+    )
+    .map((element) => element.outerHTML.slice(0, 120));
+}
+
+/** A key as the help sheet writes it. */
+const asWritten = (name: string): string =>
+  name
+    .replace('Arrow', '')
+    .replace('Shift+', 'Shift ')
+    .replace('Page Page', 'Page ')
+    .replace(/Page(?=Up|Down)/u, 'Page ');
+
+const at = async (page: Page): Promise<number> =>
+  Number(/entry (?<at>\d+)/u.exec((await shown(page)).position)?.groups?.['at']);
+
+describe.skipIf(browser === null)('the page without a mouse', () => {
+  it('is walked through by Tab, forwards and back, in every panel, and leaves nothing out', async () => {
+    const { page } = watched;
+    for (const runId of [run.runId, waiting.runId]) {
+      await page.locator('.run-choice select').selectOption(runId);
+      for (const name of PANEL_NAMES) {
+        await showPanel(page, name);
+        const forwards = await walk(page, 'Tab');
+        expect(await page.evaluate(unreached), `${name} of ${runId}`).toEqual([]);
+        expect(await walk(page, 'Shift+Tab'), `${name} backwards`).toBe(forwards);
+      }
+    }
+    expect(await page.evaluate(() => window.hearing.size)).toBeGreaterThan(30);
+  }, 60_000);
+
+  it('does what the help sheet says of each key', async () => {
+    const { page } = watched;
+    await page.locator('.run-choice select').selectOption(run.runId);
+    await showPanel(page, 'context');
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    const seqsOf = (type: string): readonly number[] =>
+      run.journal.filter((entry) => entry.type === type).map(({ seq }) => seq);
+    const last = run.journal.length - 1;
+    const [moves, phases] = [seqsOf('transition'), seqsOf('phase-start')];
+    const cycles = run.journal.flatMap((entry, seq) =>
+      entry.type === 'phase-start' &&
+      run.journal.findIndex((other) => other.type === 'phase-start' && other.cycle === entry.cycle) === seq
+        ? [seq]
+        : [],
+    );
+    expect(cycles.length).toBeGreaterThan(2);
+    const from = (cycles[1] ?? 0) + 40;
+    const before = (seqs: readonly number[]) => seqs.findLast((seq) => seq < from);
+    const after = (seqs: readonly number[]) => seqs.find((seq) => seq > from);
+    const leads = (seq: number | undefined) => async (key: string) => {
+      await goTo(page, from);
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      if (key.startsWith('Page')) await page.getByRole('slider', { name: 'Time' }).focus();
+      await page.keyboard.press(key);
+      await settled(page);
+      expect(await at(page), key).toBe(seq);
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    };
+    const shows = (place: number) => async () => {
+      expect(await page.getByRole('tab').nth(place).getAttribute('aria-selected')).toBe('true');
+    };
+    const pressed = (check: (key: string) => Promise<void>) => async (key: string) => {
+      await page.keyboard.press(key);
+      await settled(page);
+      await check(key);
+    };
+    const closed = async (): Promise<void> => {
+      await page.keyboard.press('Escape');
+      await page.locator('dialog').waitFor({ state: 'detached' });
+    };
+    const picture = page.locator('.chart-picture > svg');
+    const view = () => picture.locator('> g').getAttribute('transform');
+    const moved = async (key: string): Promise<void> => {
+      await picture.focus();
+      const there = await view();
+      await page.keyboard.press(key);
+      await page.waitForFunction(
+        (old) => document.querySelector('.chart-picture > svg > g')?.getAttribute('transform') !== old,
+        there,
+      );
+    };
+    const does: Readonly<Record<string, (key: string) => Promise<void>>> = {
+      'Move ArrowLeft': leads(from - 1),
+      'Move ArrowRight': leads(from + 1),
+      'Move Shift+ArrowLeft': leads(before(moves)),
+      'Move Shift+ArrowRight': leads(after(moves)),
+      'Move [': leads(before(phases)),
+      'Move ]': leads(after(phases)),
+      'Move {': leads(before(cycles)),
+      'Move }': leads(after(cycles)),
+      'Move PageUp': leads(before(cycles)),
+      'Move PageDown': leads(after(cycles)),
+      'Move Home': leads(0),
+      'Move End': leads(last),
+      'Move Space': async () => {
+        await page.keyboard.press('Home');
+        await page.keyboard.press('Space');
+        await page.getByRole('button', { name: 'Pause' }).waitFor();
+        await page.keyboard.press('Space');
+        await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+      },
+      'Panels m': async (key) => {
+        await showPanel(page, 'context');
+        await page.keyboard.press(key);
+        await page.getByRole('button', { name: /^Difference from entry \d/u }).waitFor();
+      },
+      ...Object.fromEntries(PANEL_NAMES.map((_, place) => [`Panels ${place + 1}`, pressed(shows(place))])),
+      'Page /': pressed(async (key) => {
+        await shows(3)();
+        expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(
+          'Search the events',
+        );
+        // What is typed is text there.
+        await page.keyboard.type('?1');
+        expect(await page.locator('.event-search input[type=search]').inputValue()).toBe('?1');
+        await page.keyboard.press('Escape');
+        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      }),
+      'Page ?': pressed(async () => {
+        await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+        await closed();
+      }),
+      'Page t': pressed(async () => {
+        const dialog = page.getByRole('dialog', { name: 'Vitest test of this run' });
+        await dialog.waitFor();
+        expect(await dialog.getByRole('textbox').inputValue()).toContain('replay');
+        await closed();
+      }),
+      'Chart +': moved,
+      'Chart -': moved,
+      'Chart 0': moved,
+      ...Object.fromEntries(['Left', 'Right', 'Up', 'Down'].map((way) => [`Chart Arrow${way}`, moved])),
+      'Chart Tab': async (key) => {
+        await picture.focus();
+        await page.keyboard.press(key);
+        expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('treeitem');
+      },
+      'Chart Enter': async () => {
+        await page.locator('.chart-picture [data-state][tabindex="0"]').focus();
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('Enter');
+        const note = page.getByRole('complementary', { name: 'Chosen in the chart' });
+        await note.waitFor();
+        await note.getByRole('button', { name: 'Close' }).press('Enter');
+        await note.waitFor({ state: 'detached' });
+      },
+      'Chart Space': async () => {
+        await page.locator('.chart-picture [data-state][tabindex="0"]').focus();
+        await page.keyboard.press('Home');
+        const state = page.locator('.chart-picture [data-state]:focus');
+        for (const isOpen of ['false', 'true']) {
+          await state.press('Space');
+          expect(await state.getAttribute('aria-expanded')).toBe(isOpen);
+        }
+      },
+    };
+    await page.keyboard.press('?');
+    const listed = await page
+      .locator('dialog section')
+      .evaluateAll((sections) =>
+        sections.flatMap((section) =>
+          [...section.querySelectorAll('kbd')].map((key) => `${section.getAttribute('aria-label')} ${key.textContent}`),
+        ),
+      );
+    await closed();
+    expect([...listed].sort()).toEqual(Object.keys(does).map(asWritten).sort());
+    for (const [name, check] of Object.entries(does)) await check(name.slice(name.indexOf(' ') + 1));
+  }, 60_000);
+});

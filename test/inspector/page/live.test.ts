@@ -1,0 +1,173 @@
+import type { Page, WebSocketRoute } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { unsureAnswer } from '../../support/replies.ts';
+import { startScripted } from '../../support/run-chain.ts';
+import { browserFor, followedTo, openWatched, settled, shown, showPanel } from './page-rig.ts';
+import { readmeRun } from './page-runs.ts';
+
+const browser = await browserFor('the page on live runs');
+
+let server: InspectionServer;
+beforeAll(async () => {
+  server = await inspectionServer();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.close();
+});
+
+const open = (look: Parameters<typeof openWatched>[2] = {}) => {
+  if (browser === null) throw new Error('no browser');
+  return openWatched(browser, server.url, look);
+};
+
+const entryCount = async (page: Page): Promise<number> => {
+  const text = await page.locator('.position').textContent();
+  return Number(/ \/ (?<last>\d+) /u.exec(text ?? '')?.groups?.['last']) + 1;
+};
+
+describe.skipIf(browser === null)('the page on a run that is under way', () => {
+  it('waits where there is no run yet, shows one as it goes, and its answer in the end; nothing shifts', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.getByText('There are no runs yet').waitFor();
+    const { run, model } = readmeRun([1, 3, 6]);
+    server.watch(run);
+    const standings: string[] = [];
+    for (const call of [1, 3, 6]) {
+      await model.reached(call);
+      await followedTo(page, run.journal.length);
+      const { active, status } = await shown(page);
+      expect(status).toBe('live');
+      standings.push(active.join(' '));
+      if (call === 3) {
+        await showPanel(page, 'output');
+        await page.locator('.attempt.under-way').waitFor();
+      }
+      model.release(call);
+    }
+    expect(new Set(standings).size).toBe(3);
+    const { answerText } = await run.answer;
+    await page
+      .locator('.page-header .pill')
+      .getByText(/completed|degraded/u)
+      .waitFor();
+    await followedTo(page, run.journal.length);
+    expect((await shown(page)).active).toEqual(['answered']);
+    expect(await page.locator('.answer').textContent()).toContain(answerText.slice(0, 200).split('\n')[0]);
+    expect(await page.evaluate(() => (window.shifted < 0.01 ? 'calm' : window.shifts))).toBe('calm');
+    await watched.close();
+    // The page, its script, its style, and the socket: that is all.
+    expect(
+      new Set(
+        watched.requests.map((address) =>
+          address
+            .replace(/-[\w-]{8}\./u, '.')
+            .split('/')
+            .at(-1),
+        ),
+      ),
+    ).toEqual(new Set(['', 'index.js', 'index.css', 'socket']));
+  });
+
+  it('shows a late joiner, and a page that is loaded anew, the whole run', async () => {
+    const { run, model } = readmeRun([4, 6], 'joined');
+    server.watch(run);
+    const first = await open();
+    await model.reached(4);
+    await followedTo(first.page, run.journal.length);
+    const late = await open();
+    await followedTo(late.page, run.journal.length);
+    const here = await shown(first.page);
+    expect(here.active.length).toBeGreaterThan(1);
+    expect(await shown(late.page)).toEqual(here);
+    await first.page.reload();
+    await followedTo(first.page, run.journal.length);
+    expect(await shown(first.page)).toEqual(here);
+    for (const { page } of [first, late]) {
+      await showPanel(page, 'events');
+      await page.keyboard.press('Home');
+      await settled(page);
+      const rows = await page.locator('.event-row').evaluateAll((all) => all.map(({ id }) => id));
+      expect(rows.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((seq) => `event-${seq}`));
+      await page.keyboard.press('End');
+    }
+    model.release(4);
+    await model.reached(6);
+    for (const { page } of [first, late]) await followedTo(page, run.journal.length);
+    // A reader who looks at an earlier entry is left there.
+    await late.page.keyboard.press('Home');
+    model.release(6);
+    await run.answer;
+    await followedTo(first.page, run.journal.length);
+    await late.page.waitForFunction(
+      (last) => document.querySelector('.position')?.textContent?.startsWith(`entry 0 / ${last} `) === true,
+      run.journal.length - 1,
+    );
+    await late.page.keyboard.press('End');
+    await followedTo(late.page, run.journal.length);
+    expect(await shown(late.page)).toEqual(await shown(first.page));
+    await first.close();
+    await late.close();
+  });
+
+  it('says when the connection is lost, and goes on where it was when it is there again', async () => {
+    const sockets: WebSocketRoute[] = [];
+    let isUp = true;
+    const { run, model } = readmeRun([3, 5], 'cut');
+    server.watch(run);
+    const cut = await open({
+      before: (page) =>
+        page.routeWebSocket(/\/socket$/u, (socket) => {
+          if (!isUp) return void socket.close();
+          sockets.push(socket);
+          socket.connectToServer();
+        }),
+    });
+    await model.reached(3);
+    await followedTo(cut.page, run.journal.length);
+    const before = run.journal.length;
+    isUp = false;
+    await sockets[0]?.close();
+    await cut.page.getByText('not connected').waitFor();
+    model.release(3);
+    await model.reached(5);
+    expect(await entryCount(cut.page)).toBe(before);
+    // What is there can be looked at all the while.
+    await cut.page.keyboard.press('Home');
+    await cut.page.keyboard.press('End');
+    isUp = true;
+    await followedTo(cut.page, run.journal.length);
+    await cut.page.getByText('not connected').waitFor({ state: 'detached' });
+    expect(sockets.length).toBe(2);
+    const fresh = await open();
+    await followedTo(fresh.page, run.journal.length);
+    expect(await shown(cut.page)).toEqual(await shown(fresh.page));
+    model.release(5);
+    await run.answer;
+    await followedTo(cut.page, run.journal.length);
+    await followedTo(fresh.page, run.journal.length);
+    expect(await shown(cut.page)).toEqual(await shown(fresh.page));
+    await cut.close();
+    await fresh.close();
+  });
+
+  it('has a run that waits for its user answered from the page', async () => {
+    const { run } = startScripted(
+      { yield: (call: number) => unsureAnswer(call) },
+      { newId: () => 'asked' },
+      { request: 'Which way?', mode: 'manual' },
+    );
+    server.watch(run);
+    const watched = await open({ hash: 'run=asked&panel=act' });
+    const { page } = watched;
+    await page.getByRole('form', { name: 'Direct to a phase' }).waitFor();
+    await page.getByRole('button', { name: 'Finish now' }).click();
+    const { status } = await run.answer;
+    await followedTo(page, run.journal.length);
+    expect((await shown(page)).status).toBe(status);
+    expect((await shown(page)).active).toEqual(['answered']);
+    await watched.close();
+  });
+});

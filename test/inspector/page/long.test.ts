@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { recorded, stumbling } from '../rig/rich-runs.ts';
+import { longRun } from './long-run.ts';
+import { browserFor, followedTo, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
+import { storeOf } from './page-runs.ts';
+
+const browser = await browserFor('the page on a long run');
+
+const ENTRIES = 100_000;
+/** The chart alone takes more than half of them. */
+const MOST_NODES = 4_000;
+/** Of 100,000: what a cursor stands among, and the rows of a list that come into sight. */
+const MOST_READ = 250;
+
+const entries: readonly JournalEntry[] = browser === null ? [] : longRun(recorded(await stumbling()), ENTRIES);
+
+let server: InspectionServer;
+beforeAll(async () => {
+  server = await inspectionServer({ journals: storeOf([entries]) });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.close();
+});
+
+declare global {
+  interface Window {
+    /** How many texts were read as JSON: each entry that a panel asks for is one. */
+    parsed: number;
+  }
+}
+
+function countParsed(): void {
+  window.parsed = 0;
+  const { parse } = JSON;
+  JSON.parse = (...given: Parameters<typeof parse>) => {
+    window.parsed += 1;
+    return parse(...given);
+  };
+}
+
+describe.skipIf(browser === null)('a run of 100,000 entries', () => {
+  it('is opened and scrubbed with a bounded page, and few entries are read for each move', async () => {
+    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
+      before: async (page) => void (await page.addInitScript(countParsed)),
+    });
+    const { page } = watched;
+    await followedTo(page, ENTRIES);
+    const track = await page.getByRole('slider', { name: 'Time' }).boundingBox();
+    if (track === null) throw new Error('no track');
+    const found: string[] = [];
+    for (const name of PANEL_NAMES) {
+      await showPanel(page, name);
+      for (const share of [0.02, 0.9, 0.34]) {
+        const before = await page.evaluate(() => window.parsed);
+        await page.mouse.click(track.x + track.width * share, track.y + 20);
+        await settled(page);
+        const [nodes, parsed] = await page.evaluate(() => [document.querySelectorAll('*').length, window.parsed]);
+        if ((nodes ?? 0) > MOST_NODES) found.push(`${name}: ${nodes} elements`);
+        if ((parsed ?? 0) - before > MOST_READ)
+          found.push(`${name} at ${share}: ${(parsed ?? 0) - before} entries read`);
+      }
+    }
+    expect(found).toEqual([]);
+    await watched.close();
+  }, 60_000);
+});

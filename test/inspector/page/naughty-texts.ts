@@ -1,0 +1,46 @@
+/** Texts that do harm where a page takes them for more than texts. */
+export const NAUGHTY: Readonly<Record<string, readonly string[]>> = {
+  scripts: [
+    '<script>window.pwned=1</script>',
+    '<img src=x onerror="window.pwned=2">',
+    '</script><script>window.pwned=3</script>',
+    '<svg/onload=window.pwned=4>',
+    '"><iframe srcdoc="<script>parent.pwned=5</script>">',
+    'javascript:window.pwned=6',
+    '[press me](javascript:window.pwned=7)',
+  ],
+  markup: [
+    '<a href="https://elsewhere.example/?x">here</a>',
+    '<link rel=stylesheet href=https://elsewhere.example/x.css>',
+    '<meta http-equiv=refresh content="0;url=https://elsewhere.example">',
+    "<style>@import 'https://elsewhere.example/x.css'</style>",
+    '<!-- <b>bold</b>',
+    ']]>&lt;&#60;&amp;',
+  ],
+  templates: [
+    '{{constructor.constructor("window.pwned=8")()}}',
+    '$\u007bwindow.pwned=9}',
+    '<%= pwned %>',
+    '__proto__',
+    'constructor',
+    'hasOwnProperty',
+    '$&$1$`$$',
+  ],
+  hidden: [
+    'a\u0000b\u0007c\u001b[31md\u009b1m',
+    '\u202eevil\u202c',
+    'zero\u200bwidth\u2060joiner\ufeff',
+    'soft\u00adhyphen',
+    '\u2066isolated\u2069',
+    '\u{e0041}tag',
+    '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}',
+  ],
+  scripted: [
+    'שלום עולם',
+    'مرحبا بالعالم',
+    '\u{1f600}\u{1f1eb}\u{1f1f7}',
+    'Z\u0351\u0352\u0353\u0354a\u0310l\u0321go',
+    'ﷺ',
+  ],
+  long: ['W'.repeat(3_000), `https://example.org/${'a'.repeat(500)}`, '漢'.repeat(600), 'line\n'.repeat(400)],
+};

@@ -1,0 +1,138 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { visible } from '../../../inspector/shown/text.ts';
+import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
+import { exportRun } from '../../../src/inspection/export/export-run.ts';
+import { withTexts } from '../../../src/inspection/export/texts.ts';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
+import { NAUGHTY } from './naughty-texts.ts';
+import { browserFor, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
+import { storeOf } from './page-runs.ts';
+import { tooWide } from './too-wide.ts';
+
+const browser = await browserFor('the page on naughty texts');
+const folder = await mkdtemp(join(tmpdir(), 'postchain-naughty-'));
+const journals = [recorded(await stumbling()), recorded(await manual())];
+
+/** The texts that a model, a user, a document or a capability gave; others are words that a run goes by. */
+const IS_GIVEN =
+  /(?:^|\.)(?:request|content|text|path|prompt|preview|description|heading\.\d+|message|reason|result|output|arguments|rationale)$/u;
+
+/** The run with these texts wherever somebody gave one, as far as it is still a journal. */
+function told(entries: readonly JournalEntry[], pieces: readonly string[], runId: string): readonly JournalEntry[] {
+  let place = 0;
+  return entries.map((entry) => {
+    const changed = withTexts(entry, (text, path) => {
+      if (/\.runId$/u.test(path) || path === 'runId') return runId;
+      if (!IS_GIVEN.test(path) && !text.includes(' ')) return text;
+      place += 1;
+      return pieces[place % pieces.length] ?? text;
+    });
+    const made = { ...changed, ...(changed.type === 'run-start' && { runId, request: pieces.join(' ') }) };
+    return journalEntrySchema.safeParse(made).success ? (made as JournalEntry) : entry;
+  });
+}
+
+const runs = Object.entries(NAUGHTY).map(([name, pieces], place) => ({
+  ...{ name, pieces },
+  entries: told(journals[place % journals.length] ?? [], pieces, name),
+}));
+
+let server: InspectionServer;
+beforeAll(async () => {
+  server = await inspectionServer({ journals: storeOf(runs.map(({ entries }) => entries)) });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+/** All that can be read in the page, names and titles among it. */
+const readable = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const texts: string[] = [];
+    for (const element of document.querySelectorAll('#page *')) {
+      for (const { name, value } of element.attributes)
+        if (/^(?:title|aria-.*|placeholder)$/u.test(name)) texts.push(value);
+      for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) texts.push(node.nodeValue ?? '');
+      if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) texts.push(element.value);
+    }
+    return texts.join('\n');
+  });
+
+/** What no text may have made. */
+const made = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('#page :is(script, img, iframe, a, link, meta, style, object, embed, base)')]
+      .concat([
+        ...document.querySelectorAll(
+          'body > :not(#page, script[type="application/json"]), #page [onerror], #page [onload]',
+        ),
+      ])
+      .map(({ outerHTML }) => outerHTML.slice(0, 100)),
+  );
+
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
+
+/** Goes through every panel at some entries; gives all that could be read. */
+async function readAll(page: Page, where: string): Promise<string> {
+  const texts: string[] = [];
+  const looks = { End: PANEL_NAMES, '{': ['why', 'output', 'context'] } as const;
+  for (const [key, names] of Object.entries(looks)) {
+    await page.keyboard.press(key);
+    for (const name of names) {
+      await showPanel(page, name);
+      const other = page.locator('.compare-choices select').first();
+      if ((await other.count()) > 0 && (await other.inputValue()) === '') await other.selectOption({ index: 1 });
+      for (const part of [null, ...(await page.locator('.parts button').all())]) {
+        await part?.click();
+        await settled(page);
+        const text = await readable(page);
+        expect(
+          HIDDEN.exec(text)?.[0].codePointAt(0)?.toString(16),
+          `${where}, ${name}: ${text.slice(text.search(HIDDEN) - 40, text.search(HIDDEN) + 40)}`,
+        ).toBe(undefined);
+        expect(await made(page), `${where}, ${name}`).toEqual([]);
+        expect(await page.evaluate(tooWide), `${where}, ${name}`).toEqual([]);
+        expect(await page.locator('.problem').allTextContents(), `${where}, ${name}`).toEqual([]);
+        texts.push(text);
+      }
+    }
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  }
+  expect(await page.evaluate(() => window.pwned)).toBe(undefined);
+  return texts.join('\n');
+}
+
+describe.skipIf(browser === null)('what a model, a document or a user says', () => {
+  it('is shown as text in every panel, and nothing of it runs or hides', async () => {
+    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url);
+    await watched.page.locator('.chart-picture').waitFor();
+    for (const { name, pieces } of runs) {
+      await watched.page.locator('.run-choice select').selectOption(name);
+      await watched.page.locator('.position').waitFor();
+      const text = await readAll(watched.page, name);
+      for (const piece of pieces) expect(text, name).toContain(visible(piece.slice(0, 100)).split('\n')[0]);
+    }
+    await watched.close();
+  }, 120_000);
+
+  it('is so in an exported page', async () => {
+    for (const { name, entries } of runs.slice(0, 2)) {
+      const path = join(folder, `${name}.html`);
+      await writeFile(path, (await exportRun(entries)).html);
+      const watched = await openWatched(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
+      await watched.page.locator('.chart-picture').waitFor();
+      await readAll(watched.page, `${name} in a file`);
+      await watched.close();
+    }
+  }, 120_000);
+});

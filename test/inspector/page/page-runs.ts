@@ -1,0 +1,46 @@
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { ChatModel } from '../../../machines/contracts/model.ts';
+import { createPostChain } from '../../../src/create-postchain.ts';
+import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
+import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { offlineModel } from '../../../src/models/offline/offline-model.ts';
+import { loadDocuments } from '../../../src/retrieval/load-documents.ts';
+import { createPassageIndex } from '../../../src/retrieval/passage-index.ts';
+import type { Run } from '../../../src/runtime/run.ts';
+import { type HeldModel, heldModel } from './held-model.ts';
+
+const { documents } = await loadDocuments(['docs']);
+const index = createPassageIndex(documents);
+
+/** The run of the README, of the offline model over the documentation; it waits for the test in the calls with these numbers. */
+export function readmeRun(
+  held: readonly number[] = [],
+  runId = 'readme',
+): { readonly run: Run; readonly model: HeldModel } {
+  const model = heldModel(offlineModel(), held);
+  return { run: readmeRunOn(model, runId), model };
+}
+
+function readmeRunOn(model: ChatModel, runId: string): Run {
+  const chain = createPostChain({ model, documents: index, journals: memoryJournals(), newId: () => runId });
+  return chain.run({ request: 'What does the Yield phase decide, and in which order?' });
+}
+
+/** These runs, as a store would have them. */
+export function storeOf(runs: readonly (readonly JournalEntry[])[]): JournalStore {
+  const starts = runs.flatMap(([start]) => (start?.type === 'run-start' ? [start] : []));
+  return {
+    ...memoryJournals(),
+    list: async () =>
+      starts.map(({ runId, request, startedAt }) => ({
+        runId,
+        request,
+        startedAt,
+        status: 'completed',
+        forkedFrom: null,
+      })),
+    async *read(runId) {
+      yield* runs.find(([start]) => start?.type === 'run-start' && start.runId === runId) ?? [];
+    },
+  };
+}

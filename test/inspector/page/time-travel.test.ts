@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { visible } from '../../../inspector/shown/text.ts';
+import type { Message } from '../../../machines/contracts/message.ts';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { everyTask, wish } from '../../support/every-task.ts';
+import { LONG_HISTORY } from '../../support/journal-file.ts';
+import { unsureAnswer } from '../../support/replies.ts';
+import type { ScriptedRun } from '../../support/run-chain.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { play } from '../rig/rich-runs.ts';
+import { type RealStanding, watchRun } from '../rig/watched-run.ts';
+import { browserFor, goTo, openWatched, showPanel, type WatchedPage } from './page-rig.ts';
+
+const browser = await browserFor('time travel in the page');
+
+type Run = ScriptedRun['run'];
+
+/** What XState itself said when the run had so many entries: where all machines stood, and the context of the chain. */
+interface Truth extends RealStanding {
+  readonly messages: readonly Message[];
+}
+
+const names = new Map(runCharts.charts.flatMap(({ states }) => states.map(({ id, name }) => [id, name] as const)));
+
+/** A run with retries, a failed phase, capabilities, consent and prunings; and the truth about it, as it went. */
+async function runWithTruth(): Promise<{ readonly run: Run; readonly truths: readonly Truth[] }> {
+  const truths: Truth[] = [];
+  const run = await play(
+    {
+      action: (call: number) =>
+        call === 1
+          ? { failure: { code: 'server_error', status: 503, retryAfterMs: 2_000 } }
+          : { ...replies.action, call: wish },
+      observation: (call: number) =>
+        call < 3 ? { text: '{"insights": ["It is so", 3], "undigested": "no"}' } : replies.observation,
+      yield: (call: number) => unsureAnswer(call, { proposedPhase: call % 2 === 0 ? 'action' : null }),
+    },
+    {
+      ...everyTask.options,
+      newId: () => 'truth',
+      limits: { maxCycles: 4, maxTransportRetries: 1, maxPhaseRetries: 1 },
+    },
+    { history: LONG_HISTORY },
+    [{ afterSteps: 6, word: 'consent' }],
+    (started) => {
+      const { standings } = watchRun(started);
+      started.actor.subscribe(({ context }) => {
+        const standing = standings.at(-1);
+        if (standing !== undefined) truths.push({ ...standing, messages: context.messages });
+      });
+    },
+  );
+  return { run, truths };
+}
+
+const { run, truths } = await runWithTruth();
+
+let server: InspectionServer;
+let watched: WatchedPage;
+beforeAll(async () => {
+  if (browser === null) return;
+  server = await inspectionServer();
+  server.watch(run);
+  watched = await openWatched(browser, server.url);
+});
+afterAll(async () => {
+  if (browser === null) return;
+  await watched.close();
+  await browser.close();
+  await server.close();
+});
+
+const leavesOf = (page: Page): Promise<readonly string[]> =>
+  page
+    .locator('.chart-picture .state.leaf')
+    .evaluateAll((states) => states.map((state) => state.querySelector('.name')?.textContent ?? ''));
+
+/** The messages that are in the context, as the panel has them, in order: their ids, and their texts as far as they are shown. */
+const messagesOf = (page: Page): Promise<readonly { id: string; text: string }[]> =>
+  page.locator('.message:not(.pruned)').evaluateAll((all) =>
+    all.map((message) => ({
+      id: (message as HTMLElement).dataset['message'] ?? '',
+      text: message.querySelector('.long-text .told')?.textContent ?? '',
+    })),
+  );
+
+/** Every field of the reply that is shown, by its name. */
+const fieldsOf = (page: Page): Promise<Readonly<Record<string, string>>> =>
+  page
+    .locator('.attempt .fields > div')
+    .evaluateAll((fields) =>
+      Object.fromEntries(
+        fields.map((field) => [field.querySelector('dt')?.textContent, field.querySelector('.value')?.textContent]),
+      ),
+    );
+
+/** The text that the attempt that began last had given by an entry. */
+function saidBy(at: number): string {
+  const upTo = run.journal.slice(0, at + 1);
+  const start = upTo.findLastIndex(({ type }) => type === 'attempt-start');
+  return upTo
+    .slice(start)
+    .map((entry) => (entry.type === 'text-delta' ? entry.text : ''))
+    .join('');
+}
+
+/** The texts and numbers that are whole in the beginning of an object: what JSON.parse makes of it once it is cut and closed somewhere. */
+function partOf(text: string): Readonly<Record<string, unknown>> {
+  for (let end = text.length; end > 0; end -= 1)
+    for (const close of ['', '}', ']}', '"}', '"]}', '}]}', '"}]}'])
+      try {
+        const value: unknown = JSON.parse(text.slice(0, end) + close);
+        if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+      } catch {
+        // It is closed elsewhere.
+      }
+  return {};
+}
+
+describe.skipIf(browser === null)('time travel in the page', () => {
+  it('shows the states and the context that the machines really had, at random entries', async () => {
+    const { page } = watched;
+    const chosen = fc.sample(fc.constantFrom(...truths), { seed: 72_026, numRuns: 18 });
+    expect(new Set(chosen.map(({ count }) => count)).size).toBeGreaterThan(12);
+    for (const { count, leaves, messages } of chosen) {
+      await goTo(page, count - 1);
+      const real = Object.values(leaves)
+        .flat()
+        .map((id) => names.get(id) ?? id);
+      expect([...(await leavesOf(page))].sort(), `at entry ${count - 1}`).toEqual(real.sort());
+      await showPanel(page, 'context');
+      const shown = await messagesOf(page);
+      expect(shown.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+      for (const [place, { content }] of messages.entries())
+        expect(visible(content.slice(0, 420)).startsWith(shown[place]?.text ?? '?')).toBe(true);
+    }
+  }, 60_000);
+
+  it('shows the part of a reply that had come by then, in whatever order the entries are looked at', async () => {
+    const { page } = watched;
+    const deltas = run.journal.filter(({ type }) => type === 'text-delta').map(({ seq }) => seq);
+    let compared = 0;
+    for (const at of fc.sample(fc.constantFrom(...deltas), { seed: 11, numRuns: 14 })) {
+      await goTo(page, at);
+      await showPanel(page, 'output');
+      const text = saidBy(at);
+      expect(await page.locator('.attempt > p').first().textContent()).toContain(`${text.length} character`);
+      const fields = await fieldsOf(page);
+      for (const [name, value] of Object.entries(partOf(text)))
+        if (typeof value === 'string' && value !== '') {
+          expect(fields[name], `${name} at entry ${at} of ${text}`).toBe(value);
+          compared += 1;
+        }
+    }
+    expect(compared).toBeGreaterThan(8);
+  }, 60_000);
+});

@@ -20,7 +20,7 @@ export interface OpenedRun {
 /** A long recording that is being read: so many entries at once. To show each of its frames would take longer than to read it. */
 const LONG_ENTRIES = 5_000;
 const MANY_ENTRIES = 200;
-const READING_MS = 400;
+const READING_MS = 1_000;
 
 export function createOpenedRun(runId: string): OpenedRun {
   const log = createRunLog();

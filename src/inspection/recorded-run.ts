@@ -1,3 +1,4 @@
+import type { RunStart } from '../../machines/contracts/journal-entry.ts';
 import { entriesOf } from '../journal/entries-of.ts';
 import type { JournalStore, RunSummary } from '../journal/stores/journal-store.ts';
 import { fidelityOf } from './fidelity.ts';
@@ -33,11 +34,12 @@ export function recordedRun(first: RunSummary, journals: JournalStore, changed: 
     let chars = 0;
     let problem: string | null = null;
     try {
-      for await (const entry of journals.read(runId)) {
+      let seq = -1;
+      for await (const line of linesOf(journals, runId)) {
         if (isStopped()) return;
-        if (entry.type === 'run-start') learn(fidelityOf(entry));
-        if (entry.seq < from) continue;
-        const line = JSON.stringify(entry);
+        seq += 1;
+        if (seq === 0) learn(fidelityOf(JSON.parse(line) as RunStart));
+        if (seq < from) continue;
         frame.push(line);
         chars += line.length;
         if (chars < FRAME_CHARS) continue;
@@ -76,4 +78,9 @@ export function recordedRun(first: RunSummary, journals: JournalStore, changed: 
       summary = now;
     },
   };
+}
+
+async function* linesOf(journals: JournalStore, runId: string): AsyncGenerator<string> {
+  if (journals.readLines !== undefined) yield* journals.readLines(runId);
+  else for await (const entry of journals.read(runId)) yield JSON.stringify(entry);
 }

@@ -10,6 +10,8 @@ export interface LineWriter {
 export interface LineReader {
   /** The entry of the next line. Throws `invalid_journal`, which names the entry. */
   entry(line: string): JournalEntry;
+  /** The same as the JSON that stands in the line: an entry alone, without its checksum. */
+  json(line: string): string;
   /** Entries so far. */
   readonly count: number;
   /** There are no more lines. Throws `invalid_journal` where there was none. */
@@ -56,23 +58,26 @@ function redacting(redact: Redact) {
 export function lineReader(place: string): LineReader {
   let count = 0;
   let sum = 0;
+  function take(line: string): { readonly entry: JournalEntry; readonly json: string } {
+    const tail = TAIL.exec(line);
+    if (tail === null) throw damaged(place, count, jsonOf(line) === undefined ? 'it is no JSON' : 'it has no checksum');
+    const text = line.slice(0, tail.index);
+    const due = checksum(text, sum);
+    if (hex(due) !== tail[1])
+      throw damaged(place, count, 'its checksum does not fit: it was changed, or stands in another place');
+    const json = `${text}}`;
+    const entry = readEntry(place, count, jsonOf(json));
+    sum = due;
+    count += 1;
+    return { entry, json };
+  }
+
   return {
     get count() {
       return count;
     },
-    entry(line) {
-      const tail = TAIL.exec(line);
-      if (tail === null)
-        throw damaged(place, count, jsonOf(line) === undefined ? 'it is no JSON' : 'it has no checksum');
-      const text = line.slice(0, tail.index);
-      const due = checksum(text, sum);
-      if (hex(due) !== tail[1])
-        throw damaged(place, count, 'its checksum does not fit: it was changed, or stands in another place');
-      const entry = readEntry(place, count, jsonOf(`${text}}`));
-      sum = due;
-      count += 1;
-      return entry;
-    },
+    entry: (line) => take(line).entry,
+    json: (line) => take(line).json,
     end() {
       if (count === 0) throw unreadable(place, 'no run begins in it');
     },

@@ -2,19 +2,25 @@ import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { guardedWriter } from '../guarded-writer.ts';
-import { jsonOf, type LineWriter, lineReader, lineWriter, unreadable } from '../journal-line.ts';
+import { jsonOf, type LineReader, type LineWriter, lineReader, lineWriter, unreadable } from '../journal-line.ts';
 import type { JournalStore, JournalStoreOptions, JournalWriter, RunStatus, RunSummary } from './journal-store.ts';
 import type { LineSink, Shelf, Spine } from './shelf.ts';
 
 /** A store of journals on a shelf: what all stores have in common is here. */
 export function storeOn(shelf: Shelf, { redact }: JournalStoreOptions): JournalStore {
+  async function* eachOf<Item>(
+    runId: string,
+    itemOf: (reader: LineReader, line: string) => Item,
+  ): AsyncGenerator<Item> {
+    const reader = lineReader(`run ${runId}`);
+    for await (const line of linesIn(shelf, runId)) yield itemOf(reader, line);
+    reader.end();
+  }
+
   return {
     create: (runId) => writerTo(shelf.create(runId), lineWriter(redact)),
-    async *read(runId) {
-      const reader = lineReader(`run ${runId}`);
-      for await (const line of linesIn(shelf, runId)) yield reader.entry(line);
-      reader.end();
-    },
+    read: (runId) => eachOf(runId, (reader, line) => reader.entry(line)),
+    readLines: (runId) => eachOf(runId, (reader, line) => reader.json(line)),
     async open(runId) {
       const sink = shelf.reopen(runId);
       try {

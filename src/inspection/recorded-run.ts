@@ -1,6 +1,7 @@
 import type { RunStart } from '../../machines/contracts/journal-entry.ts';
 import { entriesOf } from '../journal/entries-of.ts';
 import type { JournalStore, RunSummary } from '../journal/stores/journal-store.ts';
+import { linesFrom } from '../journal/stores/lines-from.ts';
 import { fidelityOf } from './fidelity.ts';
 import { problemOf } from './problem.ts';
 import { runCharts } from './run-charts.ts';
@@ -35,7 +36,7 @@ export function recordedRun(first: RunSummary, journals: JournalStore, changed: 
     let problem: string | null = null;
     try {
       let seq = -1;
-      for await (const line of linesOf(journals, runId)) {
+      for await (const line of linesFrom(journals, runId)) {
         if (isStopped()) return;
         seq += 1;
         if (seq === 0) learn(fidelityOf(JSON.parse(line) as RunStart));
@@ -78,9 +79,4 @@ export function recordedRun(first: RunSummary, journals: JournalStore, changed: 
       summary = now;
     },
   };
-}
-
-async function* linesOf(journals: JournalStore, runId: string): AsyncGenerator<string> {
-  if (journals.readLines !== undefined) yield* journals.readLines(runId);
-  else for await (const entry of journals.read(runId)) yield JSON.stringify(entry);
 }

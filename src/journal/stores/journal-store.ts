@@ -49,8 +49,6 @@ export interface JournalStore {
   create(runId: string): JournalWriter;
   /** The entries of a run, in order. A torn last line, as a kill leaves it, is left out. */
   read(runId: string): AsyncIterable<JournalEntry>;
-  /** The same, each entry as its JSON: for who hands them on. A store may leave it out. */
-  readLines?(runId: string): AsyncIterable<string>;
   /** To go on with a run; a torn last line is dropped. */
   open(runId: string): Promise<OpenedJournal>;
   /** The newest first. */

@@ -4,6 +4,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts'
 import { guardedWriter } from '../guarded-writer.ts';
 import { jsonOf, type LineReader, type LineWriter, lineReader, lineWriter, unreadable } from '../journal-line.ts';
 import type { JournalStore, JournalStoreOptions, JournalWriter, RunStatus, RunSummary } from './journal-store.ts';
+import { withLines } from './lines-from.ts';
 import type { LineSink, Shelf, Spine } from './shelf.ts';
 
 /** A store of journals on a shelf: what all stores have in common is here. */
@@ -17,10 +18,9 @@ export function storeOn(shelf: Shelf, { redact }: JournalStoreOptions): JournalS
     reader.end();
   }
 
-  return {
+  const store: JournalStore = {
     create: (runId) => writerTo(shelf.create(runId), lineWriter(redact)),
     read: (runId) => eachOf(runId, (reader, line) => reader.entry(line)),
-    readLines: (runId) => eachOf(runId, (reader, line) => reader.json(line)),
     async open(runId) {
       const sink = shelf.reopen(runId);
       try {
@@ -37,6 +37,7 @@ export function storeOn(shelf: Shelf, { redact }: JournalStoreOptions): JournalS
     },
     list: async () => (await shelf.spines()).map(summaryOf).toSorted(newestFirst),
   };
+  return withLines(store, (runId) => eachOf(runId, (reader, line) => reader.json(line)));
 }
 
 /** What the place cannot give is a damaged journal: a file that is none, say, or a page of a database that was changed. */

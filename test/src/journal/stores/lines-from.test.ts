@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { createPostChain } from '../../../../src/create-postchain.ts';
+import { entriesOf } from '../../../../src/journal/entries-of.ts';
+import { linesFrom } from '../../../../src/journal/stores/lines-from.ts';
+import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+
+async function kept() {
+  const journals = memoryJournals();
+  const run = createPostChain({ model: scriptedModel({}, { otherwise: replies }), journals }).run({
+    request: 'Is it so?',
+  });
+  await run.answer;
+  return { journals, runId: run.runId, entries: await entriesOf(journals.read(run.runId)) };
+}
+
+async function listOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+it('the lines of a store are its entries, as JSON', async () => {
+  const { journals, runId, entries } = await kept();
+  const lines = await listOf(linesFrom(journals, runId));
+  expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
+  expect(lines[0]).not.toContain('"sum"');
+});
+
+it('a store that is made out of another gives what its own read gives', async () => {
+  const { journals, runId, entries } = await kept();
+  async function* read() {
+    yield* entries.slice(0, 3);
+  }
+  const lines = await listOf(linesFrom({ ...journals, read }, runId));
+  expect(lines.map((line) => JSON.parse(line))).toEqual(entries.slice(0, 3));
+});

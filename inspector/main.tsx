@@ -3,6 +3,7 @@ import './page.css';
 import { Page } from './page.tsx';
 import { keepInAddress } from './shown/address.ts';
 import { createInspector } from './shown/inspector.ts';
+import { visible } from './shown/text.ts';
 import { carriedRun, fileSource } from './wire/file-source.ts';
 import type { PageSource } from './wire/page-source.ts';
 import { socketAddress, socketSource } from './wire/socket-source.ts';
@@ -21,7 +22,7 @@ async function start(element: HTMLElement): Promise<void> {
     keepInAddress(inspector);
     render(<Page inspector={inspector} />, element);
   } catch (error) {
-    render(<p role="alert">{error instanceof Error ? error.message : String(error)}</p>, element);
+    render(<p role="alert">{visible(error instanceof Error ? error.message : String(error))}</p>, element);
   }
 }
 

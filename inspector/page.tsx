@@ -42,7 +42,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
       <PageHeader inspector={inspector} view={view} onHelp={() => setHelps(true)} />
       {view === null ? (
         <main class="no-run">
-          <p>{nothingToShow(inspector)}</p>
+          <p key={nothingToShow(inspector)}>{nothingToShow(inspector)}</p>
         </main>
       ) : (
         <main class="page">

@@ -2,12 +2,15 @@ import { runnerImport } from 'vite';
 
 /** @typedef {import('playwright-core').Page} Page */
 
-/** The Chromium that npm installs; throws where it does not start. */
-export async function startChromium() {
+/**
+ * The Chromium that npm installs; throws where it does not start. What it listens to on a port, it listens to besides Playwright.
+ *
+ * @param {number} [port]
+ */
+export async function startChromium(port) {
   const { module } = await runnerImport(new URL('../../test/support/browser.ts', import.meta.url).pathname);
-  const browser = await /** @type {() => Promise<import('playwright-core').Browser | string>} */ (
-    /** @type {any} */ (module).startBrowser
-  )();
+  const { startBrowser } = /** @type {typeof import('../../test/support/browser.ts')} */ (module);
+  const browser = await startBrowser(port === undefined ? [] : [`--remote-debugging-port=${port}`]);
   if (typeof browser === 'string') throw new Error(browser);
   return browser;
 }
@@ -26,21 +29,24 @@ export async function watchedPage(browser) {
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
   });
-  await page.addInitScript(() => {
-    const seen = { begunAt: Date.now(), chartAt: 0, positions: /** @type {[number, number][]} */ ([]) };
-    Object.assign(window, { seen });
-    const look = () => {
-      const at = Date.now();
-      if (seen.chartAt === 0 && document.querySelector('.chart-picture [role=treeitem]') !== null) seen.chartAt = at;
-      const position = /entry ([\d,]+) \//.exec(document.querySelector('.time-place')?.textContent ?? '');
-      const entry = Number(position?.[1]?.replaceAll(',', ''));
-      if (position !== null && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
-    };
-    // The frame in which it changed has been painted when the next one begins.
-    const observer = new MutationObserver(() => requestAnimationFrame(look));
-    observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
-  });
+  await page.addInitScript(noteWhatIsShown);
   return { page, faults };
+}
+
+/** Runs in the page, before any script of its own. */
+export function noteWhatIsShown() {
+  const seen = { begunAt: Date.now(), chartAt: 0, positions: /** @type {[number, number][]} */ ([]) };
+  Object.assign(window, { seen });
+  const look = () => {
+    const at = Date.now();
+    if (seen.chartAt === 0 && document.querySelector('.chart-picture [role=treeitem]') !== null) seen.chartAt = at;
+    const position = /entry ([\d,]+) \//.exec(document.querySelector('.time-place')?.textContent ?? '');
+    const entry = Number(position?.[1]?.replaceAll(',', ''));
+    if (position !== null && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
+  };
+  // The frame in which it changed has been painted when the next one begins.
+  const observer = new MutationObserver(() => requestAnimationFrame(look));
+  observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
 }
 
 /**

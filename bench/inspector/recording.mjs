@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileJournals } from '../../dist/index.js';
 import { inspectionServer } from '../../dist/inspection.js';
 import { startLongRun } from '../step/long-run.mjs';
-import { seenBy, untilShown, watchedPage } from './page.mjs';
+import { untilShown, watchedPage } from './page.mjs';
+import { plainPage } from './plain-page.mjs';
 
 const FRAMES = 240;
 
@@ -17,8 +18,28 @@ export async function recordLongRun(/** @type {number} */ entries) {
 }
 
 /**
- * Opens a long recording: milliseconds until all of it is there, of each frame while somebody drags the cursor about with each of these panels
- * open, and the bytes of the page's heap.
+ * Opens a long recording in a page that nobody debugs: milliseconds until all of it is there.
+ *
+ * @param {number} port of the browser
+ * @param {{ folder: string, runId: string, count: number }} recording
+ */
+export async function measureOpening(port, { folder, runId, count }) {
+  const inspector = await inspectionServer({ journals: fileJournals(folder) });
+  inspector.choose(runId);
+  const page = await plainPage(port);
+  try {
+    const openedAt = Date.now();
+    await page.goTo(inspector.url);
+    return (await page.stoodAt(count - 1)) - openedAt;
+  } finally {
+    await page.close();
+    await inspector.close();
+  }
+}
+
+/**
+ * Scrubs a long recording: milliseconds of each frame while somebody drags the cursor about with each of these panels open, and the bytes
+ * of the page's heap.
  *
  * @param {import('playwright-core').Browser} browser
  * @param {{ folder: string, runId: string, count: number }} recording
@@ -29,11 +50,8 @@ export async function measureRecording(browser, { folder, runId, count }, panels
   inspector.choose(runId);
   const { page, faults } = await watchedPage(browser);
   try {
-    const openedAt = Date.now();
     await page.goto(inspector.url);
     await untilShown(page, count - 1);
-    const { positions } = await seenBy(page);
-    const openMs = (positions.at(-1)?.[1] ?? Number.NaN) - openedAt;
     const client = await page.context().newCDPSession(page);
     await client.send('Performance.enable');
     const heap = async () =>
@@ -47,7 +65,7 @@ export async function measureRecording(browser, { folder, runId, count }, panels
     }
     const most = Math.max(heapThen, await heap());
     await client.send('HeapProfiler.collectGarbage');
-    return { openMs, frames, heapBytes: most, keptBytes: await heap(), faults };
+    return { frames, heapBytes: most, keptBytes: await heap(), faults };
   } finally {
     await page.close();
     await inspector.close();

@@ -1,31 +1,20 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Marks } from '../fold/marks.ts';
+import { type ChartProps, NONE_NEVER_TAKEN } from './chart-props.ts';
 import { ChartShapes } from './chart-shapes.tsx';
 import { type ChartStage, createStage } from './chart-stage.ts';
 import { ChartTools } from './chart-tools.tsx';
-import type { Choice } from './choices.ts';
 import { isChosenLine, isChosenState } from './choices.ts';
 import type { Drawing } from './drawing.ts';
-import type { Overlay } from './overlay.ts';
 import { sceneOf } from './scene.ts';
 import type { Hues } from './state-shape.tsx';
 import { shownText } from './text-size.ts';
 
-export interface ChartPictureProps {
+interface ChartPictureProps extends ChartProps {
   readonly drawings: Readonly<Record<string, Drawing>>;
-  /** The chart on top. */
-  readonly root: string;
-  readonly marks: Marks;
-  readonly chosen?: Choice | null;
-  readonly onChoose?: (choice: Choice) => void;
-  readonly overlay?: Overlay | null;
-  /** As `transitionKey` names them. */
-  readonly neverTaken?: ReadonlySet<string>;
-  /** Colours of states of the chart on top, by their ids; the same object each time. */
+  /** The same object each time: other hues are other shapes. */
   readonly hues?: Hues;
 }
 
-const NOTHING: ReadonlySet<string> = new Set();
 const NO_HUES: Hues = {};
 
 /** The picture of a chart. It is drawn once; what a run lights up in it changes classes only. */
@@ -36,7 +25,7 @@ export function ChartPicture({
   chosen = null,
   onChoose,
   overlay = null,
-  neverTaken = NOTHING,
+  neverTaken = NONE_NEVER_TAKEN,
   hues = NO_HUES,
 }: ChartPictureProps) {
   const svg = useRef<SVGSVGElement>(null);
@@ -48,7 +37,6 @@ export function ChartPicture({
   const scene = useMemo(() => sceneOf(drawings, root), [drawings, root]);
   const shapes = useMemo(() => <ChartShapes scene={scene} chart={0} hues={hues} />, [scene, hues]);
 
-  // Other hues are other shapes.
   useLayoutEffect(() => {
     if (svg.current === null || world.current === null) return;
     const created = createStage(svg.current, world.current, scene, {

@@ -1,28 +1,18 @@
 import { useMemo } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import type { Marks } from '../fold/marks.ts';
+import { type ChartProps, NONE_NEVER_TAKEN } from './chart-props.ts';
 import type { Choice } from './choices.ts';
-import type { Overlay } from './overlay.ts';
-import { ownOf } from './own-of.ts';
+import { heatMark } from './overlay.ts';
 import { MOST_ROWS, type Row, rowsOf } from './row-list.ts';
 import { shownText } from './text-size.ts';
 
-export interface ChartRowsProps {
+export interface ChartRowsProps extends ChartProps {
   readonly charts: RunCharts;
-  /** The chart on top. */
-  readonly root: string;
-  readonly marks: Marks;
-  readonly chosen?: Choice | null;
-  readonly onChoose?: (choice: Choice) => void;
-  readonly overlay?: Overlay | null;
-  readonly neverTaken?: ReadonlySet<string>;
 }
-
-const NOTHING: ReadonlySet<string> = new Set();
 
 /** The chart in rows: for charts without a picture, and for those who would rather read. */
 export function ChartRows(props: ChartRowsProps) {
-  const { charts, root, marks, chosen = null, onChoose, overlay = null, neverTaken = NOTHING } = props;
+  const { charts, root, marks, chosen = null, onChoose, overlay = null, neverTaken = NONE_NEVER_TAKEN } = props;
   const rows = useMemo(() => rowsOf(charts, root, marks, neverTaken), [charts, root, marks, neverTaken]);
   return (
     <div class="chart-rows">
@@ -31,7 +21,7 @@ export function ChartRows(props: ChartRowsProps) {
           <StateRow
             key={row.key}
             row={row}
-            heat={overlay === null ? '' : (ownOf(overlay, row.stateId)?.text ?? '')}
+            heat={heatMark(overlay, row)?.text ?? ''}
             chosen={chosen}
             onChoose={onChoose}
           />
@@ -63,7 +53,7 @@ function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
         onClick={() => onChoose?.({ kind: 'state', chartId, stateId })}
       >
         {shownText(row.name, 60)}
-        {isActive && <span class="sr-only">, active</span>}
+        {isActive && <span class="unseen">, active</span>}
       </button>
       {heat !== '' && <span class="heat">{shownText(heat, 18)}</span>}
       <span class="ways">
@@ -76,7 +66,7 @@ function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
           >
             {shownText(text, 80)}
             {taken > 0 && ` ×${taken}`}
-            {isLast && <span class="sr-only">, just now</span>}
+            {isLast && <span class="unseen">, just now</span>}
           </button>
         ))}
       </span>

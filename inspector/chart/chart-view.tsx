@@ -1,5 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import './chart.css';
+import './chart-marks.css';
+import './chart-overlay.css';
+import './chart-details.css';
+import './chart-tools.css';
+import './chart-rows.css';
 import { ChartPicture } from './chart-picture.tsx';
 import { ChartRows, type ChartRowsProps } from './chart-rows.tsx';
 import type { Drawing } from './drawing.ts';
@@ -10,17 +16,15 @@ type Drawings = Readonly<Record<string, Drawing>>;
 
 export interface ChartViewProps extends ChartRowsProps {
   readonly hues?: Hues;
-  /** Drawings that came along with a recording; else they are those of the build, or made now. */
-  readonly drawings?: Drawings | null;
 }
 
 /** The chart as a picture, or in rows where there is none or somebody prefers that. */
-export function ChartView({ drawings = null, hues, ...props }: ChartViewProps) {
+export function ChartView({ hues, ...props }: ChartViewProps) {
   const { charts } = props;
   const [made, setMade] = useState<Made | null>(null);
   const [rows, setRows] = useState(false);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
-  const ready = drawings ?? baked ?? (made?.charts === charts ? made.drawings : null);
+  const ready = baked ?? (made?.charts === charts ? made.drawings : null);
   const problem = made?.charts === charts ? made.problem : null;
 
   useEffect(() => {

@@ -1,5 +1,5 @@
 import type { Place } from '../fold/marks.ts';
-import type { Scene, SceneChart, SceneLine, SceneState } from './scene.ts';
+import { placeOf, type Scene, type SceneChart, type SceneLine, type SceneState } from './scene.ts';
 
 /** What a person chose in the picture. */
 export type Choice =
@@ -9,7 +9,7 @@ export type Choice =
 /** What stands under a click: a state, or the transitions of a line. */
 export function choiceAt(scene: Scene, target: EventTarget | null): Choice | null {
   const element = target instanceof Element ? target.closest('[data-state], [data-cover], [data-line]') : null;
-  if (element === null || element === undefined) return null;
+  if (element === null) return null;
   const numberOf = (name: string): number => Number(element.getAttribute(`data-${name}`) ?? -1);
   const line = scene.lines[numberOf('line')];
   if (line !== undefined)
@@ -20,7 +20,7 @@ export function choiceAt(scene: Scene, target: EventTarget | null): Choice | nul
     };
   const state = scene.states[Math.max(numberOf('state'), numberOf('cover'))];
   if (state === undefined) return null;
-  return { kind: 'state', chartId: scene.charts[state.chart]?.chartId ?? '', stateId: state.drawn.id };
+  return { kind: 'state', ...placeOf(scene, state) };
 }
 
 export function isChosenState(chosen: Choice | null): (state: SceneState, chart: SceneChart) => boolean {

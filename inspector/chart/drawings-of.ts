@@ -3,6 +3,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { MOST_DRAWN } from './chart-limits.ts';
 import type { Drawing } from './drawing.ts';
 import { layoutChart } from './layout-chart.ts';
+import { ownOf } from './own-of.ts';
 
 /** Width to height of a chart that is drawn inside a state. */
 const INSET_ASPECT = 2;
@@ -17,7 +18,7 @@ export async function drawAll(
   const weights = new Map<string, number>();
   const begun = new Set<string>();
   const nested = new Set(
-    charts.flatMap(({ states }) => states.flatMap(({ invokes }) => invokes.map((name) => invoked[name]))),
+    charts.flatMap(({ states }) => states.flatMap(({ invokes }) => invokes.map((name) => ownOf(invoked, name)))),
   );
   const draw = async (id: string): Promise<void> => {
     const chart = byId.get(id);
@@ -27,7 +28,7 @@ export async function drawAll(
     const insets = new Map<string, Drawing>();
     let weight = chart.states.length;
     for (const name of new Set(chart.states.flatMap(({ invokes }) => invokes))) {
-      const inner = Object.hasOwn(invoked, name) ? invoked[name] : undefined;
+      const inner = ownOf(invoked, name);
       if (inner === undefined) continue;
       await draw(inner);
       const drawing = drawings.get(inner);

@@ -23,12 +23,10 @@ export function bakedDrawingsOf(charts: RunCharts): Drawings | null {
 }
 
 /**
- * The drawings of charts by their ids, made once for each definition: those of the build at once, any other in a worker. Rejects
- * with a sentence for the reader where the charts are too large, or take too long.
+ * The drawings of charts by their ids, made in a worker, once for each definition. Rejects with a sentence for the reader where
+ * the charts are too large, or take too long.
  */
 export function layoutOf(charts: RunCharts): Promise<Drawings> {
-  const ready = bakedDrawingsOf(charts);
-  if (ready !== null) return Promise.resolve(ready);
   const problem = tooLarge(charts);
   if (problem !== null) return Promise.reject(new Error(problem));
   const key = charts.charts.map(({ id }) => chartDigest(id, charts)).join(' ');
@@ -39,9 +37,24 @@ export function layoutOf(charts: RunCharts): Promise<Drawings> {
   return known;
 }
 
+const NO_WORKER = 'The chart could not be laid out: its worker did not start.';
+
+/** A page that is a file may have none. */
+function startWorker(): Worker | null {
+  try {
+    return new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
+  } catch {
+    return null;
+  }
+}
+
 function inWorker(charts: RunCharts): Promise<Drawings> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
+    const worker = startWorker();
+    if (worker === null) {
+      reject(new Error(NO_WORKER));
+      return;
+    }
     const finish = (settle: () => void): void => {
       clearTimeout(timer);
       worker.terminate();
@@ -57,7 +70,10 @@ function inWorker(charts: RunCharts): Promise<Drawings> {
       if (drawings === undefined) fail(`The chart could not be laid out: ${data.problem ?? 'no reason given'}.`);
       else finish(() => resolve(drawings));
     });
-    worker.addEventListener('error', ({ message }) => fail(`The chart could not be laid out: ${message}.`));
+    // A script that could not be had at all comes without a message.
+    worker.addEventListener('error', ({ message }: Partial<ErrorEvent>) =>
+      fail(message === undefined ? NO_WORKER : `The chart could not be laid out: ${message}.`),
+    );
     worker.postMessage({ charts: charts.charts, invoked: charts.invoked });
   });
 }

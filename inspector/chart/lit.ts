@@ -1,7 +1,7 @@
 import type { Marks } from '../fold/marks.ts';
-import { type Overlay, transitionKey } from './overlay.ts';
+import { type HeatMark, heatMark, type Overlay, transitionKey } from './overlay.ts';
 import { ownOf } from './own-of.ts';
-import type { Scene, SceneChart, SceneLine, SceneState } from './scene.ts';
+import { placeOf, type Scene, type SceneChart, type SceneLine, type SceneState } from './scene.ts';
 
 /** Everything that changes in the picture without its being drawn anew. */
 export interface Lighting {
@@ -21,7 +21,6 @@ export interface Lit {
   readonly leaves: readonly number[];
   readonly active: ReadonlySet<number>;
   readonly lastLine: number | null;
-  readonly lastTarget: number | null;
 }
 
 export function litOf(scene: Scene, lighting: Lighting): Lit {
@@ -45,10 +44,9 @@ export function litOf(scene: Scene, lighting: Lighting): Lit {
       leaf: isLeafOfChart,
       collapsed: collapsed.has(number),
       hidden: hidden.has(number),
-      'last-source': number === last.source,
       'last-target': number === last.target,
       chosen: lighting.isChosen(state, chart),
-      [`heat-${heatOf(lighting.overlay, state)}`]: lighting.overlay !== null,
+      [`heat-${tenthsOf(heatMark(lighting.overlay, placeOf(scene, state)))}`]: lighting.overlay !== null,
     });
   });
   const lines = scene.lines.map((line, number) => {
@@ -66,7 +64,7 @@ export function litOf(scene: Scene, lighting: Lighting): Lit {
       chosen: lighting.isChosenLine(line, chart),
     });
   });
-  return { states, lines, leaves, active, lastLine: last.line, lastTarget: last.target };
+  return { states, lines, leaves, active, lastLine: last.line };
 }
 
 /** The charts that run, by number: the one on top, and those in states that the marks name. */
@@ -86,7 +84,7 @@ function liveCharts(scene: Scene, { where }: Marks): ReadonlySet<number> {
 }
 
 function lastOf(scene: Scene, { last }: Marks, live: ReadonlySet<number>) {
-  const none = { line: null, source: null, target: null };
+  const none = { line: null, target: null };
   if (last === null) return none;
   const chart = scene.charts.findIndex(({ chartId }, number) => live.has(number) && chartId === last.chartId);
   const own = scene.charts[chart];
@@ -103,16 +101,15 @@ function lastOf(scene: Scene, { last }: Marks, live: ReadonlySet<number>) {
   });
   // A transition of several targets has a line to each.
   const line = candidates.find((number) => scene.lines[number]?.target === target) ?? candidates[0] ?? null;
-  return { line, source, target };
+  return { line, target };
 }
 
 function activeIn({ active }: Marks, chart: SceneChart | undefined): ReadonlySet<string> | undefined {
   return chart === undefined ? undefined : ownOf(active, chart.chartId);
 }
 
-/** In tenths. */
-function heatOf(overlay: Overlay | null, { drawn }: SceneState): number {
-  const heat = overlay === null ? 0 : (ownOf(overlay, drawn.id)?.heat ?? 0);
+function tenthsOf(mark: HeatMark | null): number {
+  const heat = mark?.heat ?? 0;
   return Math.round(Math.min(1, Math.max(0, Number.isFinite(heat) ? heat : 0)) * 10);
 }
 

@@ -1,5 +1,18 @@
-/** What is laid over the states: by their ids, a number to show, and how much that is, from 0 to 1. */
-export type Overlay = Readonly<Record<string, { readonly heat: number; readonly text: string }>>;
+import type { Place } from '../fold/marks.ts';
+import { ownOf } from './own-of.ts';
+
+/** What is laid over a state: a number to show, and how much that is, from 0 to 1. */
+export interface HeatMark {
+  readonly heat: number;
+  readonly text: string;
+}
+
+/** By chart, then by state: two charts may have a state of one name. */
+export type Overlay = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
+
+export function heatMark(overlay: Overlay | null, { chartId, stateId }: Place): HeatMark | null {
+  return overlay === null ? null : (ownOf(overlay, chartId)?.get(stateId) ?? null);
+}
 
 /** How a transition is called among those never taken. */
 export function transitionKey(chartId: string, transition: number): string {

@@ -1,8 +1,8 @@
 import type { Box } from './drawing.ts';
 import { type Lighting, type Lit, litOf } from './lit.ts';
-import { ownOf } from './own-of.ts';
-import type { Scene, SceneLine, SceneState } from './scene.ts';
-import { hasInside } from './scene.ts';
+import { type HeatMark, heatMark } from './overlay.ts';
+import { hasInside, placeOf, type Scene, type SceneLine, type SceneState } from './scene.ts';
+
 import { shownText } from './text-size.ts';
 
 /** Changes the classes and names of what is drawn already, and only where they are others than before. */
@@ -39,7 +39,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       const element = states[number];
       set(element, 'aria-current', lit.leaves.includes(number) ? 'step' : null);
       if (lighting.overlay !== null || element?.lastElementChild?.textContent !== '')
-        paintHeat(element, state, lighting);
+        paintHeat(element, heatMark(lighting.overlay, placeOf(scene, state)));
       if (classes === before[number]) continue;
       set(element, 'class', bare[number] + classes);
       set(covers[number], 'class', `cover${classes}`);
@@ -57,8 +57,8 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
   return { paint, stateAt: (number) => states[number] ?? null };
 }
 
-function paintHeat(element: SVGElement | null | undefined, { drawn }: SceneState, { overlay }: Lighting): void {
-  const text = overlay === null ? '' : shownText(ownOf(overlay, drawn.id)?.text ?? '', 18);
+function paintHeat(element: SVGElement | null | undefined, mark: HeatMark | null): void {
+  const text = shownText(mark?.text ?? '', 18);
   const place = element?.lastElementChild;
   if (place != null && place.textContent !== text) place.textContent = text;
 }

@@ -21,6 +21,11 @@ export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: (to
   const drag = (event: PointerEvent): void => {
     const before = down.get(event.pointerId);
     if (before === undefined) return;
+    // It was let go where the picture did not hear of it.
+    if (event.buttons === 0) {
+      release(event);
+      return;
+    }
     const now = at(event);
     moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
     if (moved < CLICK_REACH) return;

@@ -50,7 +50,7 @@ export function rowsOf(charts: RunCharts, root: string, marks: Marks, neverTaken
         if (rows.length >= MOST_ROWS) return;
         const isActive = active.has(state.id);
         rows.push({
-          key: `${chartId} ${state.id}`,
+          key: placeKey(chartId, state.id),
           chartId,
           stateId: state.id,
           name: state.name,

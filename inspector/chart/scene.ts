@@ -1,3 +1,4 @@
+import type { Place } from '../fold/marks.ts';
 import type { Box, Chip, Drawing, DrawnEdge, DrawnState } from './drawing.ts';
 import { ownOf } from './own-of.ts';
 
@@ -6,7 +7,6 @@ export interface SceneChart {
   readonly chartId: string;
   /** The state that it runs in; null for the chart on top. */
   readonly host: number | null;
-  readonly depth: number;
   /** Where it stands in the chart around it. */
   readonly x: number;
   readonly y: number;
@@ -62,11 +62,9 @@ export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: strin
 
   const add = (drawing: Drawing, host: number | null, at: Frame, origin: Frame): number => {
     const own = charts.length;
-    const around = host === null ? null : (states[host] as SceneState);
     const chart: SceneChart = {
       chartId: drawing.chartId,
       host,
-      depth: around === null ? 0 : (charts[around.chart]?.depth ?? 0) + 1,
       x: at.x,
       y: at.y,
       scale: at.scale,
@@ -123,6 +121,11 @@ export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: strin
   if (drawing === undefined) return { width: 0, height: 0, charts, states, lines };
   add(drawing, null, { x: 0, y: 0, scale: 1 }, { x: 0, y: 0, scale: 1 });
   return { width: drawing.width, height: drawing.height, charts, states, lines };
+}
+
+/** The state by its names. */
+export function placeOf({ charts }: Scene, { chart, drawn }: SceneState): Place {
+  return { chartId: charts[chart]?.chartId ?? '', stateId: drawn.id };
 }
 
 /** Whether there is something in a state that can be closed. */

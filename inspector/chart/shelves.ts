@@ -1,4 +1,5 @@
 import type { Box } from './drawing.ts';
+import { fitScore } from './fit-score.ts';
 import { GRID } from './line-router.ts';
 
 const GAP = 32;
@@ -21,8 +22,7 @@ export function shelvesOf(sizes: readonly Size[], aspect: number): readonly Shel
   const arranged = stacks.flatMap((stack) =>
     [1, 0.75, 0.6, 0.5, 0.42, 0.36, 0.3, 0.25].map((share) => arrange(sizes, stack, total * share)),
   );
-  const score = ({ width, height }: Size): number => Math.max(width / aspect, height) + (width / aspect + height) * 0.1;
-  return arranged.sort((one, other) => score(one) - score(other));
+  return arranged.sort((one, other) => fitScore(one, aspect) - fitScore(other, aspect));
 }
 
 function arrange(sizes: readonly Size[], stack: number, most: number): Shelves {

@@ -1,8 +1,9 @@
-import type { Scene, SceneState } from './scene.ts';
-import { hasInside } from './scene.ts';
+import { ownOf } from './own-of.ts';
+import { hasInside, type Scene, type SceneState } from './scene.ts';
 import { NAME_LENGTH } from './state-box.ts';
 import { FONT, shownText } from './text-size.ts';
 
+/** Colours of states of the chart on top, by their ids. */
 export type Hues = Readonly<Record<string, string>>;
 
 /** A state: its box, its name, and what runs in it. Its classes and its label come from the painter. */
@@ -11,7 +12,7 @@ export function StateShape({ number, state, scene, hues }: ShapeProps) {
   const isBox = hasInside(state);
   const size = isBox ? FONT.title : FONT.name;
   const radius = drawn.type === 'final' ? Math.min(drawn.height / 2, 18) : isBox ? 10 : 7;
-  const hue = scene.charts[state.chart]?.host === null ? hueOf(state, scene, hues) : null;
+  const hue = scene.charts[state.chart]?.host === null ? (ownOf(hues, drawn.id) ?? null) : null;
   return (
     <g
       class={`state ${drawn.type}`}
@@ -61,11 +62,6 @@ interface ShapeProps {
   readonly state: SceneState;
   readonly scene: Scene;
   readonly hues: Hues;
-}
-
-/** The hue of a state, where it is one of those that have one, and not merely in one. */
-function hueOf({ drawn }: SceneState, _scene: Scene, hues: Hues): string | null {
-  return Object.hasOwn(hues, drawn.id) ? (hues[drawn.id] ?? null) : null;
 }
 
 function stripe(x: number, y: number, height: number, radius: number): string {

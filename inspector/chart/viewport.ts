@@ -15,15 +15,17 @@ export interface WindowSize {
 const LEAST_SCALE = 0.05;
 const MOST_SCALE = 12;
 const MARGIN = 10;
+/** The picture's buttons stand above this line. */
+const TOP = 48;
 
-/** Shows a box as large as it can be, in the middle. */
+/** Shows a box as large as it can be, in the middle of what is free. */
 export function fitTo(box: Box, size: WindowSize, mostScale = 1.6): Viewport {
-  const room = { width: Math.max(1, size.width - 2 * MARGIN), height: Math.max(1, size.height - 2 * MARGIN) };
+  const room = { width: Math.max(1, size.width - 2 * MARGIN), height: Math.max(1, size.height - TOP - MARGIN) };
   const scale = clamp(Math.min(room.width / Math.max(1, box.width), room.height / Math.max(1, box.height), mostScale));
   return {
     scale,
     x: size.width / 2 - scale * (box.x + box.width / 2),
-    y: size.height / 2 - scale * (box.y + box.height / 2),
+    y: TOP + room.height / 2 - scale * (box.y + box.height / 2),
   };
 }
 
@@ -44,16 +46,16 @@ export function panBy(view: Viewport, x: number, y: number): Viewport {
 
 /** The nearest place from which all of a box is seen; the same one where it is. */
 export function bringIn(view: Viewport, box: Box, size: WindowSize): Viewport {
-  const shift = (from: number, length: number, room: number): number => {
-    if (length + 2 * MARGIN > room) return room / 2 - from - length / 2;
-    if (from < MARGIN) return MARGIN - from;
-    return Math.min(0, room - MARGIN - from - length);
+  const shift = (from: number, length: number, least: number, most: number): number => {
+    if (length > most - least) return (least + most) / 2 - from - length / 2;
+    if (from < least) return least - from;
+    return Math.min(0, most - from - length);
   };
   const { x, y, scale } = view;
   return panBy(
     view,
-    shift(x + scale * box.x, scale * box.width, size.width),
-    shift(y + scale * box.y, scale * box.height, size.height),
+    shift(x + scale * box.x, scale * box.width, MARGIN, size.width - MARGIN),
+    shift(y + scale * box.y, scale * box.height, TOP, size.height - MARGIN),
   );
 }
 

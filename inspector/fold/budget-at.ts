@@ -4,6 +4,7 @@ import type { Message } from '../../machines/contracts/message.ts';
 import type { ContextStatistics } from '../../machines/contracts/phases/understanding.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { ContextAt } from './context-at.ts';
+import { rounded } from './number-words.ts';
 import type { Places } from './places.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastBegunBy, lastUpTo } from './sorted.ts';
@@ -74,7 +75,7 @@ function tokensOf(messages: readonly Message[], tokensPerChar: number | undefine
   const note =
     tokensPerChar === undefined
       ? `estimated: characters / ${CHARS_PER_TOKEN}`
-      : `estimated: ${Math.round(tokensPerChar * 1_000) / 1_000} tokens a character, as last measured`;
+      : `estimated: ${rounded(tokensPerChar)} tokens a character, as last measured`;
   return { value: Math.ceil(chars * rate), note };
 }
 

@@ -1,3 +1,4 @@
+import { grouped } from './number-words.ts';
 import { lastName } from './state-tree.ts';
 
 const KINDS: readonly (readonly [prefix: string, says: (rest: string) => string])[] = [
@@ -27,5 +28,5 @@ const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id)
 
 function delayIn(rest: string): string {
   const delay = rest.split('.', 1)[0] ?? rest;
-  return /^\d+$/u.test(delay) ? `${Number(delay).toLocaleString('en-US')} ms` : delay;
+  return /^\d+$/u.test(delay) ? `${grouped(Number(delay))} ms` : delay;
 }

@@ -1,6 +1,7 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { guardInWords, namedInWords } from './guard-words.ts';
+import { grouped, rounded } from './number-words.ts';
 import type { Transition } from './told-transition.ts';
 import { type SeenNumber, seenNumbers } from './verdict-numbers.ts';
 
@@ -87,7 +88,7 @@ export function explain(entry: JournalEntry): Explained | null {
       );
     case 'attempt-retry': {
       const model = entry.model === 0 ? 'the first model' : `fallback ${entry.model}`;
-      const wait = entry.inMs === 0 ? 'at once' : `after a wait of ${entry.inMs.toLocaleString('en-US')} ms`;
+      const wait = entry.inMs === 0 ? 'at once' : `after a wait of ${grouped(entry.inMs)} ms`;
       const next = { label: 'Next', text: `attempt ${entry.attempt}, ${model}, ${wait}` };
       return told('Why is the model asked again?', [next], endsIn('recordingFailure'));
     }
@@ -108,7 +109,7 @@ export function explain(entry: JournalEntry): Explained | null {
         [
           { label: 'It proposes', text: entry.proposal, said: true },
           { label: 'Answer so far', text: entry.answer, said: true },
-          { label: 'Confidence', text: String(Math.round(entry.confidence * 1_000) / 1_000) },
+          { label: 'Confidence', text: rounded(entry.confidence) },
         ],
         goesTo('awaitingDirection'),
       );

@@ -1,11 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
-import '../chart/chart.css';
-import '../chart/chart-marks.css';
-import '../chart/chart-rows.css';
-import '../chart/chart-tools.css';
 import type { Choice } from '../chart/choices.ts';
-import { type Overlay, transitionKey } from '../chart/overlay.ts';
+import { transitionKey } from '../chart/overlay.ts';
 import { marksAt } from '../fold/marks-at.ts';
 import { PHASE_NAMES } from '../fold/phase-names.ts';
 import { addKeys, type Key } from '../shown/keys.ts';
@@ -33,7 +29,6 @@ export function ChartPlace({ inspector, view }: PanelProps) {
   const [chosen, setChosen] = useState<Choice | null>(null);
   useEffect(() => addKeys(CHART_KEYS), []);
   const { heat, neverTaken } = overlayOf(inspector);
-  const overlay = useMemo(() => flat(heat.value), [heat.value]);
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);
   const marks = useMemo(() => (charts === null ? null : marksAt(fold.transitions, charts, at)), [fold, charts, at]);
   if (charts === null || marks === null) return <p class="muted waiting">Waiting for the chart…</p>;
@@ -62,7 +57,7 @@ export function ChartPlace({ inspector, view }: PanelProps) {
         hues={HUES}
         chosen={chosen}
         onChoose={setChosen}
-        overlay={overlay}
+        overlay={heat.value}
         neverTaken={never}
       />
       {chosen !== null && (
@@ -70,10 +65,6 @@ export function ChartPlace({ inspector, view }: PanelProps) {
       )}
     </>
   );
-}
-
-function flat(heat: Readonly<Record<string, ReadonlyMap<string, Overlay[string]>>> | null): Overlay | null {
-  return heat === null ? null : Object.fromEntries(Object.values(heat).flatMap((states) => [...states]));
 }
 
 function keysOf(neverTaken: Readonly<Record<string, ReadonlySet<number>>> | null): ReadonlySet<string> {

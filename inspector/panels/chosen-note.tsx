@@ -2,8 +2,9 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { Choice } from '../chart/choices.ts';
 import { chartBook } from '../fold/chart-book.ts';
 import { chartWaysOf } from '../fold/chart-ways.ts';
+import { counted } from '../fold/number-words.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
-import { counted, shortly } from '../shown/text.ts';
+import { shortly } from '../shown/text.ts';
 import type { PanelProps } from './panel-props.ts';
 
 interface ChosenNoteProps extends PanelProps {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useErrorBoundary, useRef } from 'preact/hooks';
+import { visible } from '../shown/text.ts';
 
 interface GuardedProps {
   readonly name: string;
@@ -17,7 +18,7 @@ export function Guarded({ name, when, children }: GuardedProps) {
   if (error === undefined) return <>{children}</>;
   return (
     <p class="problem" role="alert">
-      {name} cannot be shown here: {error instanceof Error ? error.message : String(error)}
+      {name} cannot be shown here: {visible(error instanceof Error ? error.message : String(error))}
     </p>
   );
 }

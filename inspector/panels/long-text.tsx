@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
-import { grouped, visible } from '../shown/text.ts';
+import { grouped } from '../fold/number-words.ts';
+import { visible } from '../shown/text.ts';
+import { Caret } from './caret.tsx';
 
 interface LongTextProps {
   readonly text: string;
@@ -22,20 +24,28 @@ export function LongText({ text, chars = 420, open = false, struck = false, quot
   const isCut = text.length > most;
   const shown = visible(unpaired(isCut ? (open ? text.slice(-most) : text.slice(0, most)) : text));
   const quote = quoted ? '"' : '';
+  const turn = text.length > chars && (
+    <button type="button" class="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+      {isWhole ? 'show less' : `show all ${grouped(text.length)} characters`}
+    </button>
+  );
+  // While more comes it is the beginning that is cut; what can be pressed stands there, and is not moved by what comes.
+  if (open)
+    return (
+      <span class="long-text">
+        {turn}
+        <span class="told growing">
+          {isCut && '… '}
+          {shown}
+          <Caret after={text.length} />
+        </span>
+      </span>
+    );
   return (
     <span class="long-text">
-      {isCut && open && <span class="muted">… </span>}
       {struck ? <s class="told">{shown}</s> : <span class="told">{`${quote}${shown}${isCut ? '' : quote}`}</span>}
-      {isCut && !open && <span class="muted">…</span>}
-      {open && <span class="caret" aria-hidden="true" />}
-      {text.length > chars && (
-        <>
-          {' '}
-          <button type="button" class="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-            {isWhole ? 'show less' : `show all ${grouped(text.length)} characters`}
-          </button>
-        </>
-      )}
+      {isCut && <span class="muted">…</span>}
+      {turn && <> {turn}</>}
       {isWhole && isCut && <span class="muted"> No more than {grouped(LONGEST_CHARS)} characters are shown.</span>}
     </span>
   );

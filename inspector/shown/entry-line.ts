@@ -2,6 +2,7 @@ import type { CallEvent } from '../../machines/contracts/call-event.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { EntryOf } from '../fold/entry-of.ts';
 import { eventInWords } from '../fold/event-words.ts';
+import { counted, grouped } from '../fold/number-words.ts';
 import { stateName } from './state-name.ts';
 import { shortly } from './text.ts';
 
@@ -13,7 +14,7 @@ type Teller<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => strin
 const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
   'run-start': ({ request }) => request,
   'run-end': ({ status, usage }) =>
-    `${status}, ${usage.modelCalls} model calls, ${usage.inputTokens + usage.outputTokens} tokens`,
+    `${status}, ${counted(usage.modelCalls, 'model call')}, ${counted(usage.inputTokens + usage.outputTokens, 'token')}`,
   'phase-start': ({ phase, cycle, step }) => `${phase}, cycle ${cycle}, step ${step}`,
   'phase-end': ({ phase, summary, failure }) =>
     failure === null ? `${phase}: ${start(summary)}` : `${phase} failed: ${told(failure)}`,
@@ -22,23 +23,24 @@ const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
   transition,
   'attempt-start': ({ task, attempt }) => `${task}, attempt ${attempt}`,
   'attempt-end': ({ task, attempt, failure, usage }) =>
-    `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${usage.outputTokens} tokens` : `failed: ${told(failure)}`}`,
-  'attempt-retry': ({ attempt, inMs }) => `attempt ${attempt} follows in ${Math.round(inMs)} ms`,
+    `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${counted(usage.outputTokens, 'token')}` : `failed: ${told(failure)}`}`,
+  'attempt-retry': ({ attempt, inMs }) => `attempt ${attempt} follows in ${grouped(Math.round(inMs))} ms`,
   'text-delta': ({ text }) => start(text),
   'call-start': ({ port, call, task, capability }) => `${port} ${call}${about(task ?? capability)}`,
   'call-event': ({ port, call, event }) => `${port} ${call}: ${callText(event)}`,
   timer: ({ timer }) => `delay ${timer} is over`,
   retrieval: ({ query, passages, widened, failure }) =>
-    `${failure ?? `${passages} passages${widened ? ', widened' : ''}`} for ${start(query)}`,
+    `${failure ?? `${counted(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
   'capability-start': ({ capability, index }) => `${capability}, run ${index + 1}`,
   'capability-end': ({ result }) =>
     `${result.capability}: ${start(result.success ? result.output : (result.error ?? ''))}`,
   operations: ({ phase, applied }) => `${phase}: ${operationsText(applied)}`,
   'context-evaluated': ({ statistics, problem }) =>
-    problem ?? `${statistics.messagesBefore} › ${statistics.messagesAfter} messages, ${statistics.tokensAfter} tokens`,
+    problem ??
+    `${grouped(statistics.messagesBefore)} › ${counted(statistics.messagesAfter, 'message')}, ${counted(statistics.tokensAfter, 'token')}`,
   delivery,
   'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
-  'consent-asked': ({ request }) => `${request.items.length} messages would be shortened`,
+  'consent-asked': ({ request }) => `${counted(request.items.length, 'message')} would be shortened`,
   state: ({ changes }) => changes.map(({ path }) => path.join('.')).join(', '),
   keyframe: () => 'all of the state',
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,
@@ -85,7 +87,7 @@ function callText(event: CallEvent): string {
     case 'reply.lost':
       return event.type;
     default:
-      return `${event.type}, ${event.chars} characters`;
+      return `${event.type}, ${counted(event.chars, 'character')}`;
   }
 }
 
@@ -120,6 +122,6 @@ const start = (text: string): string => text.slice(0, LINE_CHARS);
 
 function valueText(value: unknown): string {
   if (typeof value === 'string') return start(value);
-  if (Array.isArray(value) && value.length > 20) return `${value.length} items`;
+  if (Array.isArray(value) && value.length > 20) return `${grouped(value.length)} items`;
   return start(JSON.stringify(value) ?? '');
 }

@@ -59,7 +59,8 @@ export function createInspector(source: PageSource): Inspector {
   function choose(runId: string): void {
     follow(runId);
     batch(() => {
-      if (chosen.value !== runId) cursor.value = null;
+      // An entry may have been asked for before there was a run: it is one of the first.
+      if (chosen.value !== null && chosen.value !== runId) cursor.value = null;
       chosen.value = runId;
     });
   }

@@ -1,10 +1,10 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type Coverage, coverageOf } from '../fold/coverage.ts';
+import { counted, duration } from '../fold/number-words.ts';
 import type { RunFold } from '../fold/run-fold.ts';
 import { type Measure, NOTHING, stateMeasuresOf, together } from '../fold/state-measures.ts';
 import type { Inspector } from './inspector.ts';
-import { counted, duration } from './text.ts';
 
 export const MEASURES = [
   { name: 'ms', title: 'Time', text: duration },

@@ -13,26 +13,8 @@ export function visible(text: string): string {
 
 /** The same on one line, cut to so many characters. */
 export function shortly(text: string, chars: number): string {
-  const line = visible(text.slice(0, chars * 2).replace(/\s+/gu, ' ')).trim();
-  return line.length <= chars ? line : `${line.slice(0, chars - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+  const said = text.trim();
+  const line = visible(said.slice(0, chars * 2).replace(/\s+/gu, ' ')).trim();
+  if (line.length <= chars && said.length <= chars * 2) return line;
+  return `${line.slice(0, chars - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }
-
-/** Milliseconds as people read them: `840 ms`, `12.4 s`, `3 min 5 s`. */
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1_000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
-/** With a tenth of a millisecond below a second, and with milliseconds beyond. */
-export const preciseTime = (ms: number): string =>
-  ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(3)} s`;
-
-/** A number with three decimals at the most. */
-export const rounded = (number: number): string => `${Math.round(number * 1_000) / 1_000}`;
-
-export const grouped = (number: number): string => number.toLocaleString('en-US');
-
-/** `1 token`, `2,300 tokens`. */
-export const counted = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;

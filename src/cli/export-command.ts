@@ -24,14 +24,14 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
   const { store, runId } = await findRun(name, flags);
   const entries = await entriesOf(store.read(runId));
   const redactions = redact ? [...redactionsIn(entries, redact)] : [];
-  if (flags.preview) return previewText(entries, redactions, flags.redact);
+  if (flags.preview) return previewText(entries, redactions, redact, flags.redact);
   const path = flags.output ?? nameFor(entries, redact);
   const { html, checksum } = await exportRun(entries, { ...(redact && { redact }) });
   await write(path, html, flags.force === true);
   const size = `${grouped(Math.ceil(Buffer.byteLength(html) / 1_000))} kB`;
   const hidden = redact ? `${count(redactions.length, 'text')} redacted` : 'nothing redacted';
   return [
-    `${path}: ${count(entries.length, 'entry').replace('entrys', 'entries')}, ${size}, ${hidden}. It opens from disk, with no network.`,
+    `${path}: ${count(entries.length, 'entry', 'entries')}, ${size}, ${hidden}. It opens from disk, with no network.`,
     `SHA-256 of the run in it: ${checksum}`,
     ...idleLines(entries, flags.redact),
     ...suspectLines(entries, redact),
@@ -67,6 +67,7 @@ async function write(path: string, html: string, force: boolean): Promise<void> 
 function previewText(
   entries: readonly JournalEntry[],
   redactions: readonly Redaction[],
+  redact: Redact | undefined,
   patterns: readonly string[] = [],
 ): string {
   const told = redactions
@@ -76,7 +77,6 @@ function previewText(
         `${String(seq).padStart(5)} ${oneLine(path)}\n      - ${oneLine(before)}\n      + ${oneLine(after)}`,
     );
   const more = redactions.length - told.length;
-  const redact = patterns.length > 0 ? redactionOf(patterns) : undefined;
   return [
     'Nothing is written. In the file would stand the request, the context, what the model replied, passages of the documents and the names of models.',
     patterns.length === 0

@@ -20,7 +20,7 @@ export function wholeNumber(text: string): number {
 export function positive(text: string): number {
   const number = Number(text);
   if (text.trim() === '' || !(number > 0 && number <= 2_000_000))
-    throw new InvalidArgumentError('Wanted a number above 0.');
+    throw new InvalidArgumentError('Wanted a number above 0, at most 2,000,000.');
   return number;
 }
 

@@ -1,8 +1,6 @@
 import type { WebSocket } from 'ws';
-import { type LineLog, lineLog } from './line-log.ts';
 import type { RunList } from './runs.ts';
 import type { SocketPlace } from './sockets.ts';
-import type { RunSource, SourceSink } from './source.ts';
 import type { ReceivedSystem } from './stately/received-system.ts';
 import { statelyReceiver } from './stately/receiver.ts';
 
@@ -25,8 +23,9 @@ export function statelyPlace(runs: RunList): SocketPlace {
     function changed(system: ReceivedSystem): void {
       if (known.has(system)) runs.changed();
       else {
+        const { info, charts, follow } = system;
         known.add(system);
-        living.set(system, runs.add(systemSource(system)));
+        living.set(system, runs.add({ info, charts, follow }));
       }
       const remove = living.get(system);
       if (remove === undefined || system.info().live) return;
@@ -45,29 +44,4 @@ export function statelyPlace(runs: RunList): SocketPlace {
 /** A page of this machine, on whatever port it is developed, and programs that are no browsers: they all know the token. */
 function isLocal(origin: string | undefined): boolean {
   return origin === undefined || /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/u.test(origin);
-}
-
-function systemSource(system: ReceivedSystem): RunSource {
-  const { info, charts, entries } = system;
-  const log: LineLog = lineLog(entries);
-  const sinks = new Set<SourceSink>();
-  system.follow(entries.length, {
-    charts: (all) => {
-      for (const sink of sinks) sink.charts(all);
-    },
-    entries: log.grew,
-    end: log.end,
-  });
-  return {
-    info,
-    charts,
-    follow(from, sink) {
-      sinks.add(sink);
-      const stop = log.follow(from, sink);
-      return () => {
-        sinks.delete(sink);
-        stop();
-      };
-    },
-  };
 }

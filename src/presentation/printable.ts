@@ -34,6 +34,6 @@ export function grouped(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-export function count(number: number, noun: string): string {
-  return `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
+export function count(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${grouped(number)} ${number === 1 ? noun : nouns}`;
 }

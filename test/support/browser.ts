@@ -11,9 +11,9 @@ const CACHE = resolve('node_modules/.cache');
  * A headless Chromium from npm alone: neither a display, nor fonts, nor libraries of the system but the C library's are needed.
  * Where it cannot start, this gives the reason in one line; with POSTCHAIN_BROWSER=required it throws instead.
  */
-export async function startBrowser(): Promise<Browser | string> {
+export async function startBrowser(args: readonly string[] = []): Promise<Browser | string> {
   try {
-    return await launch(await unpacked());
+    return await launch(await unpacked(), args);
   } catch (error) {
     const reason = `Chromium does not start here: ${whyOf(error)}`;
     if (process.env['POSTCHAIN_BROWSER'] === 'required') throw new Error(reason, { cause: error });
@@ -22,11 +22,11 @@ export async function startBrowser(): Promise<Browser | string> {
 }
 
 /** With the system's own libraries where it has them, else with those that come along. */
-async function launch(folder: string): Promise<Browser> {
+async function launch(folder: string, args: readonly string[]): Promise<Browser> {
   const start = (libraries: Record<string, string>): Promise<Browser> =>
     playwright.launch({
       executablePath: join(folder, 'chromium'),
-      args: ['--no-sandbox'],
+      args: ['--no-sandbox', ...args],
       env: { ...process.env, ...libraries, FONTCONFIG_FILE: join(folder, 'fonts.conf') },
     });
   try {

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { SendButton } from './send-button.tsx';
 
 interface CancelFormProps {
@@ -10,6 +10,9 @@ interface CancelFormProps {
 export function CancelForm({ isBusy, onSend }: CancelFormProps) {
   const [isOpen, setOpen] = useState(false);
   const [reason, setReason] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  // Once: the page is drawn again with every entry that comes.
+  useLayoutEffect(() => input.current?.focus(), [isOpen]);
   if (!isOpen)
     return (
       <button type="button" aria-expanded={false} onClick={() => setOpen(true)}>
@@ -40,7 +43,7 @@ export function CancelForm({ isBusy, onSend }: CancelFormProps) {
         <input
           type="text"
           autocomplete="off"
-          ref={(input) => input?.focus()}
+          ref={input}
           value={reason}
           onInput={({ currentTarget }) => setReason(currentTarget.value)}
         />

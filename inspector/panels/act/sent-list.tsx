@@ -1,6 +1,7 @@
 import { type Delivery, deliveriesOf } from '../../fold/deliveries.ts';
+import { grouped } from '../../fold/number-words.ts';
 import { shortJson } from '../../shown/short-json.ts';
-import { grouped } from '../../shown/text.ts';
+import { visible } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { type Sent, sent } from './sent.ts';
 
@@ -38,7 +39,7 @@ export function SentList({ inspector, view: { run, log, fold, count } }: PanelPr
 
 function outcomeOf({ answer }: Sent, delivery: Delivery | null): string {
   if (answer === null) return 'under way…';
-  if (answer.problem !== null) return `not told: ${answer.problem}`;
+  if (answer.problem !== null) return `not told: ${visible(answer.problem)}`;
   if (delivery === null) return 'told';
   return delivery.isRefused ? 'told, delivered, and refused: it is no phase' : 'told, and delivered';
 }

@@ -1,11 +1,13 @@
 import type { CandidateBeside } from '../../fold/compare/candidates-beside.ts';
 import type { Comparison, FirstStep } from '../../fold/compare/comparison.ts';
 import { guardInWords } from '../../fold/guard-words.ts';
+import { counted } from '../../fold/number-words.ts';
 import { letterOf, told } from '../../shown/compared.ts';
 import { stateName } from '../../shown/state-name.ts';
-import { counted, shortly } from '../../shown/text.ts';
+import { shortly } from '../../shown/text.ts';
 import { Icon } from '../icon.tsx';
 import { VERDICTS } from '../verdicts.ts';
+import { RunHeads } from './run-heads.tsx';
 import { SaidOtherwise } from './said-otherwise.tsx';
 
 /** Where the runs part: the candidates of that step side by side; and what was said otherwise first. */
@@ -62,16 +64,7 @@ function Parting({
       {candidates.length > 0 && (
         <table class="beside candidates">
           <caption class="unseen">The candidates of the first step that differs</caption>
-          <thead>
-            <tr>
-              <th scope="col">Guard</th>
-              {runIds.map((id, run) => (
-                <th key={id} scope="col">
-                  {letterOf(run)}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <RunHeads title="Guard" runIds={runIds} />
           <tbody>
             {asked.map((candidate) => (
               <CandidateRow key={`${candidate.guard} ${candidate.target}`} candidate={candidate} runIds={runIds} />

@@ -3,13 +3,14 @@ import type { Comparison } from '../../fold/compare/comparison.ts';
 import type { Step } from '../../fold/compare/path.ts';
 import type { Row } from '../../fold/compare/rows.ts';
 import { type Section, sectionsOf } from '../../fold/compare/sections.ts';
+import { counted } from '../../fold/number-words.ts';
 import { lastBegunBy } from '../../fold/sorted.ts';
-import { comparedWith, letterOf } from '../../shown/compared.ts';
+import { comparedWith } from '../../shown/compared.ts';
 import type { Inspector, RunView } from '../../shown/inspector.ts';
 import type { OpenedRun } from '../../shown/opened-run.ts';
-import { counted } from '../../shown/text.ts';
 import { Icon } from '../icon.tsx';
 import { moveInTable } from './move-in-table.ts';
+import { RunHeads } from './run-heads.tsx';
 import { StepRow } from './step-row.tsx';
 
 interface StepTableProps {
@@ -112,16 +113,7 @@ export function StepTable({ inspector, view, runs, comparison }: StepTableProps)
         <caption class="unseen">
           The steps of each run; a step moves the cursor to it, and the arrow keys go from one to the next.
         </caption>
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            {runIds.map((id, run) => (
-              <th key={id} scope="col">
-                {letterOf(run)}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <RunHeads title="Step" runIds={runIds} />
         <tbody>{lines}</tbody>
       </table>
       {left <= 0 && (

@@ -1,7 +1,9 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import type { Comparison } from '../../fold/compare/comparison.ts';
+import { duration, grouped } from '../../fold/number-words.ts';
 import { letterOf, told } from '../../shown/compared.ts';
-import { duration, grouped, shortly } from '../../shown/text.ts';
+import { shortly } from '../../shown/text.ts';
+import { RunHeads } from './run-heads.tsx';
 
 interface TotalsProps {
   readonly runs: readonly InspectedRun[];
@@ -39,16 +41,7 @@ export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, 
       })}
       <table class="beside">
         <caption class="unseen">The runs in numbers, and what they were started with otherwise</caption>
-        <thead>
-          <tr>
-            <th scope="col">Whole runs</th>
-            {runs.map(({ runId }, run) => (
-              <th key={runId} scope="col">
-                {letterOf(run)}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <RunHeads title="Whole runs" runIds={runIds} />
         <tbody>
           {lines.map(([name, values]) => (
             <tr key={name}>

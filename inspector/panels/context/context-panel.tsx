@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import './context.css';
 import { type ContextAt, contextAt } from '../../fold/context-at.ts';
+import { counted, grouped } from '../../fold/number-words.ts';
 import { addKeys } from '../../shown/keys.ts';
-import { counted, grouped } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { ActorContexts } from './actor-contexts.tsx';
 import { BudgetView } from './budget-view.tsx';

@@ -6,9 +6,10 @@ import {
   messageDifferences,
   stateDifferences,
 } from '../../fold/context-difference.ts';
+import { counted, grouped } from '../../fold/number-words.ts';
 import { stateAt } from '../../fold/state-at.ts';
 import { shortJson } from '../../shown/short-json.ts';
-import { counted, grouped, shortly } from '../../shown/text.ts';
+import { shortly } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { base } from './context-choice.ts';
 import { DifferenceText } from './difference-text.tsx';

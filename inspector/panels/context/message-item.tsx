@@ -1,6 +1,7 @@
 import type { ContextLog } from '../../fold/context-log.ts';
 import { type ContextRow, versionBefore } from '../../fold/context-rows.ts';
-import { counted, rounded, shortly, visible } from '../../shown/text.ts';
+import { counted, rounded } from '../../fold/number-words.ts';
+import { shortly, visible } from '../../shown/text.ts';
 import { LongText } from '../long-text.tsx';
 import { MessageTrail } from './message-trail.tsx';
 import { PhaseName } from './phase-name.tsx';
@@ -30,7 +31,11 @@ export function MessageItem({ row, log, applied, rated }: MessageItemProps) {
         {phase !== null && <PhaseName phase={phase} />}
         <span class="muted">cycle {cycle}</span>
         <Share name="importance" value={importance} />
-        {rated !== null && <Share name="relevance" value={rated.relevance} title={shortly(rated.reason, 200)} />}
+        {rated === null ? (
+          <Unrated />
+        ) : (
+          <Share name="relevance" value={rated.relevance} title={shortly(rated.reason, 200)} />
+        )}
         <span class="muted">{counted(content.length, 'character')}</span>
       </div>
       <LongText text={content} struck={pruned !== null} />
@@ -52,11 +57,23 @@ function Share({ name, value, title }: { readonly name: string; readonly value: 
   );
 }
 
-/** Tags, links, what it was made from, and where it stands in a document. */
+const Unrated = () => (
+  <span class="share" title="Nothing has rated it yet">
+    <span class="muted">relevance</span> –
+    <span class="bar" aria-hidden="true" />
+  </span>
+);
+
+/** Where it stands in a document, and what came later: tags, links, and what it was made from. */
 function MessageTies({ message: { tags, links, references, source } }: { readonly message: ContextRow['message'] }) {
   if (tags.length + links.length + references.length === 0 && source === null) return null;
   return (
     <p class="ties">
+      {source !== null && (
+        <code class="told">
+          {visible(source.path)}:{source.startLine}-{source.endLine}
+        </code>
+      )}
       {tags.map((tag) => (
         <span key={tag} class="tag told">
           {shortly(tag, 40)}
@@ -69,11 +86,6 @@ function MessageTies({ message: { tags, links, references, source } }: { readonl
       ))}
       {references.length > 0 && (
         <span class="told">made from {references.map((reference) => shortly(reference, 40)).join(', ')}</span>
-      )}
-      {source !== null && (
-        <code class="told">
-          {visible(source.path)}:{source.startLine}-{source.endLine}
-        </code>
       )}
     </p>
   );

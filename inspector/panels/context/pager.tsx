@@ -1,4 +1,4 @@
-import { grouped } from '../../shown/text.ts';
+import { grouped } from '../../fold/number-words.ts';
 
 interface PagerProps {
   readonly page: number;

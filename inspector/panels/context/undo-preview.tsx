@@ -2,8 +2,9 @@ import { useMemo } from 'preact/hooks';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context-document.ts';
 import { type ContextChange, charsOf, contextChanges } from '../../../src/journal/context-report.ts';
+import { counted } from '../../fold/number-words.ts';
 import type { RunView } from '../../shown/inspector.ts';
-import { counted, shortly } from '../../shown/text.ts';
+import { shortly } from '../../shown/text.ts';
 import { untickAll } from './context-choice.ts';
 import { DifferenceText } from './difference-text.tsx';
 

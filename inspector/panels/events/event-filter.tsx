@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import { ENTRY_GROUPS, type EntryGroup } from '../../fold/entry-groups.ts';
 import { groupCounts } from '../../fold/entry-list.ts';
+import { grouped } from '../../fold/number-words.ts';
 import type { RunView } from '../../shown/inspector.ts';
-import { grouped } from '../../shown/text.ts';
 import { asked } from './asked.ts';
 
 /** Which kinds of entries are listed, and how many there are of each. */
@@ -27,7 +27,7 @@ export function EventFilter({ view }: { readonly view: RunView }) {
             asked.hidden.value = new Set(ENTRY_GROUPS.filter((other) => other !== group));
           }}
         >
-          {group} <span class="muted">{grouped(counts.get(group) ?? 0)}</span>
+          {group} <span class="muted count">{grouped(counts.get(group) ?? 0)}</span>
         </button>
       ))}
       <button

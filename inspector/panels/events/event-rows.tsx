@@ -1,10 +1,11 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { originOf } from '../../fold/entry-groups.ts';
 import type { EntryList } from '../../fold/entry-list.ts';
+import { preciseTime } from '../../fold/number-words.ts';
 import { countUpTo } from '../../fold/sorted.ts';
 import type { RunLog } from '../../log/run-log.ts';
 import { entryLine, isBad } from '../../shown/entry-line.ts';
-import { preciseTime, shortly } from '../../shown/text.ts';
+import { shortly } from '../../shown/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { ROW_PX, useRows } from './use-rows.ts';
 

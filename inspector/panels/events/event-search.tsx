@@ -1,6 +1,6 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { grouped } from '../../fold/number-words.ts';
 import { countUpTo } from '../../fold/sorted.ts';
-import { grouped } from '../../shown/text.ts';
 import { Icon } from '../icon.tsx';
 import type { PanelProps } from '../panel-props.ts';
 import { asked } from './asked.ts';
@@ -14,7 +14,8 @@ interface SearchProps extends PanelProps {
 export function EventSearch({ inspector, view, found }: SearchProps) {
   const input = useRef<HTMLInputElement>(null);
   const isDue = asked.isDue.value;
-  useEffect(() => {
+  // Before anything is drawn: the next key is the search's already.
+  useLayoutEffect(() => {
     if (!isDue) return;
     asked.isDue.value = false;
     input.current?.focus();

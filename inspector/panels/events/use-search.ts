@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { createEntrySearch, type EntrySearch } from '../../fold/entry-search.ts';
+import { createEntrySearch } from '../../fold/entry-search.ts';
 import type { RunView } from '../../shown/inspector.ts';
 
 /** Of a frame of 16 ms, so much is taken at a time. */
@@ -21,24 +21,28 @@ export function useSearch(
   isHidden: (type: JournalEntry['type']) => boolean,
 ): Found | null {
   const { log, fold, count } = view;
-  const [search, setSearch] = useState<EntrySearch | null>(null);
   const [, again] = useState(0);
+  // Never one of another run, or of what was asked for before: its numbers would be looked up in this one.
+  const search = useMemo(
+    () => (text.trim() === '' ? null : createEntrySearch(log, fold.places, text, isHidden)),
+    [log, text, isHidden],
+  );
 
-  useEffect(() => {
-    setSearch(text.trim() === '' ? null : createEntrySearch(log, fold.places, text, isHidden));
-  }, [log, text, isHidden]);
-
-  useEffect(() => {
+  // The first slice is there before anything is drawn.
+  useLayoutEffect(() => {
     if (search === null) return undefined;
-    let due: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
     const lookOn = (): void => {
+      if (isOver) return;
       const endMs = performance.now() + SLICE_MS;
       const isDone = search.lookOn(count, () => performance.now() >= endMs);
       again((turn) => turn + 1);
-      if (!isDone) due = setTimeout(() => requestAnimationFrame(lookOn));
+      if (!isDone) setTimeout(() => requestAnimationFrame(lookOn));
     };
     lookOn();
-    return () => clearTimeout(due);
+    return () => {
+      isOver = true;
+    };
   }, [search, count]);
 
   if (search === null) return null;

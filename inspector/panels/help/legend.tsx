@@ -10,22 +10,14 @@ export function Legend() {
           <rect class="stands" x="3" y="3" width="26" height="12" rx="3" />
           <circle class="filled" cx="29" cy="3" r="3" />
         </Sign>
-        <Sign words="a transition that was taken">
-          <path class="way" d="M2 9h26" />
-        </Sign>
-        <Sign words="the one just made">
-          <path class="way made" d="M2 9h26" />
-        </Sign>
-        <Sign words="one not taken so far">
-          <path class="way rest" d="M2 9h26" />
-        </Sign>
+        <Way words="a transition that was taken" look="way" />
+        <Way words="the one just made" look="way made" />
+        <Way words="one not taken so far" look="way rest" />
         <Sign words="where a state begins">
           <circle class="grey" cx="10" cy="5" r="3" />
           <path class="way rest" d="M12 7l8 8" />
         </Sign>
-        <Sign words="on an event from outside, a time-out or an error">
-          <path class="way rest dashed" d="M2 9h26" />
-        </Sign>
+        <Way words="on an event from outside, a time-out or an error" look="way rest dashed" />
         <Sign words="a decision of Yield, in the time">
           <path class="decision" d="M16 3l5 6-5 6-5-6z" />
         </Sign>
@@ -34,6 +26,15 @@ export function Legend() {
         </Sign>
       </dl>
     </section>
+  );
+}
+
+/** A line, as the chart draws a transition. */
+function Way({ words, look }: { readonly words: string; readonly look: string }) {
+  return (
+    <Sign words={words}>
+      <path class={look} d="M2 9h26" />
+    </Sign>
   );
 }
 

@@ -1,10 +1,11 @@
 import type { AttemptAt } from '../../fold/attempt-at.ts';
 import { issuesByPlace } from '../../fold/issues-by-place.ts';
+import { counted, duration } from '../../fold/number-words.ts';
 import { replyAt } from '../../fold/reply-at.ts';
-import { fieldsOf } from '../../fold/reply-fields.ts';
+import { type Field, fieldsOf } from '../../fold/reply-fields.ts';
 import { lastBegunBy } from '../../fold/sorted.ts';
 import type { RunView } from '../../shown/inspector.ts';
-import { counted, duration, shortly, visible } from '../../shown/text.ts';
+import { shortly } from '../../shown/text.ts';
 import { Icon } from '../icon.tsx';
 import { LongText } from '../long-text.tsx';
 import { ValueView, WhatIsWrong } from './value-view.tsx';
@@ -44,13 +45,16 @@ export function AttemptCard({ view, attempt, moveTo }: Props) {
         , {counted(reply.chars, 'character')}
         {usage !== null && <>, {counted(usage.outputTokens, 'token')}</>}
       </p>
+      <p class="muted due">{dueInWords(fields, { isOver })}</p>
       {failure !== null && (
         <div class="failure">
           <p>
             Void: failed at {failure.stage}, <code>{shortly(failure.code, 60)}</code>
             {failure.status !== null && `, status ${failure.status}`}
           </p>
-          <p class="told">{visible(failure.message.slice(0, 600))}</p>
+          <p>
+            <LongText text={failure.message} chars={600} />
+          </p>
           <WhatIsWrong messages={issues.whole} />
           {backOffMs !== null && (
             <p class="muted">Asked again {backOffMs === 0 ? 'at once' : `after ${duration(backOffMs)}`}.</p>
@@ -68,14 +72,15 @@ export function AttemptCard({ view, attempt, moveTo }: Props) {
       {reply.value === null && reply.chars === 0 && (
         <p class="muted">{isOver ? 'No text came.' : 'Nothing has come yet.'}</p>
       )}
-      <dl class="fields">
-        {fields.map(({ name, value }) => (
+      {/* What is wrong with a reply comes above it: the fields of one that is void stand in a new place. */}
+      <dl class="fields" key={status}>
+        {(isOver ? fields : fields.filter(({ value }) => value !== null)).map(({ name, value }) => (
           <div key={name}>
             <dt class="told">{shortly(name, 60)}</dt>
             <dd>
               <div class="value">
                 {value === null ? (
-                  <span class="muted due">{isOver ? 'did not come' : 'to come'}</span>
+                  <span class="muted">did not come</span>
                 ) : (
                   <ValueView key={span.from} value={value} path={name} issues={issues} />
                 )}
@@ -90,4 +95,11 @@ export function AttemptCard({ view, attempt, moveTo }: Props) {
       </dl>
     </section>
   );
+}
+
+/** One line, there from the first: what comes below it moves nothing. */
+function dueInWords(fields: readonly Field[], { isOver }: { readonly isOver: boolean }): string {
+  const due = fields.filter(({ value }) => value === null).map(({ name }) => name);
+  if (due.length > 0) return `${isOver ? 'Did not come' : 'To come'}: ${due.join(', ')}`;
+  return fields.length > 0 ? 'All of its fields came.' : '';
 }

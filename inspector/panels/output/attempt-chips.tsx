@@ -1,5 +1,5 @@
 import type { AttemptAt } from '../../fold/attempt-at.ts';
-import { duration } from '../../shown/text.ts';
+import { duration } from '../../fold/number-words.ts';
 
 interface Props {
   readonly attempts: readonly AttemptAt[];

@@ -20,13 +20,16 @@ export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
   if (attempt === undefined && answer === null) return <p class="muted">Nothing yet: no model was asked.</p>;
   return (
     <div class="output">
-      {answer !== null && <AnswerCard answer={answer} />}
-      {attempt !== undefined && (
-        <>
-          <AttemptChips attempts={attempts} chosen={attempt} choose={choose} />
-          <AttemptCard view={view} attempt={attempt} moveTo={moveTo} />
-        </>
-      )}
+      {/* The answer takes the place of the reply, which is drawn anew below it. */}
+      <div class="said" key={answer === null ? 'reply' : 'answer'}>
+        {answer !== null && <AnswerCard answer={answer} />}
+        {attempt !== undefined && (
+          <>
+            <AttemptChips attempts={attempts} chosen={attempt} choose={choose} />
+            <AttemptCard key={attempt.span.from} view={view} attempt={attempt} moveTo={moveTo} />
+          </>
+        )}
+      </div>
       <PhaseHistory view={view} moveTo={moveTo} />
     </div>
   );

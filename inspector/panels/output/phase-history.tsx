@@ -2,7 +2,7 @@ import { phasesOfCycle } from '../../fold/phases-of-cycle.ts';
 import type { RunView } from '../../shown/inspector.ts';
 import { shortly } from '../../shown/text.ts';
 
-/** The phases of the cycle so far, and what each came to. */
+/** The phases of the cycle so far, and what each came to, a line each; there is room for a full cycle from the first. */
 export function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveTo: (seq: number) => void }) {
   const phases = phasesOfCycle(view.log, view.fold.spans, view.at);
   const [first] = phases;
@@ -17,7 +17,9 @@ export function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonl
               {phase}
             </button>{' '}
             {status !== 'done' && <span class={status === 'failed' ? 'wrong-word' : 'muted'}>{status}</span>}{' '}
-            <span class="told muted">{shortly(summary, 160)}</span>
+            <span class="told muted" title={shortly(summary, 400)}>
+              {shortly(summary, 160)}
+            </span>
           </li>
         ))}
       </ol>

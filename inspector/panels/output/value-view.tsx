@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { GrowingValue } from '../../fold/growing-value.ts';
 import type { Issues } from '../../fold/issues-by-place.ts';
 import { shortly } from '../../shown/text.ts';
+import { Caret } from '../caret.tsx';
 import { LongText } from '../long-text.tsx';
 
 interface Props {
@@ -28,7 +29,7 @@ export function ValueView({ value, path, issues }: Props) {
     return (
       <span class="leaf mono">
         {shortly(value.text, 60)}
-        {value.open && <span class="caret" aria-hidden="true" />}
+        {value.open && <Caret after={value.text.length} />}
       </span>
     );
   return <Parts value={value} path={path} issues={issues} />;
@@ -49,9 +50,7 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
   const shown = new Set(parts.map(({ name }) => `${path}.${name}`));
   const elsewhere = issues.within(path).filter((issue) => ![...shown].some((place) => isAt(issue.path, place)));
   if (all.length === 0 && elsewhere.length === 0)
-    return (
-      <span class="muted">{value.open ? <span class="caret" /> : value.kind === 'list' ? '(none)' : '(empty)'}</span>
-    );
+    return <span class="muted">{value.open ? <Caret after={0} /> : value.kind === 'list' ? '(none)' : '(empty)'}</span>;
   return (
     <div class={value.kind}>
       {parts.map((part) => (
@@ -61,7 +60,7 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
           </span>
           <div class="part-value">
             {part.value === null ? (
-              <span class="caret" />
+              <Caret after={0} />
             ) : (
               <ValueView value={part.value} path={`${path}.${part.name}`} issues={issues} />
             )}

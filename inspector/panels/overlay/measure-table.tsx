@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
+import { duration, grouped } from '../../fold/number-words.ts';
 import { type Measure, NOTHING } from '../../fold/state-measures.ts';
 import { MEASURES, type MeasureName } from '../../shown/overlay.ts';
 import { stateName } from '../../shown/state-name.ts';
-import { duration, grouped } from '../../shown/text.ts';
 import { Icon } from '../icon.tsx';
 
 type Column = MeasureName | 'chart';
@@ -13,12 +13,12 @@ interface MeasureTableProps {
   readonly measures: Readonly<Record<string, ReadonlyMap<string, Measure>>>;
 }
 
-/** All states that were visited, each chart by itself; sorted by any of the measures. */
+/** All states, each chart by itself; sorted by any of the measures. Those that were never visited keep their rows. */
 export function MeasureTable({ charts: { charts }, measures }: MeasureTableProps) {
   const [by, setBy] = useState<Column>('chart');
   return (
     <table class="measure-table">
-      <caption class="unseen">What went on in each state; states that were never visited are left out.</caption>
+      <caption class="unseen">What went on in each state</caption>
       <thead>
         <tr>
           <Head title="State" column="chart" by={by} onSort={setBy} />
@@ -34,12 +34,11 @@ export function MeasureTable({ charts: { charts }, measures }: MeasureTableProps
           depths.set(state, depth);
           return { state, depth, measure: measures[id]?.get(state) ?? NOTHING };
         });
-        const visited = rows.filter(({ measure }) => measure.visits > 0);
-        if (by !== 'chart') visited.sort((left, right) => right.measure[by] - left.measure[by]);
+        if (by !== 'chart') rows.sort((left, right) => right.measure[by] - left.measure[by]);
         return (
           <tbody key={id}>
-            {visited.map(({ state, depth, measure }) => (
-              <tr key={state}>
+            {rows.map(({ state, depth, measure }) => (
+              <tr key={state} class={measure.visits === 0 ? 'muted' : undefined}>
                 <th scope="row" class={`depth-${by === 'chart' ? Math.min(depth, 4) : 0}`} title={state}>
                   {by === 'chart' && depth > 0
                     ? (state.split('.').at(-1) ?? state)

@@ -1,6 +1,6 @@
+import { duration } from '../../fold/number-words.ts';
 import type { RunFold } from '../../fold/run-fold.ts';
 import { countUpTo, firstWhere } from '../../fold/sorted.ts';
-import { duration } from '../../shown/text.ts';
 import type { Paint } from './paint.ts';
 import type { Scale } from './scale.ts';
 

@@ -1,5 +1,5 @@
 import type { WhyFact } from '../../fold/why-facts.ts';
-import { visible } from '../../shown/text.ts';
+import { LongText } from '../long-text.tsx';
 
 const MOST_CHARS = 1_200;
 
@@ -10,7 +10,9 @@ export function WhyFacts({ facts }: { readonly facts: readonly WhyFact[] }) {
       {facts.map(({ label, text, said }) => (
         <div key={label}>
           <dt>{label}</dt>
-          <dd class={said ? 'told' : undefined}>{visible(text.slice(0, MOST_CHARS))}</dd>
+          <dd class={said ? 'told' : undefined}>
+            <LongText text={text} chars={MOST_CHARS} />
+          </dd>
         </div>
       ))}
     </dl>

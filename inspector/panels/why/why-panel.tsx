@@ -25,7 +25,9 @@ export function WhyPanel({ inspector, view }: PanelProps) {
   });
   return (
     <div class="why">
-      <h2 class="told">{visible(heading)}</h2>
+      <h2 class="told" title={visible(heading)}>
+        {visible(heading)}
+      </h2>
       <div class="steps">
         <Step to={earlier} moveTo={moveTo}>
           <Icon name="led-from" /> Earlier
@@ -43,27 +45,32 @@ export function WhyPanel({ inspector, view }: PanelProps) {
           {machine === null ? 'one machine only' : `${machine} only`}
         </label>
       </div>
-      {outcome !== null && <p class={outcome.isIgnored ? 'outcome is-ignored' : 'outcome'}>{visible(outcome.words)}</p>}
-      <WhyFacts facts={facts} />
-      <SeenNumbers saw={saw} />
-      {led.length > 0 && (
-        <ol class="led" aria-label="Transitions that it led to">
-          {led.map(({ seq, source, target }) => (
-            <li key={seq}>
-              <button type="button" class="quiet" onClick={() => moveTo(seq)}>
-                {seq}
-              </button>{' '}
-              <span class="told">
-                {visible(source.name)} <Icon name="leads" />{' '}
-                {target.length === 0 ? 'the same' : target.map((to) => visible(to.name)).join(', ')}
-              </span>
-            </li>
-          ))}
-        </ol>
-      )}
-      {transition !== null && (
-        <TransitionCard transition={transition} at={at} isInferred={run.kind === 'system'} moveTo={moveTo} />
-      )}
+      {/* Each entry has an explanation of its own: nothing of one moves to where another's stands. */}
+      <div class="explained" key={at}>
+        {outcome !== null && (
+          <p class={outcome.isIgnored ? 'outcome is-ignored' : 'outcome'}>{visible(outcome.words)}</p>
+        )}
+        <WhyFacts facts={facts} />
+        <SeenNumbers saw={saw} />
+        {led.length > 0 && (
+          <ol class="led" aria-label="Transitions that it led to">
+            {led.map(({ seq, source, target }) => (
+              <li key={seq}>
+                <button type="button" class="quiet" onClick={() => moveTo(seq)}>
+                  {seq}
+                </button>{' '}
+                <span class="told">
+                  {visible(source.name)} <Icon name="leads" />{' '}
+                  {target.length === 0 ? 'the same' : target.map((to) => visible(to.name)).join(', ')}
+                </span>
+              </li>
+            ))}
+          </ol>
+        )}
+        {transition !== null && (
+          <TransitionCard transition={transition} at={at} isInferred={run.kind === 'system'} moveTo={moveTo} />
+        )}
+      </div>
       <IgnoredList view={view} moveTo={moveTo} />
     </div>
   );

@@ -1,41 +1,33 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { InspectedRun, RunCharts } from '../wire.ts';
+import { lineLog } from '../line-log.ts';
+import type { RunSource, SourceSink } from '../source.ts';
 import type { SystemMessage } from './messages.ts';
 import type { SystemJournal } from './system-journal.ts';
 
-/** What follows a system: what is there at once, then what comes. Nothing of it may throw. */
-interface SystemSink {
-  charts(charts: RunCharts): void;
-  entries(from: number, entries: readonly JournalEntry[]): void;
-  end(problem: string | null): void;
-}
-
-/** A system that was told of, as something that the server can show. */
-export interface ReceivedSystem {
-  info(): InspectedRun;
-  charts(): RunCharts;
+/** A system that was told of, as something that a page can open. */
+export interface ReceivedSystem extends Pick<RunSource, 'info' | 'charts' | 'follow'> {
   readonly entries: readonly JournalEntry[];
-  /** Entries from this number on, those to come among them; gives what ends it. */
-  follow(from: number, sink: SystemSink): () => void;
 }
 
 export interface OpenSystem extends ReceivedSystem {
   readonly journal: SystemJournal;
-  /** Whether its `info()` is other than it was. */
-  take(message: SystemMessage, truncated: boolean): boolean;
+  take(message: SystemMessage, truncated: boolean): void;
+  /** Whether its `info()` is other than when this was asked last: how many messages its sentences count is not looked at. */
+  isOther(): boolean;
   close(): void;
 }
 
 export function openSystem(runId: string, journal: SystemJournal): OpenSystem {
-  const sinks = new Set<SystemSink>();
   const { entries } = journal;
-  let told = '';
-  const grown = (from: number): void => {
-    if (entries.length > from) for (const sink of sinks) sink.entries(from, entries.slice(from));
-    if (!journal.ended) return;
-    for (const sink of sinks) sink.end(null);
-    sinks.clear();
-  };
+  const log = lineLog(entries);
+  const sinks = new Set<SourceSink>();
+  let asked = '';
+
+  function grown(): void {
+    if (journal.ended) log.end();
+    else log.grew();
+  }
+
   return {
     journal,
     entries,
@@ -49,28 +41,34 @@ export function openSystem(runId: string, journal: SystemJournal): OpenSystem {
       live: !journal.ended,
       fidelity: journal.fidelity,
     }),
-    follow(from, sink) {
-      sink.charts(journal.charts());
-      if (entries.length > from) sink.entries(from, entries.slice(from));
-      if (journal.ended) sink.end(null);
-      else sinks.add(sink);
-      return () => void sinks.delete(sink);
+    follow(from, given) {
+      const sink: SourceSink = {
+        ...given,
+        end(problem) {
+          sinks.delete(sink);
+          given.end(problem);
+        },
+      };
+      sinks.add(sink);
+      const stop = log.follow(from, sink);
+      return () => {
+        sinks.delete(sink);
+        stop();
+      };
     },
     take(message, truncated) {
-      const from = entries.length;
-      const grew = journal.take(message, truncated);
-      if (grew) for (const sink of sinks) sink.charts(journal.charts());
-      grown(from);
-      const { title, status, startedAt, ended } = journal;
-      const now = JSON.stringify([title, status, startedAt, ended]);
-      const changed = grew || now !== told;
-      told = now;
-      return changed;
+      if (journal.take(message, truncated)) for (const sink of sinks) sink.charts(journal.charts());
+      grown();
+    },
+    isOther() {
+      const { title, status, startedAt, ended, fidelity } = journal;
+      const before = asked;
+      asked = JSON.stringify([title, status, startedAt, ended, fidelity.length]);
+      return asked !== before;
     },
     close() {
-      const from = entries.length;
       journal.close();
-      grown(from);
+      grown();
     },
   };
 }

@@ -6,7 +6,7 @@ import { createSystemJournal, type SystemLimits } from './system-journal.ts';
 export interface ReceiverOptions {
   /** Ids of its systems begin with this: no other connection may have it. */
   readonly id: string;
-  /** A system is new, or its `info()` may be other than it was. */
+  /** A system is new, or its `info()` is other than it was; what its sentences count may have grown before. */
   readonly changed?: (system: ReceivedSystem) => void;
   readonly limits?: SystemLimits;
 }
@@ -63,29 +63,43 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
     return holding('parentId' in message ? message.parentId : null) ?? open(sessionId);
   };
 
+  const tellOf = (system: OpenSystem): void => {
+    if (system.isOther()) changed(system);
+  };
   const lose = (): void => {
     if (systems.size === 0) lost += 1;
-    for (const { journal } of systems.values()) journal.noteLost();
+    for (const system of systems.values()) {
+      system.journal.noteLost();
+      tellOf(system);
+    }
+  };
+  const misread = (): void => {
+    if (systems.size === 0) malformed += 1;
+    for (const system of systems.values()) {
+      system.journal.noteMalformed();
+      tellOf(system);
+    }
   };
   const takeMessage = (message: SystemMessage, truncated: boolean): void => {
     const system = systemOf(message);
     if (system === null) lose();
-    else if (system.take(message, truncated)) changed(system);
+    else {
+      system.take(message, truncated);
+      tellOf(system);
+    }
   };
   const take = (decoded: Decoded): void => {
     if (closed || decoded.kind === 'unknown') return;
     if (decoded.kind === 'stopped') close();
-    else if (decoded.kind === 'malformed') {
-      if (systems.size === 0) malformed += 1;
-      for (const { journal } of systems.values()) journal.noteMalformed();
-    } else takeMessage(decoded.message, decoded.truncated);
+    else if (decoded.kind === 'malformed') misread();
+    else takeMessage(decoded.message, decoded.truncated);
   };
   const close = (): void => {
     if (closed) return;
     closed = true;
     for (const system of systems.values()) {
       system.close();
-      changed(system);
+      tellOf(system);
     }
   };
   return {

@@ -82,13 +82,13 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
     },
     options,
   );
-  return {
-    ...store,
+  // The same store, not a copy of it: see withLines.
+  return Object.assign(store, {
     close() {
       if (opened !== null) closeSqliteFile(opened);
       opened = null;
     },
-  };
+  });
 }
 
 /** As bytes: the library ends the process where a text is no UTF-8, as in a file that was damaged. */

@@ -29,6 +29,13 @@ describe('the line of an entry', () => {
     expect(groupOf(unknown.type)).toBe('run');
   });
 
+  it('counts one thing as one', () => {
+    const told = (facts: object) => entryLine({ seq: 1, atMs: 2, ...facts } as unknown as JournalEntry);
+    const usage = { modelCalls: 1, inputTokens: 1_200, outputTokens: 34 };
+    expect(told({ type: 'run-end', status: 'completed', usage })).toBe('completed, 1 model call, 1,234 tokens');
+    expect(told({ type: 'consent-asked', request: { items: [{}] } })).toBe('1 message would be shortened');
+  });
+
   it('of a transition says where from, where to, on what, and what each guard saw', () => {
     const [run = []] = runs.filter((entries) => entries.some(({ type }) => type === 'decision'));
     const asked = run.find(

@@ -37,6 +37,8 @@ const BESIDE_CHART = '.page-header, .panel-place, .time-place';
 describe.skipIf(browser === null)('the whole page', () => {
   it.each([
     { theme: 'light', width: 1280 },
+    { theme: 'light', width: 700 },
+    { theme: 'dark', width: 1280 },
     { theme: 'dark', width: 700 },
   ] as const)(
     'is without barriers, named and not too wide, in every panel: $theme, $width px',

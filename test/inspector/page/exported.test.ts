@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,5 +67,19 @@ describe.skipIf(browser === null)('the exported page', () => {
     }
     for (const sentence of said)
       expect(sentence).toMatch(/^The run in this file .* the file was cut off or changed\. Ask for it again\.$/u);
+  });
+
+  it('says of another version which it is, with nothing hidden in it', async () => {
+    const data = JSON.stringify({ version: '2\u202e1' });
+    const checksum = createHash('sha256').update(data).digest('hex');
+    const other = html.replace(
+      /(id="recording" data-sha256=")[0-9a-f]{64}">[^<]*/u,
+      (_, start: string) => `${start}${checksum}">${data}`,
+    );
+    const { page, close } = await open('other.html', other);
+    expect(await page.getByRole('alert').textContent()).toBe(
+      'This file is of version 2‹U+202E›1; this page reads version 1.',
+    );
+    await close();
   });
 });

@@ -10,6 +10,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts'
 import { exportRun } from '../../../src/inspection/export/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { ExportedRun, PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
+import { givenSeed } from '../../support/given-seed.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
 import { type ChangesOfLines, changedLines, changedValue, changesOfLines } from './hostile-lines.ts';
@@ -18,8 +19,9 @@ import { browserFor, openWatched } from './page-rig.ts';
 const browser = await browserFor('the page on hostile journals');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-hostile-'));
 const isLong = process.env['POSTCHAIN_LONG'] === '1';
-const seed = Number(process.env['POSTCHAIN_SEED'] ?? Date.now() % 1_000_000_000);
-process.stderr.write(`hostile journals: POSTCHAIN_SEED=${seed}\n`);
+const seed = givenSeed('hostile journals');
+/** Said where something is found. */
+const again = `POSTCHAIN_SEED=${seed}${isLong ? ' POSTCHAIN_LONG=1' : ''} finds it again`;
 
 const journals = [await plain(), await stumbling(), await manual()].map((run) =>
   recorded(run).map((entry: JournalEntry) => JSON.stringify(entry)),
@@ -133,7 +135,7 @@ describe.skipIf(browser === null)('the page on journals that are none', () => {
       for (const fault of [...blank, ...watched.complaints.slice(before)])
         faults.push(`${runId}: ${fault} ${JSON.stringify(cases[place]?.changes).slice(0, 300)}`);
     }
-    expect(faults).toEqual([]);
+    expect(faults, again).toEqual([]);
     await watched.close();
     await server.close();
   }, 900_000);
@@ -158,6 +160,6 @@ describe.skipIf(browser === null)('the page on journals that are none', () => {
         faults.push(`${place}: ${fault} ${JSON.stringify(hostile).slice(0, 300)}`);
       await watched.page.close();
     }
-    expect(faults).toEqual([]);
+    expect(faults, again).toEqual([]);
   }, 900_000);
 });

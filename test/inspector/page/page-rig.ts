@@ -84,11 +84,15 @@ export async function openWatched(
         const { value, hadRecentInput, sources } = entry as PerformanceEntry & {
           readonly value: number;
           readonly hadRecentInput: boolean;
-          readonly sources: readonly { readonly node?: Element }[];
+          readonly sources: readonly { readonly node?: Node | null }[];
         };
         if (hadRecentInput) continue;
         window.shifted += value;
-        window.shifts.push(...sources.map(({ node }) => `${value.toFixed(4)} ${node?.outerHTML?.slice(0, 90)}`));
+        const told = (node: Node | null | undefined): string => {
+          if (node instanceof Element) return node.outerHTML.slice(0, 90);
+          return node ? `${node.textContent?.slice(0, 40)} in ${node.parentElement?.outerHTML.slice(0, 90)}` : 'gone';
+        };
+        window.shifts.push(...sources.map(({ node }) => `${value.toFixed(4)} ${told(node)}`));
       }
     }).observe({ type: 'layout-shift', buffered: true });
   });

@@ -32,6 +32,26 @@ const seqOf = (entries: readonly JournalEntry[], is: (entry: JournalEntry) => bo
 
 const panelOf = (page: Page) => page.getByRole('tabpanel');
 
+describe.skipIf(areSkipped)('what a long failure says', () => {
+  it('is cut where everybody sees it, and whole when it is asked for', async () => {
+    const message = `It broke${' and broke'.repeat(400)}, as the end says.`;
+    const entries = stumbled.map((entry) =>
+      entry.type === 'attempt-end' && entry.failure !== null
+        ? { ...entry, failure: { ...entry.failure, message } }
+        : entry,
+    );
+    const at = seqOf(entries, (entry) => entry.type === 'attempt-end' && entry.failure !== null);
+    for (const panel of ['why', 'output'] as const) {
+      const page = await open(entries, { panel, at });
+      expect(await panelOf(page).textContent()).not.toContain('as the end says');
+      await panelOf(page)
+        .getByRole('button', { name: `show all ${message.length.toLocaleString('en-US')}` })
+        .click();
+      expect(await panelOf(page).textContent()).toContain(message);
+    }
+  });
+});
+
 describe.skipIf(areSkipped)('the why card', () => {
   it('shows where a run has ended why, with all candidates and the numbers that each saw', async () => {
     const page = await open(stumbled, { panel: 'why' });
@@ -84,11 +104,13 @@ describe.skipIf(areSkipped)('the output', () => {
     const deltas = stumbled.filter((entry) => entry.type === 'text-delta' && entry.attemptId === 's3.intention');
     const first = await open(stumbled, { panel: 'output', at: deltas[0]?.seq });
     expect(await first.locator('.attempt').textContent()).toContain('under way');
-    expect(await first.locator('.fields').textContent()).toMatch(/^goal.*alignmentto come$/u);
+    expect(await first.locator('.due').textContent()).toBe('To come: alternatives, clarity, unclearIntent, alignment');
+    expect(await first.locator('.fields').textContent()).toMatch(/^goal/u);
     const last = await open(stumbled, { panel: 'output', at: deltas.at(-1)?.seq });
     expect(await last.locator('.fields').textContent()).toBe(
       'goalTo knowalternatives(none)clarity0.9unclearIntentfalsealignment(none)',
     );
+    expect(await last.locator('.due').textContent()).toBe('All of its fields came.');
   });
 
   it('strikes a void reply through, with what was wrong at the field where it fell, and has the other attempts at hand', async () => {

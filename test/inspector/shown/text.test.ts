@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duration, shortly, visible } from '../../../inspector/shown/text.ts';
+import { shortly, visible } from '../../../inspector/shown/text.ts';
 
 describe('text that comes from a model', () => {
   it.each([
@@ -21,16 +21,10 @@ describe('text that comes from a model', () => {
   it('is cut at whole characters, on one line', () => {
     expect(shortly('one\n two   three', 20)).toBe('one two three');
     expect(shortly('🙂🙂🙂🙂', 4)).toBe('🙂…');
+    expect(shortly(`one${' '.repeat(90)}two`, 20)).toBe('one…');
+    expect(shortly(`four${' '.repeat(90)}five`, 4)).toBe('fou…');
+    expect(shortly(`${' '.repeat(90)}two`, 20)).toBe('two');
+    expect(shortly(`two${' '.repeat(90)}`, 20)).toBe('two');
     expect(shortly('x'.repeat(1_000_000), 10)).toBe(`${'x'.repeat(9)}…`);
   });
-});
-
-describe('a length of time', () => {
-  it.each([
-    [0.04, '0 ms'],
-    [1.26, '1.3 ms'],
-    [840.4, '840 ms'],
-    [12_400, '12.4 s'],
-    [185_000, '3 min 5 s'],
-  ])('of %d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
 });

@@ -21,6 +21,16 @@ async function addressIn({ text }: Pick<Started, 'text'>): Promise<string> {
 const stays = (started: Started) =>
   expect.poll(() => started.text.stderr, { timeout: 15_000 }).toContain('Ctrl-C ends it');
 
+/** A page with the run that a command began, some of whose entries are there. */
+async function openedRun(started: Started) {
+  const page = await openPage(await addressIn(started));
+  const { chosen } = await page.runs(({ runs }) => runs.length === 1);
+  const runId = chosen ?? '';
+  page.say({ type: 'open', runId, from: 0 });
+  await expect.poll(() => page.lines(runId).length).toBeGreaterThan(3);
+  return { page, runId };
+}
+
 /** A model whose reply to one task waits until somebody lets it go. */
 async function aWaitingModel(waitsAt: string) {
   let go = (): void => {};
@@ -69,12 +79,9 @@ describe('postchain run --inspect', () => {
   it('Ctrl-C asks for the answer so far while the run is under way, and ends it all afterwards, with 130', async () => {
     const model = await aWaitingModel('intention');
     const started = aUser(model.env).start('run', 'Is it so?', '--model', 'good', '--inspect', '--json');
-    const page = await openPage(await addressIn(started));
-    const { chosen } = await page.runs(({ runs }) => runs.length === 1);
-    page.say({ type: 'open', runId: chosen ?? '', from: 0 });
-    await expect.poll(() => page.lines(chosen ?? '').length).toBeGreaterThan(3);
+    const { page, runId } = await openedRun(started);
     started.child.kill('SIGINT');
-    await page.end(chosen ?? '');
+    await page.end(runId);
     await stays(started);
     expect(JSON.parse(started.text.stdout).status).toBe('cancelled');
     expect(started.text.stderr).toMatch(/^Inspector: .*\nThe inspector stays open; Ctrl-C ends it\.\n$/u);
@@ -85,10 +92,7 @@ describe('postchain run --inspect', () => {
   it('SIGTERM ends it as soon as the answer so far is printed: nobody is there to look at it', async () => {
     const model = await aWaitingModel('intention');
     const started = aUser(model.env).start('run', 'Is it so?', '--model', 'good', '--inspect', '--json');
-    const page = await openPage(await addressIn(started));
-    const { chosen } = await page.runs(({ runs }) => runs.length === 1);
-    page.say({ type: 'open', runId: chosen ?? '', from: 0 });
-    await expect.poll(() => page.lines(chosen ?? '').length).toBeGreaterThan(3);
+    await openedRun(started);
     started.child.kill('SIGTERM');
     expect((await started.finished).code).toBe(130);
     expect(JSON.parse(started.text.stdout).metadata.reason).toBe('interrupted');
@@ -98,10 +102,7 @@ describe('postchain run --inspect', () => {
     const model = await aWaitingModel('intention');
     const user = aUser(model.env);
     const killed = user.start('run', 'Is it so?', '--model', 'good', '--inspect');
-    const first = await openPage(await addressIn(killed));
-    const { chosen } = await first.runs(({ runs }) => runs.length === 1);
-    const runId = chosen ?? '';
-    first.say({ type: 'open', runId, from: 0 });
+    const { page: first, runId } = await openedRun(killed);
     await expect.poll(() => first.entries(runId).some((entry) => entry.type === 'call-start')).toBe(true);
     killed.child.kill('SIGKILL');
     await killed.finished;

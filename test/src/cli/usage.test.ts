@@ -15,6 +15,7 @@ describe('what is wrong with a command is said in one line, with exit code 2, be
     [['run', 'x', '--max-cycles', '-1'], /'-1' is invalid\. Wanted a whole number of at least 1/],
     [['run', 'x', '--max-cycles', 'many'], /'many' is invalid/],
     [['run', 'x', '--timeout', '0'], /'0' is invalid\. Wanted a number above 0/],
+    [['run', 'x', '--timeout', '3000000'], /'3000000' is invalid\. Wanted a number above 0, at most 2,000,000/],
     [['run', 'x', '--docs', 'no-such-folder'], /"no-such-folder"/],
     [
       ['run', 'x', '--journal', 'no-such-folder/run.jsonl'],

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -168,6 +169,16 @@ describe('the server', () => {
     const [one, other] = await Promise.all([startInspector(), startInspector()]);
     expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/u);
     expect(new URL(one.url).pathname).not.toBe(new URL(other.url).pathname);
+    const own = Object.values(networkInterfaces()).flatMap(
+      (all) => all?.filter(({ family }) => family === 'IPv4') ?? [],
+    );
+    const addresses = own.map(({ address }) => address).filter((address) => address !== '127.0.0.1');
+    // On Linux, the loopback has many addresses, whatever networks there are.
+    if (process.platform === 'linux') addresses.push('127.0.0.2');
+    for (const address of addresses)
+      await expect(once(connect(Number(new URL(one.url).port), address), 'connect'), address).rejects.toThrow(
+        'ECONNREFUSED',
+      );
   });
 
   it('says which of its options makes no sense, and that a port is in use', async () => {

@@ -246,6 +246,42 @@ describe('a long recording', () => {
     page.say({ type: 'open', runId: 'none', from: 0 });
     expect((await page.end('none')).problem).toBe('There is no run "none" here.');
   });
+
+  it('is none of those sixteen when it was told to its end', async () => {
+    const start = aStart();
+    const journals = {
+      list: async () => Array.from({ length: 17 }, (_, number) => ({ ...SUMMARY, runId: `short-${number}` })),
+      async *read() {
+        yield start;
+      },
+    } as unknown as JournalStore;
+    const page = await openPage((await startInspector({ journals })).url);
+    for (let number = 0; number < 17; number += 1) {
+      page.say({ type: 'open', runId: `short-${number}`, from: 0 });
+      expect((await page.end(`short-${number}`)).problem).toBeNull();
+    }
+  });
+
+  it('that is closed while it is looked for is not told', async () => {
+    let give = (_: readonly RunSummary[]): void => {};
+    const given = new Promise<readonly RunSummary[]>((resolve) => {
+      give = resolve;
+    });
+    let looks = 0;
+    const { store } = endlessJournal(aStart());
+    const list = async () => {
+      looks += 1;
+      return looks === 1 ? [] : given;
+    };
+    const page = await openPage((await startInspector({ journals: { ...store, list } as JournalStore })).url);
+    page.say({ type: 'open', runId: 'long', from: 0 });
+    page.say({ type: 'close', runId: 'long' });
+    page.say({ type: 'send', id: 1, runId: 'none', event: null });
+    await expect.poll(() => looks).toBe(2);
+    give([SUMMARY]);
+    expect(await page.reply(1)).toMatchObject({ problem: 'There is no run "none" here.' });
+    expect(page.all('charts')).toEqual([]);
+  });
 });
 
 describe('a test of a recording', () => {

@@ -1,13 +1,11 @@
 import { render } from 'preact';
 import { ChartView, type ChartViewProps } from '../../../../inspector/chart/chart-view.tsx';
 import type { Choice } from '../../../../inspector/chart/choices.ts';
+import type { HeatMark } from '../../../../inspector/chart/overlay.ts';
 import type { Marks } from '../../../../inspector/fold/marks.ts';
 import { PHASE_NAMES } from '../../../../inspector/fold/phase-names.ts';
+import '../../../../inspector/shown/basics.css';
 import '../../../../inspector/shown/colors.css';
-import '../../../../inspector/chart/chart.css';
-import '../../../../inspector/chart/chart-marks.css';
-import '../../../../inspector/chart/chart-tools.css';
-import '../../../../inspector/chart/chart-rows.css';
 import type { RunCharts } from '../../../../src/inspection/wire.ts';
 import './page.css';
 
@@ -20,6 +18,8 @@ interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {
   readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
 }
 
+type PlainHeat = Readonly<Record<string, HeatMark>>;
+
 const choices: Choice[] = [];
 let shown: ChartViewProps | null = null;
 const main = document.getElementById('main') as HTMLElement;
@@ -30,9 +30,11 @@ function update(changes: Partial<ChartViewProps>): void {
   render(<ChartView {...shown} />, main);
 }
 
+function each<From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}
+
 function marksOf({ active, taken, ...rest }: PlainMarks): Marks {
-  const each = <From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To) =>
-    Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
   return { ...rest, active: each(active, (ids) => new Set(ids)), taken: each(taken, (pairs) => new Map(pairs)) };
 }
 
@@ -57,8 +59,11 @@ const stage = {
       return performance.now() - began;
     });
   },
-  overlay: (overlay: NonNullable<ChartViewProps['overlay']> | null, never: readonly string[]): void =>
-    update({ overlay, neverTaken: new Set(never) }),
+  overlay: (overlay: Readonly<Record<string, PlainHeat>> | null, never: readonly string[]): void =>
+    update({
+      overlay: overlay && each(overlay, (states) => new Map(Object.entries(states))),
+      neverTaken: new Set(never),
+    }),
 };
 export type ChartStage = typeof stage;
 Object.assign(window, { stage });

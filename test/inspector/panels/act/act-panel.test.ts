@@ -145,6 +145,18 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     expect(await page.getByRole('button', { name: 'Finish now' }).count()).toBe(0);
   });
 
+  it('asks why it is to be cancelled once, and lets somebody type elsewhere while entries come', async () => {
+    const { page, update } = await open();
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByLabel('Why').and(page.locator(':focus')).waitFor();
+    const elsewhere = page.getByRole('textbox', { name: 'What to do there' });
+    await elsewhere.focus();
+    await page.evaluate(() => window.inspector.moveTo(2));
+    await page.getByText('You look at entry 2.').waitFor();
+    await update();
+    expect(await elsewhere.evaluate((box) => box === document.activeElement)).toBe(true);
+  });
+
   it('says that it acts now where the cursor is in the past', async () => {
     const live = await open([], '&run=run-1&at=3');
     const note = live.page.getByRole('note');

@@ -62,9 +62,10 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const page = await open(last);
     const item = page.locator('[data-message="earlier.h1"]');
     expect(await item.textContent()).toContain('consent: summarise');
+    await item.locator('.trail > summary').click();
     await item.getByText(/^before:/).click();
     await item.getByRole('button', { name: 'show all 1,904 characters' }).click();
-    expect(await item.locator('details').textContent()).toContain(LONG);
+    expect(await item.locator('.trail').textContent()).toContain(LONG);
   });
 
   it('shows what a model says as text, with what would hide in it made visible', async () => {

@@ -49,6 +49,21 @@ describe('a program that makes one system after another', () => {
   });
 });
 
+describe('what the record of a system leaves out', () => {
+  it('is told to a page as soon as it is known, though nothing else is new', async () => {
+    const { url, statelyUrl } = await startInspector();
+    const page = await openPage(url);
+    const program = await aProgram(statelyUrl);
+    program.say({ type: '@xstate.actor', sessionId: 'x:0', rootId: 'x:0', name: 'm', snapshot: {} });
+    await page.runs((list) => list.runs.length === 1);
+    const isTold = (sentence: string) => page.runs(({ runs }) => runs[0]?.fidelity.includes(sentence) === true);
+    program.socket.send('no JSON');
+    await isTold('1 message could not be read.');
+    program.say({ type: '@xstate.event', sessionId: 'x:9', rootId: 'x:0', event: { type: 'GO' } });
+    await isTold('1 message to actors that were not announced before: others were lost, or came late.');
+  });
+});
+
 describe('a definition that is made to be large', () => {
   it('is cut, and the program that is inspected keeps its memory', async () => {
     const { url, statelyUrl } = await startInspector();

@@ -4,6 +4,7 @@ import { createActor, createMachine, fromPromise, setup } from 'xstate';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
 import type { ReceivedSystem } from '../../../../src/inspection/stately/received-system.ts';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
+import type { RunCharts } from '../../../../src/inspection/wire.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 
@@ -85,23 +86,29 @@ describe('the journal of a system', () => {
   });
 
   it('can be followed while it comes: charts before what happens in them, all entries once, and the end', async () => {
-    const messages = await played();
     const receiver = statelyReceiver({ id: 'a' });
     const told: unknown[] = [];
     const known = new Set<string>();
-    for (const message of messages) {
+    const learn = ({ charts }: RunCharts): void => charts.forEach(({ id }) => void known.add(id));
+    let isFollowed = false;
+    for (const message of await played()) {
       receiver.receive(JSON.stringify(message));
-      if (told.length > 0) continue;
-      receiver.systems[0]?.follow(0, {
-        charts: ({ charts }) => charts.forEach(({ id }) => void known.add(id)),
-        entries: (from, entries) => {
-          expect(from).toBe(told.length);
+      await settle(1);
+      const [system] = receiver.systems;
+      if (system === undefined || isFollowed) continue;
+      isFollowed = true;
+      learn(system.charts());
+      system.follow(0, {
+        charts: learn,
+        async lines(lines) {
+          const entries = lines.map((line): JournalEntry => JSON.parse(line));
           told.push(...entries);
           for (const { machine } of transitions(entries)) expect(known).toContain(machine);
         },
-        end: (problem) => told.push(problem),
+        end: (problem) => void told.push(problem),
       });
     }
-    expect(told).toEqual([...(receiver.systems[0]?.entries ?? []), null]);
+    await settle(2);
+    expect(told).toEqual([...JSON.parse(JSON.stringify(receiver.systems[0]?.entries)), null]);
   });
 });

@@ -1,13 +1,17 @@
-import { expect, it } from 'vitest';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
 import { createPostChain } from '../../../../src/create-postchain.ts';
 import { entriesOf } from '../../../../src/journal/entries-of.ts';
+import { fileJournals } from '../../../../src/journal/stores/file-journals.ts';
+import type { JournalStore } from '../../../../src/journal/stores/journal-store.ts';
 import { linesFrom } from '../../../../src/journal/stores/lines-from.ts';
 import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
+import { sqliteJournals } from '../../../../src/journal/stores/sqlite-journals.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
 
-async function kept() {
-  const journals = memoryJournals();
+async function kept(journals: JournalStore = memoryJournals()) {
   const run = createPostChain({ model: scriptedModel({}, { otherwise: replies }), journals }).run({
     request: 'Is it so?',
   });
@@ -21,8 +25,15 @@ async function listOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list;
 }
 
-it('the lines of a store are its entries, as JSON', async () => {
-  const { journals, runId, entries } = await kept();
+it.each([
+  ['memory', () => memoryJournals()],
+  ['files', () => fileJournals(temporaryFolder())],
+  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
+])('the lines of a store in %s are its entries as JSON, which nobody writes anew', async (_, journalsIn) => {
+  const { journals, runId, entries } = await kept(journalsIn());
+  vi.spyOn(journals, 'read').mockImplementation(() => {
+    throw new Error('its entries were read');
+  });
   const lines = await listOf(linesFrom(journals, runId));
   expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
   expect(lines[0]).not.toContain('"sum"');

@@ -1,0 +1,68 @@
+import type { Chart, ChartState } from '../../src/diagram/chart.ts';
+import { type Edge, edgesOf } from '../../src/diagram/edges.ts';
+import { createView } from '../../src/diagram/view.ts';
+import type { Drawing } from './drawing.ts';
+import type { Piece } from './elk-graph.ts';
+import { piecesOf } from './pieces.ts';
+import { NOWHERE } from './sound-chart.ts';
+import { type Head, headOf } from './state-box.ts';
+
+/** Larger charts are laid out in one manner only. */
+const MANY_STATES = 60;
+
+/** What is known of a chart before any of it has a place. */
+export interface Plan {
+  readonly root: ChartState;
+  /** Edges that are lines; the others are chips in the heads. */
+  readonly drawn: readonly Edge[];
+  /** By the state that they lie in. */
+  readonly pieces: ReadonlyMap<string, readonly Piece[]>;
+  readonly childrenOf: (id: string) => readonly ChartState[];
+  readonly headOf: (state: ChartState, width: number) => Head;
+  readonly insetOf: (state: ChartState) => Drawing | null;
+  /** It is laid out in one manner only. */
+  readonly isLarge: boolean;
+}
+
+export function planOf(chart: Chart, insets: ReadonlyMap<string, Drawing>): Plan {
+  const view = createView(chart, Number.POSITIVE_INFINITY);
+  const edges = edgesOf(chart, view, { roomy: false });
+  const drawn = edges.drawn.filter(({ source }) => source !== NOWHERE);
+  const told = edges.told.filter(({ source }) => source !== NOWHERE);
+  const children = groupBy(chart.states, ({ parent }) => parent ?? '');
+  const chips = groupBy(told, ({ source }) => source);
+  const root = chart.states.find(({ id }) => id === chart.id) as ChartState;
+  const childrenOf = (id: string): readonly ChartState[] => children.get(id) ?? [];
+  const insetOf = ({ invokes }: ChartState): Drawing | null =>
+    invokes.map((name) => insets.get(name) ?? null).find((drawing) => drawing !== null) ?? null;
+  return {
+    root,
+    drawn,
+    pieces: piecesOf(drawn, view),
+    childrenOf,
+    insetOf,
+    headOf: (state, width) =>
+      headOf(
+        {
+          state,
+          chips: chips.get(state.id) ?? [],
+          nameOf: view.nameOf,
+          isRoot: state === root,
+          isBox: childrenOf(state.id).length > 0 || insetOf(state) !== null,
+          hasNote: state.invokes.length > 0 && insetOf(state) === null,
+        },
+        width,
+      ),
+    isLarge: chart.states.length > MANY_STATES,
+  };
+}
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item)) ?? [];
+    group.push(item);
+    groups.set(keyOf(item), group);
+  }
+  return groups;
+}

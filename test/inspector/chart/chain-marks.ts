@@ -1,0 +1,31 @@
+import { ownCharts } from './chart-rig.ts';
+
+const [chain] = ownCharts.charts;
+/** The place of a transition of the chain in its chart. */
+export const place = (source: string, target: string): number =>
+  chain?.transitions.findIndex((one) => one.source === source && one.target.includes(target)) ?? -1;
+const READING = 'postChain.cycling.experience.reading';
+const DECIDING = 'postChain.cycling.yield.deciding';
+
+/** The run thinks in `intention`, and came there just now. */
+export const thinking = {
+  active: {
+    postChain: ['postChain', 'postChain.cycling', 'intention'],
+    attempt: ['attempt', 'attempt.calling', 'attempt.calling.streaming'],
+  },
+  where: { attempt: { chartId: 'postChain', stateId: 'intention' } },
+  taken: {
+    postChain: [
+      [place('action', 'experience'), 1],
+      [place(READING, 'intention'), 2],
+    ],
+  },
+  last: { chartId: 'postChain', transition: place(READING, 'intention'), source: READING, target: 'intention' },
+};
+/** It came back to `experience` just now, by a chip. */
+export const deciding = {
+  active: { postChain: ['postChain', 'postChain.cycling', 'experience', 'postChain.cycling.experience.retrieving'] },
+  where: {},
+  taken: { postChain: [[place(DECIDING, 'experience'), 1]] },
+  last: { chartId: 'postChain', transition: place(DECIDING, 'experience'), source: DECIDING, target: 'experience' },
+};

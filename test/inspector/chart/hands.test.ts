@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { thinking } from './chain-marks.ts';
+import { focusedName, missing, open, state, tell, worldOf } from './chart-page.ts';
+
+describe.skipIf(missing !== null)('the picture of a chart in the hand', () => {
+  it('goes through the states by arrow keys, closes one by space and shows one by Enter', async () => {
+    const page = await open();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    expect(await focusedName(page)).toBe('cycling');
+    const names: string[] = [];
+    for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowLeft', 'ArrowLeft']) {
+      await page.keyboard.press(key);
+      names.push(await focusedName(page));
+    }
+    expect(names).toEqual(['beginning', 'recalling', 'routing', 'action', 'beginning', 'action', 'cycling']);
+    await page.keyboard.press(' ');
+    expect(await state(page, 'cycling').getAttribute('aria-expanded')).toBe('false');
+    expect(await state(page, 'intention').isVisible()).toBe(false);
+    await page.keyboard.press('ArrowRight');
+    expect(await focusedName(page)).toBe('cycling');
+    await page.keyboard.press(' ');
+    expect(await state(page, 'intention').isVisible()).toBe(true);
+    const before = await worldOf(page);
+    await page.keyboard.press('Enter');
+    expect(await worldOf(page)).not.toBe(before);
+    await page.keyboard.press('0');
+    expect(await worldOf(page)).toBe(before);
+  });
+
+  it('closes a state in its place: nothing else moves, and it is lit for what it hides', async () => {
+    const page = await open();
+    await tell(page, 'mark', thinking);
+    const boxes = (): Promise<string> =>
+      page.evaluate(() =>
+        JSON.stringify(
+          [...document.querySelectorAll('.state > .box')].map((box) => [
+            box.getAttribute('x'),
+            box.getAttribute('width'),
+          ]),
+        ),
+      );
+    const before = await boxes();
+    await state(page, 'intention').focus();
+    await page.keyboard.press(' ');
+    expect(await page.locator('.cover.collapsed.active:visible').count()).toBe(1);
+    expect(await boxes()).toBe(before);
+  });
+
+  it('zooms with the wheel at the pointer, drags, and fits again', async () => {
+    const page = await open();
+    const fitted = await worldOf(page);
+    const at = await state(page, 'yield').locator('> .box').boundingBox();
+    if (at === null) throw new Error('no box');
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.wheel(0, -300);
+    await page.waitForFunction(
+      (before) => document.querySelector('.chart-picture > svg > g')?.getAttribute('transform') !== before,
+      fitted,
+    );
+    const near = await state(page, 'yield').locator('> .box').boundingBox();
+    expect(Math.abs((near?.x ?? 0) - at.x)).toBeLessThan(2);
+    expect(Math.abs((near?.y ?? 0) - at.y)).toBeLessThan(2);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 50, at.y + 20, { steps: 5 });
+    await page.mouse.up();
+    const dragged = await state(page, 'yield').locator('> .box').boundingBox();
+    expect(Math.abs((dragged?.x ?? 0) - at.x - 50)).toBeLessThan(6);
+    await page.getByRole('button', { name: 'Fit the chart' }).click();
+    expect(await worldOf(page)).toBe(fitted);
+  });
+
+  it('fits below its tools: they cover no state', async () => {
+    const page = await open();
+    const covered = (): Promise<readonly string[]> =>
+      page.evaluate(() => {
+        const tools = [...document.querySelectorAll('.chart-tools, .chart-kind')].map((one) =>
+          one.getBoundingClientRect(),
+        );
+        const states = [...document.querySelectorAll('.state')].filter((state) => {
+          const box = (state.querySelector('.box') ?? state).getBoundingClientRect();
+          return tools.some(({ left, bottom }) => box.right > left && box.top < bottom);
+        });
+        return states.map((state) => state.querySelector('.name')?.textContent ?? '');
+      });
+    expect(await covered()).toEqual([]);
+    await state(page, 'intention').focus();
+    await page.keyboard.press('Enter');
+    expect(await covered()).not.toContain('intention');
+  });
+
+  it('does not go on dragging where the button was let go outside of it', async () => {
+    const page = await open();
+    const wide = await worldOf(page);
+    await page.evaluate(() => {
+      document.body.style.width = '600px';
+    });
+    await page.waitForFunction(
+      (before) => document.querySelector('.chart-picture > svg > g')?.getAttribute('transform') !== before,
+      wide,
+    );
+    const fitted = await worldOf(page);
+    await page.mouse.move(590, 240);
+    await page.mouse.down();
+    await page.mouse.move(700, 240);
+    await page.mouse.up();
+    await page.mouse.move(400, 240);
+    await page.mouse.move(300, 200);
+    expect(await worldOf(page)).toBe(fitted);
+    expect(await page.locator('svg.dragged').count()).toBe(0);
+  });
+
+  it('tells what was chosen: a state, or the transitions of a line', async () => {
+    const page = await open();
+    await state(page, 'recovering').locator('> .box').click();
+    await page.locator('.edge').first().locator('.reach').dispatchEvent('click');
+    expect(
+      await page.evaluate(() => (window as unknown as { stage: { choices: unknown[] } }).stage.choices),
+    ).toMatchObject([
+      { kind: 'state', chartId: 'postChain', stateId: 'recovering' },
+      { kind: 'transitions', chartId: 'postChain' },
+    ]);
+    expect(await page.locator('.state.chosen').count()).toBe(0);
+    expect(await page.locator('.edge.chosen').count()).toBe(1);
+  });
+});

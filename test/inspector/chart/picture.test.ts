@@ -1,0 +1,94 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { deciding, place, thinking } from './chain-marks.ts';
+import { missing, open, state, tell } from './chart-page.ts';
+import { leastContrast } from './contrast.ts';
+
+describe.skipIf(missing !== null)('what the picture of a chart shows', () => {
+  it('lights the active states, and of the charts inside states only the one that runs', async () => {
+    const page = await open();
+    await tell(page, 'mark', thinking);
+    expect(await page.locator('.state.leaf').count()).toBe(2);
+    expect(await page.locator('.state.active').count()).toBe(4);
+    expect(await state(page, 'intention').getAttribute('aria-label')).toBe(
+      'intention, active: The desired future: the goal behind the request.',
+    );
+    const current = page.locator('[aria-current]');
+    expect(await current.count()).toBe(1);
+    expect(await current.getAttribute('aria-label')).toMatch(/^streaming, active/);
+    await tell(page, 'mark', deciding);
+    expect(await page.locator('.state.leaf').count()).toBe(1);
+  });
+
+  it('tells the transition just made, and those taken, by weight as well as colour', async () => {
+    const page = await open();
+    await tell(page, 'mark', thinking);
+    const widths = (selector: string): Promise<number[]> =>
+      page
+        .locator(`${selector} > .line`)
+        .evaluateAll((all) => all.map((one) => Number.parseFloat(getComputedStyle(one).strokeWidth)));
+    const [last = 0] = await widths('.edge.last');
+    const [taken = 0] = await widths('.edge.taken:not(.last)');
+    const [other = 0] = await widths('.edge:not(.taken, .last)');
+    expect(await page.locator('.edge.last').count()).toBe(1);
+    expect(last).toBeGreaterThan(taken);
+    expect(taken).toBeGreaterThan(other);
+  });
+
+  it('draws where a chip leads that was taken just now', async () => {
+    const page = await open();
+    await tell(page, 'mark', deciding);
+    expect(await page.locator('.chip.last').count()).toBe(1);
+    expect(await page.locator('.jump').getAttribute('d')).toMatch(/^M/);
+    await tell(page, 'mark', thinking);
+    expect(await page.locator('.jump').getAttribute('d')).toBe('');
+  });
+
+  it('changes with the cursor in a few milliseconds', async () => {
+    const page = await open();
+    const times = ((await tell(page, 'flip', thinking, deciding, 100)) as number[]).sort((one, other) => one - other);
+    expect(times[50]).toBeLessThan(8);
+  });
+
+  it('lays numbers over the states, and pales what was never taken', async () => {
+    const page = await open();
+    await tell(page, 'overlay', { postChain: { intention: { heat: 0.7, text: '1.2 s' } } }, [
+      `postChain ${place('action', 'experience')}`,
+    ]);
+    expect(await state(page, 'intention').locator('.heat').textContent()).toBe('1.2 s');
+    expect(await page.locator('.state.heat-7').count()).toBe(1);
+    expect(await page.locator('.edge.never').count()).toBe(1);
+    await tell(page, 'overlay', null, []);
+    expect(await page.locator('.heat-7, .never').count()).toBe(0);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has names that can be read, and lines that can be seen, in the %s theme',
+    async (scheme) => {
+      const page = await open({ scheme });
+      await tell(page, 'mark', thinking);
+      for (const [what, property, least] of [
+        ['.state:not(.active) > .name', 'fill', 4.5],
+        ['.state.leaf > .name', 'fill', 4.5],
+        ['.chip:not(.last) > text', 'fill', 4.5],
+        ['.edge > .line', 'stroke', 3],
+        ['.state.leaf > .box', 'stroke', 3],
+      ] as const)
+        expect(await leastContrast(page, what, property), what).toBeGreaterThanOrEqual(least);
+      expect(await seriousOf(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Rows' }).click();
+      expect(await seriousOf(page)).toEqual([]);
+    },
+  );
+});
+
+/** What axe-core finds serious or critical. */
+async function seriousOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  return await page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    return serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 120)}`);
+  });
+}

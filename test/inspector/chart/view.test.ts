@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { RunCharts } from '../../../src/inspection/wire.ts';
+import { thinking } from './chain-marks.ts';
+import { missing, open, state, tell } from './chart-page.ts';
+
+describe.skipIf(missing !== null)('a chart, as a picture or in rows', () => {
+  it('shows our charts without laying them out: no worker is started', async () => {
+    const page = await open();
+    await state(page, 'intention').waitFor();
+    expect(page.workers()).toEqual([]);
+  });
+
+  it('lays out any other chart in a worker, and shows its texts as text', async () => {
+    const page = await open({ charts: strange, root: 'strange' });
+    await page.getByRole('treeitem').first().waitFor();
+    expect(await page.getByRole('treeitem').count()).toBe(2);
+    expect(await page.locator('.chart-picture b').count()).toBe(0);
+    expect(await page.locator('.name').first().textContent()).toBe('<b>bold</b> ‹U+202E›');
+  });
+
+  it.each(['cannot be loaded', 'may not be made'])('tells why there is no picture where a worker %s', async (why) => {
+    const page = await open();
+    if (why === 'cannot be loaded') await page.route(/layout-worker/u, (route) => route.abort());
+    else
+      await page.evaluate(() => {
+        window.Worker = function refuse(): never {
+          throw new DOMException("Failed to construct 'Worker'", 'SecurityError');
+        } as unknown as typeof Worker;
+      });
+    await tell(page, 'show', strange, 'strange');
+    await page.getByText('The chart could not be laid out: its worker did not start.').waitFor();
+    expect(await page.locator('.chart-rows li').count()).toBe(2);
+  });
+
+  it('shows rows with the same marks where there is no picture, or when they are wanted', async () => {
+    const page = await open();
+    await tell(page, 'mark', thinking);
+    await page.getByRole('button', { name: 'Rows' }).click();
+    expect(await page.locator('.chart-rows .leaf').allTextContents()).toHaveLength(2);
+    expect(await page.locator('.chart-rows [aria-current]').first().textContent()).toBe('intention, active');
+    const states = Array.from({ length: 2_000 }, (_, number) => ({ ...leaf, id: `s${number}`, name: `s${number}` }));
+    const large: RunCharts = { charts: [{ id: 'large', states, transitions: [] }], invoked: {} };
+    await tell(page, 'show', large, 'large');
+    await page.getByText('The chart has 2000 states').waitFor();
+    expect(await page.locator('.chart-rows li').count()).toBe(2_000);
+  });
+
+  it('lays a number over the state of its chart alone, where two charts have a state of one name', async () => {
+    const page = await open({ charts: namesakes, root: 'one' });
+    await page.getByRole('treeitem').first().waitFor();
+    const overlay = { one: { same: { heat: 0, text: '' } }, other: { same: { heat: 1, text: '3 visits' } } };
+    await tell(page, 'overlay', overlay, []);
+    const heat = async (selector: string): Promise<readonly string[]> =>
+      (await page.locator(selector).allTextContents()).filter((text) => text !== '');
+    expect(await heat('.state .heat')).toEqual([]);
+    await page.getByRole('button', { name: 'Rows' }).click();
+    expect(await heat('.chart-rows .heat')).toEqual([]);
+    await tell(page, 'show', namesakes, 'other');
+    await tell(page, 'overlay', overlay, []);
+    expect(await heat('.chart-rows .heat')).toEqual(['3 visits']);
+    await page.getByRole('button', { name: 'Rows' }).click();
+    expect(await heat('.state .heat')).toEqual(['3 visits']);
+    expect(await page.locator('.state.heat-10').count()).toBe(1);
+  });
+});
+
+const leaf = { parent: 'large', type: 'atomic', description: '', initial: null, invokes: [] } as const;
+const strange: RunCharts = {
+  charts: [
+    {
+      id: 'strange',
+      states: [
+        { ...leaf, id: 'a', name: '<b>bold</b> \u202e', parent: 'strange' },
+        { ...leaf, id: 'b', name: 'b', parent: 'strange' },
+      ],
+      transitions: [{ source: 'a', target: ['b'], event: '<img src=x>', guard: null, otherwise: false, actions: [] }],
+    },
+  ],
+  invoked: {},
+};
+const namesakes: RunCharts = {
+  charts: ['one', 'other'].map((id) => ({
+    id,
+    states: [{ ...leaf, id: 'same', name: 'same', parent: id }],
+    transitions: [],
+  })),
+  invoked: {},
+};

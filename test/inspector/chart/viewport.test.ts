@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { bringIn, fitTo, keepInSight } from '../../../inspector/chart/viewport.ts';
+
+const size = { width: 800, height: 500 };
+const TOOLS = 44;
+
+describe('the window over the picture', () => {
+  it('shows all of a box, below the tools', () => {
+    for (const box of [
+      { x: 0, y: 0, width: 2_000, height: 200 },
+      { x: 50, y: -70, width: 200, height: 3_000 },
+      { x: 0, y: 0, width: 10, height: 10 },
+    ]) {
+      const { x, y, scale } = fitTo(box, size);
+      expect(x + scale * box.x).toBeGreaterThanOrEqual(0);
+      expect(y + scale * box.y).toBeGreaterThanOrEqual(TOOLS);
+      expect(x + scale * (box.x + box.width)).toBeLessThanOrEqual(size.width);
+      expect(y + scale * (box.y + box.height)).toBeLessThanOrEqual(size.height);
+    }
+  });
+
+  it('brings a box in from anywhere, not under the tools, and does not move for one that is seen', () => {
+    const view = { x: 0, y: 0, scale: 1 };
+    const box = { x: 100, y: 0, width: 60, height: 30 };
+    expect(bringIn(view, box, size).y).toBeGreaterThanOrEqual(TOOLS);
+    expect(bringIn(view, { ...box, y: 600 }, size).y).toBeLessThanOrEqual(-130);
+    expect(bringIn(view, { ...box, x: -300 }, size).x).toBeGreaterThanOrEqual(300);
+    expect(bringIn(view, { ...box, y: 200 }, size)).toEqual(view);
+  });
+
+  it('keeps something of the picture in sight, however far it is moved', () => {
+    const picture = { width: 1_000, height: 600 };
+    expect(keepInSight({ x: 5_000, y: -5_000, scale: 0.5 }, picture, size)).toEqual({ x: 760, y: -260, scale: 0.5 });
+  });
+});

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { marksAt } from '../../../inspector/fold/marks-at.ts';
+import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { folded } from '../rig/folded.ts';
+import { type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
+
+/** How often each transition was taken, by its chart and place. */
+function timesAt(...[transitions, charts, at]: Parameters<typeof marksAt>): Record<string, number> {
+  const { taken } = marksAt(transitions, charts, at);
+  return Object.fromEntries(
+    Object.entries(taken).flatMap(([chartId, times]) =>
+      [...times].map(([place, count]) => [`${chartId} ${place}`, count]),
+    ),
+  );
+}
+
+describe('the marks of the charts', () => {
+  it('count at every step what the machines really took so far, and tell which was the last', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, async (random) => {
+        let steps: readonly RealStep[] = [];
+        const { run } = await playRandomRun(random, {}, (started) => {
+          steps = watchRun(started).steps;
+        });
+        const { transitions } = folded(run.journal).fold;
+        // The first steps were taken before anybody could watch.
+        const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
+        const times = timesAt(transitions, runCharts, (watched[0] ?? 0) - 1);
+        for (const [place, { machine, taken }] of steps.entries()) {
+          const at = watched[place] ?? -1;
+          const key = `${machine} ${realPlace(taken)}`;
+          times[key] = (times[key] ?? 0) + 1;
+          expect(timesAt(transitions, runCharts, at), `at entry ${at}`).toEqual(times);
+          const { last } = marksAt(transitions, runCharts, at);
+          expect(last).toMatchObject({ chartId: machine, transition: realPlace(taken) });
+        }
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+});

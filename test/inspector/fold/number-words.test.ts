@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { counted, duration, preciseTime } from '../../../inspector/fold/number-words.ts';
+
+describe('a length of time', () => {
+  it.each([
+    [0.04, '0 ms'],
+    [1.26, '1.3 ms'],
+    [840.4, '840 ms'],
+    [999.4, '999 ms'],
+    [999.6, '1.0 s'],
+    [12_400, '12.4 s'],
+    [59_949, '59.9 s'],
+    [59_980, '1 min 0 s'],
+    [185_000, '3 min 5 s'],
+  ])('of %d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
+
+  it.each([
+    [0.04, '0.0 ms'],
+    [999.94, '999.9 ms'],
+    [999.96, '1.000 s'],
+    [61_500, '61.500 s'],
+  ])('of %d ms is %s where it must be precise', (ms, text) => expect(preciseTime(ms)).toBe(text));
+});
+
+describe('a number of things', () => {
+  it.each([
+    [0, '0 tokens'],
+    [1, '1 token'],
+    [2_300, '2,300 tokens'],
+  ])('%d is told as %s', (number, text) => expect(counted(number, 'token')).toBe(text));
+});

@@ -1,0 +1,37 @@
+import { afterAll, expect, it } from 'vitest';
+import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { browserFor, followedTo, openWatched, PANEL_NAMES } from './page-rig.ts';
+import { readmeRun } from './page-runs.ts';
+
+const browser = await browserFor('that nothing shifts');
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+it.skipIf(browser === null).each([1280, 700])(
+  'nothing shifts by itself in any panel while a run comes in, at %i pixels',
+  async (width) => {
+    if (browser === null) throw new Error('no browser');
+    const server = await inspectionServer();
+    const { run, model } = readmeRun([1, 3, 6]);
+    const pages = await Promise.all(
+      PANEL_NAMES.map((panel) => openWatched(browser, server.url, { hash: `panel=${panel}`, width })),
+    );
+    server.watch(run);
+    const allThere = (): Promise<unknown> => Promise.all(pages.map(({ page }) => followedTo(page, run.journal.length)));
+    for (const call of [1, 3, 6]) {
+      await model.reached(call);
+      await allThere();
+      model.release(call);
+    }
+    await run.answer;
+    await allThere();
+    const moved = await Promise.all(
+      pages.map(({ page }) => page.evaluate(() => (window.shifted < 0.01 ? 'calm' : window.shifts))),
+    );
+    expect(moved).toEqual(PANEL_NAMES.map(() => 'calm'));
+    for (const watched of pages) await watched.close();
+    await server.close();
+  },
+);

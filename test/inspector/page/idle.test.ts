@@ -1,0 +1,75 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { browserFor, followedTo, openWatched, PANEL_NAMES, showPanel } from './page-rig.ts';
+import { readmeRun } from './page-runs.ts';
+
+const browser = await browserFor('that an idle page does nothing');
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+declare global {
+  interface Window {
+    /** Frames and times that the page waits for. */
+    due: Set<string>;
+  }
+}
+
+/** Keeps what the page is to do later, until it is done or given up. */
+function noteDue(): void {
+  window.due = new Set();
+  const ways = [
+    ['requestAnimationFrame', 'cancelAnimationFrame'],
+    ['setTimeout', 'clearTimeout'],
+    ['setInterval', 'clearInterval'],
+  ] as const;
+  for (const [begin, cancel] of ways) {
+    const [begun, cancelled] = [window[begin] as (...given: unknown[]) => number, window[cancel]];
+    Object.assign(window, {
+      [begin]: (act: (...given: unknown[]) => void, ...rest: unknown[]) => {
+        const id = begun(
+          (...given: unknown[]) => {
+            if (begin !== 'setInterval') window.due.delete(`${begin} ${id}`);
+            act(...given);
+          },
+          ...rest,
+        );
+        window.due.add(`${begin} ${id}`);
+        return id;
+      },
+      [cancel]: (id: number) => {
+        window.due.delete(`${begin} ${id}`);
+        cancelled(id);
+      },
+    });
+  }
+}
+
+describe.skipIf(browser === null)('the page on a run that is under way and says nothing', () => {
+  it('waits for no frame and no time, and moves nothing, in any panel', async () => {
+    const server = await inspectionServer();
+    const { run, model } = readmeRun([3]);
+    server.watch(run);
+    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
+      before: async (page) => void (await page.addInitScript(noteDue)),
+    });
+    const { page } = watched;
+    await model.reached(3);
+    await followedTo(page, run.journal.length);
+    for (const name of PANEL_NAMES) {
+      await showPanel(page, name);
+      const busy = (): Promise<readonly string[]> =>
+        page.evaluate(() => [
+          ...window.due,
+          ...document.getAnimations().flatMap(({ playState, id }) => (playState === 'running' ? [`moves ${id}`] : [])),
+        ]);
+      await expect.poll(busy, { message: name, timeout: 5_000 }).toEqual([]);
+    }
+    model.release(3);
+    await run.answer;
+    await followedTo(page, run.journal.length);
+    await watched.close();
+    await server.close();
+  });
+});

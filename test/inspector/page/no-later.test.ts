@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isStimulus } from '../../../inspector/fold/stimuli.ts';
+import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import type { PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
+import { runCharts } from '../rig/file-page.ts';
+import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
+import { browserFor, followedTo, goTo, openWatched, type PANEL_NAMES, settled, shown, showPanel } from './page-rig.ts';
+
+const browser = await browserFor('that no panel shows what came later');
+
+const journals = [recorded(await stumbling()), recorded(await manual())];
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+type Panels = readonly (typeof PANEL_NAMES)[number][];
+
+/** What the chart and these panels say. */
+async function toldBy(page: Page, panels: Panels): Promise<Readonly<Record<string, unknown>>> {
+  const { active, marks } = await shown(page);
+  const told: Record<string, unknown> = { active, marks };
+  for (const name of panels) {
+    await showPanel(page, name);
+    const parts = await page.locator('.parts button').all();
+    for (const [place, part] of (parts.length === 0 ? [null] : parts).entries()) {
+      await part?.click();
+      await settled(page);
+      told[`${name} ${place}`] = await page.locator('#panel').innerText();
+    }
+  }
+  return told;
+}
+
+describe.skipIf(browser === null)('the chart, Why, Output and Context at an entry', () => {
+  it('say what they say where that entry is the newest', async () => {
+    const server = await inspectionServer();
+    const looks = journals.flatMap((entries, place) => {
+      const seqs = fc.sample(fc.nat(entries.length - 1), { seed: 7 + place, numRuns: 4 });
+      // What was done to the context is told before the state that came of it.
+      const done = entries.findIndex(({ type }) => type === 'operations');
+      return [...seqs, done].map((at) => ({ at, whole: `whole-${place}`, part: `part-${place}-${at}`, entries }));
+    });
+    const given = new Map(
+      looks.flatMap(({ at, whole, part, entries }) => [
+        [whole, entries] as const,
+        [part, entries.slice(0, at + 1)] as const,
+      ]),
+    );
+    const listed = [...given.keys()].map((runId) => {
+      const run = { runId, kind: 'run', title: 'A run', startedAt: '', status: 'running', live: false } as const;
+      return { ...run, fidelity: [] };
+    });
+    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
+      before: (page) =>
+        page.routeWebSocket(/\/socket$/u, (socket) => {
+          const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
+            socket.send([JSON.stringify(message), ...lines].join('\n'));
+          socket.onMessage((text) => {
+            const message = JSON.parse(String(text)) as PageMessage;
+            if (message.type !== 'open') return;
+            const { runId } = message;
+            const lines = (given.get(runId) ?? []).map((entry) => JSON.stringify(entry));
+            tell({ type: 'charts', runId, ...runCharts });
+            tell({ type: 'entries', runId, from: 0 }, lines);
+          });
+          tell({ type: 'hello', version: 1, events: [] });
+          tell({ type: 'runs', runs: listed, chosen: null });
+        }),
+    });
+    const { page } = watched;
+    const choose = async (runId: string): Promise<void> => {
+      await page.locator('.run-choice select').selectOption(runId);
+      await followedTo(page, given.get(runId)?.length ?? 0);
+    };
+    for (const { at, whole, part, entries } of looks) {
+      // Of what came to a machine, Why tells what it led to: that is later.
+      const entry = entries[at];
+      const hasWhy = entry !== undefined && !isStimulus(entry);
+      const panels: Panels = hasWhy ? ['why', 'output', 'context'] : ['output', 'context'];
+      await choose(part);
+      const expected = await toldBy(page, panels);
+      await choose(whole);
+      await goTo(page, at);
+      expect(await toldBy(page, panels), `at entry ${at} of ${whole}`).toEqual(expected);
+    }
+    await watched.close();
+    await server.close();
+  }, 120_000);
+});

@@ -1,0 +1,101 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportRun } from '../../../src/inspection/export/export-run.ts';
+import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { browserFor, openWatched } from './page-rig.ts';
+import { readmeRun } from './page-runs.ts';
+
+const browser = await browserFor('the policy of the page');
+const folder = await mkdtemp(join(tmpdir(), 'postchain-policy-'));
+const { run } = readmeRun();
+await run.answer;
+
+/** Somebody else's server, and what it was asked for. */
+let elsewhere: Server;
+const asked: string[] = [];
+beforeAll(async () => {
+  elsewhere = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    response.setHeader('access-control-allow-origin', '*').end('window.pwned = 1;');
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  await browser?.close();
+  elsewhere.close();
+  await rm(folder, { recursive: true });
+});
+
+/** By what each try is refused. */
+const REFUSED = [
+  ...['base-uri', 'connect-src', 'connect-src', 'connect-src', 'connect-src', 'form-action', 'frame-src', 'img-src'],
+  ...['media-src', 'object-src', 'script-src', 'script-src-attr', 'script-src-elem', 'script-src-elem'],
+  ...['style-src-elem', 'style-src-elem', 'worker-src'],
+];
+
+/** Everything that code in the page could try, had it got there. */
+async function tryAll(page: Page): Promise<void> {
+  const { port } = elsewhere.address() as AddressInfo;
+  await page.evaluate(async (address) => {
+    const add = (name: string, attributes: Readonly<Record<string, string>>, text = ''): void => {
+      const element = document.createElement(name);
+      for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
+      element.textContent = text;
+      document.body.append(element);
+    };
+    add('script', {}, 'window.pwned = 2;');
+    add('script', { src: `${address}/script.js` });
+    add('style', {}, 'body { display: none }');
+    add('link', { rel: 'stylesheet', href: `${address}/style.css` });
+    add('img', { src: `${address}/image.png` });
+    add('img', { src: 'data:,', onerror: 'window.pwned = 3' });
+    add('iframe', { src: `${address}/frame.html` });
+    add('object', { data: `${address}/object.html` });
+    add('video', { src: `${address}/video.webm` });
+    add('base', { href: `${address}/` });
+    add('form', { action: `${address}/form` });
+    document.querySelector<HTMLFormElement>('body > form')?.submit();
+    const tries: readonly (() => unknown)[] = [
+      () => fetch(`${address}/fetch`),
+      () => navigator.sendBeacon(`${address}/beacon`),
+      () => new WebSocket(`${address.replace('http', 'ws')}/socket`),
+      () => new EventSource(`${address}/events`),
+      () => new Worker(`data:text/javascript,fetch('${address}/worker')`),
+      () => setTimeout('window.pwned = 4' as unknown as () => void),
+    ];
+    for (const attempt of tries)
+      try {
+        await attempt();
+      } catch {
+        // Refused at once.
+      }
+  }, `http://127.0.0.1:${port}`);
+}
+
+describe.skipIf(browser === null)('code that got into the page all the same', () => {
+  it.each(['served', 'exported'])('can run nothing, change nothing and ask nobody: %s', async (kind) => {
+    const server = await inspectionServer();
+    server.watch(run);
+    const path = join(folder, 'run.html');
+    await writeFile(path, (await exportRun(run.journal)).html);
+    const url = kind === 'served' ? server.url : pathToFileURL(path).href;
+    const { page } = await openWatched(browser as NonNullable<typeof browser>, url);
+    await page.locator('.chart-picture').waitFor();
+    expect(await page.evaluate(() => window.refused)).toEqual([]);
+    await tryAll(page);
+    const refused = () => page.evaluate(() => window.refused.map((what) => what.split(' ')[0]).sort());
+    await expect.poll(refused).toEqual(REFUSED);
+    expect(await page.evaluate(() => window.pwned)).toBe(undefined);
+    expect(await page.locator('.chart-picture').isVisible()).toBe(true);
+    expect(page.url().split('#')[0]).toBe(url);
+    expect(asked).toEqual([]);
+    await page.close();
+    await server.close();
+  });
+});

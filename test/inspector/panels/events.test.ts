@@ -1,0 +1,42 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { threeHeldRuns } from '../rig/held-runs.ts';
+import { pageTests } from '../rig/page-tests.ts';
+import { buildPlayedPage, openHeldRuns } from '../rig/played-page.ts';
+
+const tests = await pageTests('the events of several runs in a page');
+const runs = await threeHeldRuns();
+
+beforeAll(() => buildPlayedPage(tests), 60_000);
+
+describe.skipIf(tests.areSkipped)('the events of several runs in the page', () => {
+  it('begin at the entry that the address asks for, though it names no run', async () => {
+    const page = await openHeldRuns(tests, runs, 'panel=events&at=7');
+    await page.locator('#event-7[aria-selected=true]').waitFor();
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe('#run=run-0&at=7&panel=events');
+  });
+
+  it('have the key after / for their search, however soon it comes', async () => {
+    const page = await openHeldRuns(tests, runs, 'panel=why');
+    const focused = await page.evaluate(async () => {
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true }));
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+      return document.activeElement?.getAttribute('aria-label');
+    });
+    expect(focused).toBe('Search the events');
+  });
+
+  it('are searched anew in a run that is chosen, and never looked up there by what was found in another', async () => {
+    const [long, short] = [...runs].sort((left, right) => right.lines.length - left.lines.length);
+    if (long === undefined || short === undefined) throw new Error('there are three');
+    expect(short.lines.length).toBeLessThan(long.lines.length);
+    const page = await openHeldRuns(tests, [long, short], 'panel=events');
+    await page.getByRole('searchbox').fill('type:run-end');
+    await page.getByRole('checkbox', { name: 'only these' }).check();
+    const rows = page.getByRole('listbox', { name: 'Events' }).getByRole('option').locator('.seq');
+    for (const { run, lines } of [long, short, long, short]) {
+      await page.getByRole('combobox', { name: 'Run', exact: true }).selectOption(run.runId);
+      await expect.poll(() => rows.allTextContents()).toEqual([String(lines.length - 1)]);
+    }
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+});

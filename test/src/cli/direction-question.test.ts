@@ -1,0 +1,45 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { linesOf } from '../../../src/cli/answerer.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { seen, startAsked, unsure } from '../../support/asked-run.ts';
+import { entriesOf, type Plan, settle } from '../../support/run-chain.ts';
+import { fakeTerminal } from '../../support/terminal.ts';
+
+describe('directions', () => {
+  it('[Y4] at a terminal the phases are chosen from, the proposed one marked', async () => {
+    const { run, fake, finish } = startAsked(unsure, { mode: 'manual' });
+    await seen(fake, 'Where to go on?');
+    const [asked] = entriesOf(run, 'direction-asked');
+    expect(fake.shown()).toContain(`  > ${asked?.proposal} (proposed)`);
+    const words = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield', 'finish', 'cancel'];
+    const from = words.indexOf(asked?.proposal ?? '');
+    const steps = (words.indexOf('intention') - from + words.length) % words.length;
+    await fake.press(...Array.from({ length: steps }, () => 'down' as const), 'enter');
+    await finish();
+    expect(fake.shown()).toContain('  Where to go on? intention');
+    expect(entriesOf(run, 'decision')[0]?.decision).toMatchObject({ rule: 'directedByUser', nextPhase: 'intention' });
+  });
+
+  it('[Y4] a proposal that is no phase is told as one, and Escape finishes', async () => {
+    const odd = { ...replies.yield, confidence: 0.1, taskComplete: false, proposedPhase: 'lunch\u001b[2J' };
+    const { run, fake, finish } = startAsked({ yield: odd } as Plan, { mode: 'manual' });
+    await seen(fake, 'Where to go on?');
+    expect(fake.written()).not.toContain('\u001b[2J');
+    await fake.press('escape');
+    await finish();
+    expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.finished']);
+  });
+
+  it('[Y4] without a terminal they are read from lines, an empty one takes the proposal', async () => {
+    const fake = fakeTerminal();
+    const lines = new PassThrough() as unknown as NodeJS.ReadStream;
+    const { run, finish } = startAsked(unsure, { mode: 'manual' }, ({ out }) => linesOf({ input: lines, out }), fake);
+    (lines as unknown as PassThrough).end('lunch\n\n');
+    await settle();
+    await finish();
+    expect(entriesOf(run, 'direction-refused')).toMatchObject([{ got: 'lunch' }]);
+    expect(entriesOf(run, 'decision')[0]?.decision.rule).toBe('directedByUser');
+    expect(fake.written()).toContain('Go on with (action, experience');
+  });
+});

@@ -2,7 +2,7 @@ import { mergeConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
 import base from '../../vite.config.ts';
 
-const { include: _, exclude: __, ...test } = base.test ?? {};
+const { projects: _, ...test } = base.test ?? {};
 
 /** The tests on a real server: `npm run test:restate`. One file after the other: each has servers of its own. */
 export default mergeConfig(

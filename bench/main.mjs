@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { readArguments } from './arguments.mjs';
+import { measureExplore } from './explore/benchmark.mjs';
 import { measureGrowth } from './growth/benchmark.mjs';
 import { measureInspector } from './inspector/benchmark.mjs';
 import { measureJournal } from './journal/benchmark.mjs';
@@ -26,6 +27,7 @@ const benchmarks = /** @type {Record<string, (options: { data: string }) => Prom
   structured: measureStructured,
   start: measureStartup,
   inspector: measureInspector,
+  explore: measureExplore,
 });
 
 /**

@@ -13,6 +13,8 @@ export type ErrorCode =
   | 'embedding_failed'
   | 'session_failed'
   | 'mcp_failed'
+  | 'exploration_failed'
+  | 'path_failed'
   | 'cancelled'
   | 'internal';
 

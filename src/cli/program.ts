@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { chartCommands } from './chart-commands.ts';
 import { ANSWER_FORMATS, CONSENT_CHOICES, eachOf, inspecting, JOURNALS, positive, wholeNumber } from './flag-values.ts';
 import type { BuiltIn } from './open-capabilities.ts';
 import { recordedRuns } from './recorded-runs.ts';
@@ -82,6 +83,8 @@ export function createProgram(finish: (code: number) => void): Command {
       const { diagramCommand } = await import('./diagram-command.ts');
       process.stdout.write(diagramCommand(name, flags));
     });
+
+  chartCommands(program, finish);
 
   return program;
 }

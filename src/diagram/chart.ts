@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { guardName } from '../journal/guard-verdicts.ts';
+import { guardLabel } from '../journal/guard-verdicts.ts';
 
 /** A state of a chart; `parent` is null for the root. `invokes` names the actors that run in it. */
 export interface ChartState {
@@ -62,7 +62,7 @@ function transitionOf(
     source: source.id,
     target: (target ?? []).map(({ id }) => id),
     event: eventName(eventType, delays),
-    guard: guardOf(guard),
+    guard: guard === undefined ? null : guardLabel(guard),
     otherwise: guard === undefined && index > 0,
     actions: actions.map(nameOf),
   };
@@ -74,13 +74,6 @@ function eventName(eventType: string, delays: ReadonlyMap<string, string>): stri
   if (eventType.startsWith('xstate.done.')) return 'done';
   if (eventType.startsWith('xstate.error.')) return 'error';
   return eventType;
-}
-
-function guardOf(guard: unknown): string | null {
-  if (guard === undefined) return null;
-  if (typeof guard === 'string') return guard;
-  const { type, params } = guard as { type: string; params?: unknown };
-  return guardName(type, typeof params === 'function' ? undefined : params);
 }
 
 function nameOf(action: unknown): string {

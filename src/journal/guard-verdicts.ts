@@ -47,6 +47,15 @@ export function guardName(name: string, params: unknown): string {
   return values.length === 0 ? name : `${name}(${values.join(', ')})`;
 }
 
+/** A guard as a chart has it, in a word: its name, with what is known of its parameters; a function by the name that it was given. */
+export function guardLabel(guard: unknown): string {
+  if (typeof guard === 'string') return guard;
+  // One that was written in its place has the name of that place.
+  if (typeof guard === 'function') return guard.name === '' || guard.name === 'guard' ? 'inline' : guard.name;
+  const { type, params } = guard as { type: string; params?: unknown };
+  return guardName(type, typeof params === 'function' ? undefined : params);
+}
+
 /**
  * The guards of a machine, made to note what they saw: XState reports no guard that said no, so they are listened to where they
  * are asked. Each still answers what its policy says.

@@ -1,6 +1,6 @@
 import type { AnyTransitionDefinition, InspectedMicrostepEvent } from 'xstate';
 import type { RuntimeFact } from '../../machines/contracts/journal-entry.ts';
-import { guardName, type VerdictLog, type VerdictLogs } from './guard-verdicts.ts';
+import { guardLabel, type VerdictLog, type VerdictLogs } from './guard-verdicts.ts';
 
 type TransitionFact = Extract<RuntimeFact, { type: 'transition' }>;
 type Candidate = TransitionFact['candidates'][number];
@@ -78,10 +78,4 @@ function withInputs(candidates: Candidate[], log: VerdictLog): Candidate[] {
 
 const targetIds = ({ target }: AnyTransitionDefinition): string[] => (target ?? []).map(({ id }) => id);
 
-function nameOf({ guard }: AnyTransitionDefinition): string | null {
-  if (guard === undefined) return null;
-  if (typeof guard === 'string') return guard;
-  if (typeof guard === 'function') return guard.name || 'inline';
-  const { type, params } = guard as { type: string; params?: unknown };
-  return guardName(type, typeof params === 'function' ? undefined : params);
-}
+const nameOf = ({ guard }: AnyTransitionDefinition): string | null => (guard === undefined ? null : guardLabel(guard));

@@ -8,6 +8,35 @@ export {
   type ScriptedReply,
   scriptedModel,
 } from '../models/scripted.ts';
+export { type CoverageItem, coverageItems } from './anatomy/items.ts';
+export type { StepTold, Verdict } from './anatomy/told-machine.ts';
+export { actionChart } from './charts/action-chart.ts';
+export { attemptChart } from './charts/attempt-chart.ts';
+export { chainChart } from './charts/chain-chart.ts';
+export { actionProperties, attemptProperties, chainProperties, soundness } from './charts/properties.ts';
+export {
+  type CoverageCollector,
+  type CoveredItem,
+  collectCoverage,
+  type MachineCoverage,
+} from './coverage/coverage.ts';
+export { coverageText, percentOf } from './coverage/coverage-text.ts';
+export type { Beginning, Exploration, ExploredEdge, ExploredState } from './exploration/exploration.ts';
+export { type ExploreOptions, explore } from './exploration/explore.ts';
+export type { ExploredChart } from './exploration/explored-chart.ts';
+export type { Invariants } from './exploration/invariants.ts';
+export type { Occurrence, Outcomes, OutcomesOf } from './exploration/occurrence.ts';
+export { done, fails, type Outcome, sends } from './exploration/outcome.ts';
+export { cover, type Path, pathThrough, pathTo } from './exploration/paths.ts';
+export { type RunPathOptions, runPath } from './exploration/run-path.ts';
+export { startWalk, type Walk, type WalkOptions, walkStep } from './exploration/walk.ts';
+export { type KillReport, killReport, type MutantResult } from './mutation/kill-report.ts';
+export { type Mutant, type MutantKind, mutantsOf } from './mutation/mutants.ts';
+export { alwaysEventually, type EventuallyOptions } from './properties/always-eventually.ts';
+export { noDeadTransition, noUnreachableState, reachedItems } from './properties/chart.ts';
+export { type MayIgnore, noIgnoredEvent } from './properties/ignored-events.ts';
+export { type Finding, findingInWords, findingsOf, type Property, type Witness } from './properties/property.ts';
+export { atMost, never, noDeadEnd, noUnhandledError } from './properties/states.ts';
 export { replies } from './replies.ts';
 export { settle } from './settle.ts';
 export { type ToVitestOptions, toVitest } from './to-vitest.ts';

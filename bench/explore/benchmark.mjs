@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { against, row } from '../row.mjs';
+
+const PROCESS = fileURLToPath(new URL('process.mjs', import.meta.url));
+const ROUNDS = 3;
+
+/** Exploring the chain with everything that can happen in a phase, and running the paths that cover it; and with twice the cycles. */
+export async function measureExplore() {
+  const once = [];
+  const twice = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    once.push(explored(5));
+    twice.push(explored(10));
+  }
+  const five = row('5 cycles, the default', once.map(microseconds));
+  return {
+    title: 'the chain explored, and covered by paths that are run',
+    rows: [
+      against(five, limitRow('30 s', 30e6), { limit: 1 }),
+      against(row('10 cycles', twice.map(microseconds)), five, { limit: 2 }),
+      against(
+        row(
+          'the process at its most, 5 cycles',
+          once.map(({ bytes }) => bytes),
+          'bytes',
+        ),
+        limitRow('1 GB', 1e9, 'bytes'),
+        {
+          limit: 1,
+        },
+      ),
+    ],
+    facts: { 'of 5 cycles': counts(once[0]), 'of 10 cycles': counts(twice[0]) },
+  };
+}
+
+/** @returns {{ ms: number, bytes: number, states: number, edges: number, paths: number }} */
+const explored = (/** @type {number} */ cycles) =>
+  JSON.parse(execFileSync(process.execPath, [PROCESS, String(cycles)], { encoding: 'utf8' }));
+
+const microseconds = (/** @type {{ ms: number }} */ { ms }) => ms * 1_000;
+
+/** @param {string} what @param {number} value @param {'microseconds' | 'bytes'} [unit] */
+const limitRow = (what, value, unit) =>
+  row(
+    what,
+    Array.from({ length: ROUNDS }, () => value),
+    unit,
+  );
+
+/** @param {ReturnType<typeof explored> | undefined} one */
+const counts = (one) => `${one?.states} states, ${one?.edges} edges, ${one?.paths} paths`;

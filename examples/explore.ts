@@ -1,0 +1,26 @@
+import { cover, done, explore, fails, findingInWords, findingsOf, runPath, soundness } from 'postchain/testing';
+import { fromPromise, setup } from 'xstate';
+
+const door = setup({ actors: { turnKey: fromPromise(async () => true) } }).createMachine({
+  id: 'door',
+  initial: 'open',
+  states: {
+    open: { on: { close: 'closed' } },
+    closed: {
+      invoke: { src: 'turnKey', onDone: 'locked', onError: 'open' },
+      after: { 5000: 'open' },
+    },
+    locked: { on: { unlock: 'open' } },
+  },
+});
+
+const exploration = explore(door, {
+  outcomes: { turnKey: [done(true), fails()] },
+  events: [{ type: 'close' }, { type: 'unlock' }],
+});
+
+for (const finding of findingsOf(exploration, soundness)) console.log(findingInWords(finding));
+for (const path of cover(exploration)) {
+  runPath(exploration, path);
+  console.log(path.name);
+}

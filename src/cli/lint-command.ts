@@ -1,0 +1,16 @@
+import { count } from '../presentation/printable.ts';
+import { findingInWords, findingsOf } from '../testing/properties/property.ts';
+import { chartToExplore, explorationOf } from './explored-chart.ts';
+
+/** `postchain lint`: what holds of a machine wherever it comes, and what does not, each with the shortest way to see it. */
+export async function lintCommand(name: string): Promise<{ readonly text: string; readonly holds: boolean }> {
+  const given = await chartToExplore(name);
+  const exploration = explorationOf(given);
+  const findings = findingsOf(exploration, given.properties);
+  const failed = findings.filter(({ witness }) => witness !== null).length;
+  const lines = [
+    ...findings.map(findingInWords),
+    `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} over ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} do not hold`}`,
+  ];
+  return { text: `${lines.join('\n')}\n`, holds: failed === 0 };
+}

@@ -1,0 +1,26 @@
+import type { AnyActorLogic } from 'xstate';
+import { actionMachine } from '../../../machines/action/action.machine.ts';
+import type { ActionInput } from '../../../machines/contracts/action-state.ts';
+import type { ArgumentsCheck } from '../../../machines/contracts/capability.ts';
+import { heldActor, withHeldActors } from '../exploration/held-actors.ts';
+import { activeActors } from '../exploration/occurrence.ts';
+import { pureSteps } from '../exploration/pure-steps.ts';
+
+const FITS: ArgumentsCheck = { ok: true, arguments: {} };
+
+/**
+ * A capability loop whose first capability runs, and does not end by itself; without a capability to run, one that has only begun. The
+ * chain breaks a loop off by what it has come to.
+ */
+export const loopUnderWay = {
+  ...heldActor,
+  getInitialSnapshot(scope, input) {
+    const asked = input as ActionInput;
+    const [capability] = asked.input.capabilities;
+    if (capability === undefined) return heldActor.getInitialSnapshot(scope, input);
+    const steps = pureSteps(withHeldActors(actionMachine));
+    const validating = steps.begin({ ...asked, call: { capability: capability.name, arguments: '{}' } });
+    const [{ id } = { id: '' }] = activeActors(validating);
+    return steps.after(validating, { type: `xstate.done.actor.${id}`, output: FITS } as never);
+  },
+} as AnyActorLogic;

@@ -1,0 +1,34 @@
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { guardLabel } from '../../journal/guard-verdicts.ts';
+import { nodesOf } from '../anatomy/nodes.ts';
+
+/** The candidates of a state for one event, with the place of the first in `Chart.transitions`; the others follow it. */
+export interface GroupPlace {
+  readonly state: string;
+  /** As XState has it; empty for what is taken at once. */
+  readonly eventType: string;
+  readonly first: number;
+  readonly candidates: readonly { readonly guard: string | null; readonly target: readonly string[] }[];
+}
+
+/** All groups of candidates of a machine, in the order of its chart. */
+export function groupPlaces(machine: AnyStateMachine): readonly GroupPlace[] {
+  let first = 0;
+  return nodesOf(machine).flatMap((node) =>
+    groupsOf(node).map(([eventType, group]) => {
+      const place = { state: node.id, eventType, first, candidates: group.map(outline) };
+      first += group.length;
+      return place;
+    }),
+  );
+}
+
+const groupsOf = (node: AnyStateNode): readonly (readonly [string, readonly AnyTransitionDefinition[]])[] => [
+  ...node.transitions,
+  ['', node.always ?? []],
+];
+
+const outline = ({ guard, target }: AnyTransitionDefinition) => ({
+  guard: guard === undefined ? null : guardLabel(guard),
+  target: (target ?? []).map(({ id }) => id),
+});

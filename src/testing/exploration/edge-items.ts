@@ -1,0 +1,36 @@
+import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../anatomy/items.ts';
+import { activeNodes } from '../anatomy/nodes.ts';
+import type { StepTold } from '../anatomy/told-machine.ts';
+import type { Beginning, Exploration, ExploredEdge } from './exploration.ts';
+
+/** What of its chart an edge brings about, as keys of `coverageItems`. */
+export function itemsOfEdge(exploration: Exploration, edge: ExploredEdge): readonly string[] {
+  const { occurrence, taken } = edge;
+  const { kind, event, actor } = occurrence;
+  const keys = [...itemsOfStep(exploration, edge), ...restingIn(exploration, edge.to)];
+  if (taken.length === 0) return keys;
+  if (actor !== null && (kind === 'done' || kind === 'error')) keys.push(outcomeKey(actor, kind));
+  if (kind === 'delay') keys.push(delayKey(event.type));
+  return keys;
+}
+
+export const itemsOfBeginning = (exploration: Exploration, beginning: Beginning): readonly string[] => [
+  ...itemsOfStep(exploration, beginning),
+  ...restingIn(exploration, beginning.state),
+];
+
+/** A state that is gone through at once was there where a transition led to it, or out of it. */
+function itemsOfStep({ chart }: Exploration, { taken, verdicts }: StepTold): string[] {
+  return [
+    ...taken.flatMap((place) => {
+      const { source = '', target = [] } = chart.transitions[place] ?? {};
+      return [transitionKey(place), ...[source, ...target].map(stateKey)];
+    }),
+    ...verdicts.map(({ place, holds }) => guardKey(place, holds)),
+  ];
+}
+
+function restingIn({ states }: Exploration, id: number): readonly string[] {
+  const snapshot = states[id]?.snapshot;
+  return snapshot === undefined ? [] : activeNodes(snapshot).map((node) => stateKey(node.id));
+}

@@ -1,0 +1,45 @@
+import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
+import type { Chart } from '../../diagram/chart.ts';
+import type { StepTold } from '../anatomy/told-machine.ts';
+import type { Occurrence } from './occurrence.ts';
+
+/** An abstract state: all concrete ones with the same abstraction, of which the first that was reached is kept. */
+export interface ExploredState<Snapshot = AnyMachineSnapshot> {
+  readonly id: number;
+  readonly value: StateValue;
+  readonly snapshot: Snapshot;
+  /** The edge by which it was reached first; null where it is a beginning. */
+  readonly reachedBy: number | null;
+  /** Steps from its beginning. */
+  readonly depth: number;
+}
+
+/** What happened in a state, what the machine did then, and where that led. */
+export interface ExploredEdge extends StepTold {
+  readonly id: number;
+  readonly from: number;
+  readonly to: number;
+  readonly occurrence: Occurrence;
+}
+
+/** Where a run begins: its input by its name, and what the machine does as it starts. */
+export interface Beginning extends StepTold {
+  readonly name: string;
+  readonly input: unknown;
+  readonly state: number;
+}
+
+/** The reachable abstract states of a machine, and the edges between them, in the order of their distance. */
+export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, Snapshot = AnyMachineSnapshot> {
+  readonly machine: Machine;
+  /** In place of actors that do nothing. */
+  readonly actors: Readonly<Record<string, AnyActorLogic>>;
+  readonly chart: Chart;
+  readonly beginnings: readonly Beginning[];
+  readonly states: readonly ExploredState<Snapshot>[];
+  readonly edges: readonly ExploredEdge[];
+  /** Nothing was left out for being too far from its beginning. */
+  readonly isWhole: boolean;
+  /** Edges out of each state, by its id. */
+  readonly edgesFrom: readonly (readonly ExploredEdge[])[];
+}

@@ -1,0 +1,168 @@
+import type {
+  AnyActorLogic,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  EventFrom,
+  EventObject,
+  InputFrom,
+  SnapshotFrom,
+} from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { chartOf } from '../../diagram/chart.ts';
+import { placeInWords } from '../anatomy/place-words.ts';
+import { type ToldMachine, toldMachine } from '../anatomy/told-machine.ts';
+import type { Beginning, Exploration, ExploredEdge, ExploredState } from './exploration.ts';
+import { explosion } from './explosion.ts';
+import { withHeldActors } from './held-actors.ts';
+import { type Occurrence, type Outcomes, occurrencesOf } from './occurrence.ts';
+import { pureSteps } from './pure-steps.ts';
+
+export interface ExploreOptions<Machine extends AnyStateMachine> {
+  /** What each invoked actor may come to, by its name. */
+  readonly outcomes: Outcomes;
+  /** What may be sent from outside; without a list, nothing is. */
+  readonly events?:
+    | readonly EventFrom<Machine>[]
+    | ((snapshot: SnapshotFrom<Machine>) => readonly EventFrom<Machine>[]);
+  /** What the machine is started with, by a name: each is a beginning of its own. Without it, it starts once, with no input. */
+  readonly inputs?: Readonly<Record<string, InputFrom<Machine>>>;
+  /**
+   * What of a snapshot makes a difference, as JSON; the state it is in always does. Without it, all of its context does. What is left out
+   * must not decide anything: of the snapshots that are alike only the first is followed.
+   */
+  readonly abstraction?: (snapshot: SnapshotFrom<Machine>) => unknown;
+  /** In place of an actor that does nothing, for a machine that looks at what its child has come to. */
+  readonly actors?: Readonly<Record<string, AnyActorLogic>>;
+  /** No further than so many steps from a beginning; without it, as far as it goes. */
+  readonly depth?: number;
+  /** The most abstract states, 10,000 without it. */
+  readonly limit?: number;
+}
+
+const DEFAULT_LIMIT = 10_000;
+
+/**
+ * All that can happen to a machine: its reachable abstract states and the edges between them, breadth first, by pure steps; `always` and
+ * delays included. No actor runs: what one may come to is what `outcomes` says of it. Any delay of an active state may pass, whatever it
+ * lasts. Throws `invalid_option` for outcomes of no actor or of too few, and `exploration_failed`, with the state, the actor or the guard,
+ * for a machine that throws, a guard that gives two answers to one question, and more states than the limit.
+ */
+export function explore<Machine extends AnyStateMachine>(
+  machine: Machine,
+  options: ExploreOptions<Machine>,
+): Exploration<Machine, SnapshotFrom<Machine>> {
+  const {
+    outcomes,
+    actors = {},
+    events = [],
+    inputs = { '': undefined as InputFrom<Machine> },
+    depth = Number.POSITIVE_INFINITY,
+    limit = DEFAULT_LIMIT,
+  } = options;
+  const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
+  const held = withHeldActors(machine, actors);
+  const told = toldMachine(held);
+  const chart = chartOf(machine);
+  const keyOf = keysBy(options.abstraction as ((snapshot: AnyMachineSnapshot) => unknown) | undefined);
+  const step = stepsOf(told, held);
+
+  const beginnings: Beginning[] = [];
+  const states: ExploredState[] = [];
+  const edges: ExploredEdge[] = [];
+  const edgesFrom: ExploredEdge[][] = [];
+  const known = new Map<string, number>();
+
+  function reach(snapshot: AnyMachineSnapshot, reachedBy: number | null, depth: number, start: string): number {
+    const key = `${start} ${keyOf(snapshot)}`;
+    const there = known.get(key);
+    if (there !== undefined) return there;
+    const id = states.length;
+    if (id >= limit) throw explosion(machine.id, states, limit, options.abstraction !== undefined);
+    known.set(key, id);
+    states.push({ id, value: snapshot.value, snapshot, reachedBy, depth });
+    edgesFrom.push([]);
+    starts.push(start);
+    return id;
+  }
+
+  const starts: string[] = [];
+  for (const [name, input] of Object.entries(inputs)) {
+    const snapshot = step.begin(input, name);
+    beginnings.push({ name, input, ...told.told(), state: reach(snapshot, null, 0, name) });
+  }
+  // States are found in the order of their distance, so the list is its own queue.
+  let isWhole = true;
+  for (const state of states) {
+    const all = occurrences(state.snapshot);
+    if (state.depth >= depth) {
+      isWhole &&= all.length === 0;
+      continue;
+    }
+    for (const occurrence of all) {
+      const next = step.after(state.snapshot, occurrence);
+      const id = edges.length;
+      const did = told.told();
+      const to = reach(next, id, state.depth + 1, starts[state.id] ?? '');
+      const edge = { id, from: state.id, to, occurrence, ...did };
+      edges.push(edge);
+      edgesFrom[state.id]?.push(edge);
+    }
+  }
+  // What is known here of any snapshot is known to the caller of this machine's.
+  return { machine, actors, chart, beginnings, states, edges, edgesFrom, isWhole } as unknown as Exploration<
+    Machine,
+    SnapshotFrom<Machine>
+  >;
+}
+
+/** Pure steps, and in words what went wrong where one cannot be taken. */
+function stepsOf(told: ToldMachine<AnyStateMachine>, machine: AnyStateMachine) {
+  const steps = pureSteps(told.machine, machine);
+
+  function tried(where: string, take: () => AnyMachineSnapshot): AnyMachineSnapshot {
+    let snapshot: AnyMachineSnapshot;
+    try {
+      snapshot = take();
+    } catch (cause) {
+      const why = (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s*\n\s*/gu, ' ');
+      throw new PostChainError('exploration_failed', `${machine.id} threw ${where}: ${why}`, { cause });
+    }
+    if (told.fickle !== null)
+      throw new PostChainError(
+        'exploration_failed',
+        `The guard of ${placeInWords(chartOf(machine), told.fickle)} gave two answers to one question, ${where}: a guard must go by its context, its event and its parameters alone.`,
+      );
+    return snapshot;
+  }
+  return {
+    begin: (input: unknown, name: string) =>
+      tried(name === '' ? 'as it started' : `as it started with the input "${name}"`, () =>
+        started(steps.begin(input)),
+      ),
+    after: (snapshot: AnyMachineSnapshot, { event, name }: Occurrence) =>
+      tried(`in ${JSON.stringify(snapshot.value)}, at "${name}"`, () => steps.after(snapshot, event)),
+  };
+}
+
+/** XState keeps what a machine throws as it starts in its snapshot. */
+function started(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+  if (snapshot.status === 'error') throw snapshot.error;
+  return snapshot;
+}
+
+function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined) {
+  return (snapshot: AnyMachineSnapshot): string => {
+    const { value, status } = snapshot;
+    const rest =
+      abstraction === undefined ? { context: snapshot.context, output: snapshot.output } : abstraction(snapshot);
+    try {
+      return JSON.stringify([value, status, rest]) ?? '';
+    } catch (cause) {
+      throw new PostChainError(
+        'exploration_failed',
+        `What makes a difference in ${JSON.stringify(value)} is no JSON (${cause instanceof Error ? cause.message.split('\n')[0] : String(cause)}): give an abstraction that is.`,
+        { cause },
+      );
+    }
+  };
+}

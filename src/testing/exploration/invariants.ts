@@ -1,0 +1,21 @@
+import type { AnyMachineSnapshot } from 'xstate';
+
+/** What must hold of every snapshot; one that returns false, or throws, fails the path. */
+export type Invariants = Readonly<Record<string, (snapshot: never) => unknown>>;
+
+/** The first that does not hold, in words; null where all do. */
+export function brokenInvariant(invariants: Invariants, snapshot: AnyMachineSnapshot): string | null {
+  for (const [name, holds] of Object.entries(invariants)) {
+    const why = whyNot(() => holds(snapshot as never));
+    if (why !== null) return `The invariant "${name}" does not hold in ${JSON.stringify(snapshot.value)}${why}`;
+  }
+  return null;
+}
+
+function whyNot(holds: () => unknown): string | null {
+  try {
+    return holds() === false ? '' : null;
+  } catch (error) {
+    return `: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
+  }
+}

@@ -1,0 +1,72 @@
+import { type AnyMachineSnapshot, type AnyStateMachine, createActor, type EventObject, SimulatedClock } from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { bringAbout } from './bring-about.ts';
+import type { ExploreOptions } from './explore.ts';
+import { withHeldActors } from './held-actors.ts';
+import { brokenInvariant, type Invariants } from './invariants.ts';
+import { occurrencesOf } from './occurrence.ts';
+
+export interface WalkOptions<Machine extends AnyStateMachine>
+  extends Omit<ExploreOptions<Machine>, 'abstraction' | 'limit' | 'depth'> {
+  readonly invariants?: Invariants;
+  /** Of `inputs`, the one to begin with; without it, the first. */
+  readonly input?: string;
+}
+
+/** A real actor on its way, wherever it is led. */
+export interface Walk {
+  readonly snapshot: AnyMachineSnapshot;
+  /** What happened so far, in words. */
+  readonly names: readonly string[];
+  /** Of all that can happen where it stands, the one with this number, counted round; nothing where nothing can. */
+  step(choice: number): void;
+  stop(): void;
+}
+
+/**
+ * Starts a walk for what enumeration cannot reach: contexts that are too large to be told apart, and long ways. Each step is real, and
+ * throws `path_failed`, with all that happened, where an invariant does not hold. With fast-check's model runner:
+ * `fc.commands([fc.nat().map(walkStep)])`, and `fc.modelRun(() => ({ model: {}, real: startWalk(machine, options) }), commands)`.
+ */
+export function startWalk<Machine extends AnyStateMachine>(machine: Machine, options: WalkOptions<Machine>): Walk {
+  const { outcomes, events = [], inputs = {}, actors, invariants = {}, input = Object.keys(inputs)[0] } = options;
+  const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
+  const actor = createActor(withHeldActors(machine, actors), {
+    input: input === undefined ? undefined : inputs[input],
+    clock: new SimulatedClock(),
+    logger: () => {},
+  } as never);
+  // An unhandled error of an actor is seen in the snapshot.
+  actor.subscribe({ error: () => {} });
+  actor.start();
+  const names: string[] = [];
+  const snapshot = (): AnyMachineSnapshot => actor.getSnapshot() as AnyMachineSnapshot;
+  const hold = (): void => {
+    const broken = brokenInvariant(invariants, snapshot());
+    if (broken !== null)
+      throw new PostChainError('path_failed', `${broken}, after ${[input || 'its beginning', ...names].join(' → ')}.`);
+  };
+  hold();
+  return {
+    get snapshot() {
+      return snapshot();
+    },
+    names,
+    step(choice) {
+      const all = occurrences(snapshot());
+      const occurrence = all[choice % Math.max(1, all.length)];
+      if (occurrence === undefined) return;
+      names.push(occurrence.name);
+      bringAbout(actor, occurrence);
+      hold();
+    },
+    stop: () => actor.stop(),
+  };
+}
+
+/** One step of a walk as a command of fast-check. */
+export const walkStep = (choice: number) => ({
+  check: (): boolean => true,
+  run: (_: unknown, walk: Walk): void => walk.step(choice),
+  toString: (): string => `step ${choice}`,
+});

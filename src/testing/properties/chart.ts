@@ -1,0 +1,51 @@
+import { stateKey } from '../anatomy/items.ts';
+import { placeInWords } from '../anatomy/place-words.ts';
+import { itemsOfBeginning, itemsOfEdge } from '../exploration/edge-items.ts';
+import type { Exploration } from '../exploration/exploration.ts';
+import type { Property } from './property.ts';
+
+/** Every transition of the chart is taken by something that can happen, but for those that are named, as `placeInWords` has them. */
+export function noDeadTransition({ except = [] }: { readonly except?: readonly string[] } = {}): Property {
+  return {
+    name: 'no transition is dead',
+    ofWhole: true,
+    check({ chart, edges, beginnings }) {
+      const taken = new Set([...edges, ...beginnings].flatMap((step) => step.taken));
+      const dead = chart.transitions.flatMap((_, place) => (taken.has(place) ? [] : [placeInWords(chart, place)]));
+      return told(
+        dead.filter((words) => !except.includes(words)),
+        'never taken',
+      );
+    },
+  };
+}
+
+/** Every state of the chart is entered by something that can happen. */
+export function noUnreachableState({ except = [] }: { readonly except?: readonly string[] } = {}): Property {
+  return {
+    name: 'no state is unreachable',
+    ofWhole: true,
+    check(exploration) {
+      const reached = reachedItems(exploration);
+      const missing = exploration.chart.states.filter(({ id }) => !reached.has(stateKey(id))).map(({ id }) => id);
+      return told(
+        missing.filter((id) => !except.includes(id)),
+        'never entered',
+      );
+    },
+  };
+}
+
+/** Everything of the chart that the exploration brought about, as keys of `coverageItems`. */
+export function reachedItems(exploration: Exploration): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const note = (keys: readonly string[]): void => {
+    for (const key of keys) reached.add(key);
+  };
+  for (const beginning of exploration.beginnings) note(itemsOfBeginning(exploration, beginning));
+  for (const edge of exploration.edges) note(itemsOfEdge(exploration, edge));
+  return reached;
+}
+
+const told = (names: readonly string[], what: string) =>
+  names.length === 0 ? null : { what: `${names.join('; ')} ${names.length === 1 ? 'is' : 'are'} ${what}`, path: null };

@@ -1,0 +1,25 @@
+import { activeNodes } from '../anatomy/nodes.ts';
+import { pathThrough } from '../exploration/paths.ts';
+import type { Property } from './property.ts';
+import { standing } from './states.ts';
+
+/** Where what is sent may come to nothing: by the type of the event, the ids of states; of their inner states too. */
+export type MayIgnore = Readonly<Record<string, readonly string[]>>;
+
+/** Nothing that is sent comes to nothing while a machine is active, but where that is declared. */
+export function noIgnoredEvent(mayIgnore: MayIgnore = {}): Property {
+  return {
+    name: 'no event from outside is ignored',
+    check(exploration) {
+      const found = exploration.edges.find(({ from, occurrence: { kind, event }, taken }) => {
+        if (kind !== 'sent' || taken.length > 0) return false;
+        const snapshot = exploration.states[from]?.snapshot;
+        const declared = mayIgnore[event.type] ?? [];
+        return snapshot !== undefined && !activeNodes(snapshot).some(({ id }) => declared.includes(id));
+      });
+      const state = exploration.states[found?.from ?? -1];
+      if (found === undefined || state === undefined) return null;
+      return { what: `${found.occurrence.name} is, in ${standing(state)}`, path: pathThrough(exploration, found) };
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { cli } from '../../support/cli.ts';
+
+// Within the project, so that it finds xstate.
+const folder = mkdtempSync(join(process.cwd(), 'node_modules/.cache/explored-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function module(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const door = (onError: string) => `
+  import { fromPromise, setup } from 'xstate';
+  export const machine = setup({ actors: { lock: fromPromise(async () => true) } }).createMachine({
+    id: 'door', initial: 'open',
+    states: {
+      open: { on: { close: 'closed' } },
+      closed: { invoke: { src: 'lock', onDone: 'locked'${onError} } },
+      locked: { on: { unlock: 'open' } },
+    },
+  });
+  export const outcomes = {
+    lock: [{ kind: 'done', name: 'turned', output: true }, { kind: 'error', name: 'jams', error: new Error('it jams') }],
+  };
+  export const events = [{ type: 'close' }, { type: 'unlock' }];
+`;
+
+describe('postchain explore, paths and lint', () => {
+  it('tell how much can happen to a chart of ours, and what nothing reaches', async () => {
+    expect((await cli('explore', 'action')).stdout).toMatch(
+      /^actionLoop: \d+ states, \d+ edges, \d+ paths that cover them\n(\d+) of \1 parts of the chart reached\n$/u,
+    );
+    const { states, edges, beginnings } = JSON.parse((await cli('explore', 'action', '--json')).stdout);
+    expect(beginnings[0]).toEqual({ name: 'a function decides', state: 0 });
+    expect(states[0]).toEqual({ id: 0, value: 'classifying', depth: 0, status: 'active' });
+    expect(edges[0]).toEqual({
+      from: 0,
+      event: 'attempt: an answer',
+      guard: 'nothingToRun',
+      to: expect.any(Number),
+      transitions: [expect.any(Number), expect.any(Number)],
+    });
+  });
+
+  it('print ways to read, through a machine of the user’s', async () => {
+    const { stdout } = await cli('paths', module('door.mjs', door(", onError: 'open'")));
+    expect(stdout).toBe(`1. it begins, in open
+   close → closed
+   lock: jams → open
+
+2. it begins, in open
+   close → closed
+   lock: turned → locked
+   unlock → open
+`);
+  });
+
+  it('say what holds of it, and exit 1 with the shortest way to see what does not', async () => {
+    expect(await cli('lint', module('sound.mjs', door(", onError: 'open'")))).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('door: 4 properties over 3 states, all hold'),
+    });
+    const jammed = await cli('lint', module('jams.mjs', door('')));
+    expect(jammed.code).toBe(1);
+    expect(jammed.stdout).toContain(
+      'FAILS: no error of an actor goes unhandled: it is so in "closed", after from its beginning → close → lock: jams\n',
+    );
+  });
+
+  it.each([
+    ['nowhere.mjs', /There is no chart and no file "nowhere\.mjs": choose one of chain, attempt, action/u],
+    [module('empty.mjs', 'export const other = 1;'), /got other; wanted an XState machine as "machine"/u],
+    [module('broken.mjs', 'export const = 1;'), /broken\.mjs cannot be loaded: /u],
+    [
+      module('mute.mjs', door('').replace('export const outcomes', 'const outcomes')),
+      /got none for the actor "lock", which door\.closed invokes/u,
+    ],
+  ])('refuse %s in a line', async (name, message) => {
+    const { code, stderr } = await cli('lint', name);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n').length).toBe(1);
+  });
+});
+
+describe('postchain coverage', () => {
+  it('tells what recorded runs brought about of the charts, and exits 1 below a threshold', async () => {
+    const journal = join(folder, 'run.jsonl');
+    await cli('run', 'What is a cycle?', '--docs', 'docs/yield.md', '--journal', journal, '--quiet');
+    const { code, stdout } = await cli('coverage', journal);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^machine +states +transitions +guards +outcomes +delays +all\npostChain +\d/u);
+    expect(stdout).toContain('postChain, never:\n');
+    const parsed = JSON.parse((await cli('coverage', journal, journal, '--json')).stdout);
+    expect(parsed.map(({ machine }: { machine: string }) => machine)).toEqual(['postChain', 'attempt', 'actionLoop']);
+    const deciding = parsed[0].items.find(
+      ({ key }: { key: string }) => key === 'state postChain.cycling.yield.deciding',
+    );
+    expect(deciding).toMatchObject({ kind: 'state', name: 'postChain.cycling.yield.deciding' });
+    expect(deciding.times % 2).toBe(0);
+    expect((await cli('coverage', journal, '--min', '99')).code).toBe(1);
+    expect(await cli('coverage', 'nowhere')).toMatchObject({ code: 2 });
+  });
+});

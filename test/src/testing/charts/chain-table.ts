@@ -1,0 +1,216 @@
+import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
+import { visibleMessages } from '../../../../machines/policies/progress.ts';
+import { BEGINNING, type Row } from './held-against.ts';
+
+type ChainRow = Row<ChainState>;
+
+const STOPPED = ['remembering', 'answered'];
+/** Through the writing of the answer, where a model may. */
+const ENDED = ['writing', ...STOPPED];
+/** Understanding measures, rates, summarises and asks, each where there is something to do; then comes Yield. */
+const ASKING = ['understanding.awaitingConsent', 'yield.assessing'];
+const RATED = ['understanding.summarising', ...ASKING];
+const UNMEASURED = ['understanding.evaluating', ...RATED];
+const UNDERSTANDING = ['understanding.measuring', ...UNMEASURED];
+
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  action: ['action'],
+  experience: ['experience.retrieving'],
+  intention: ['intention'],
+  observation: ['observation'],
+  understanding: UNDERSTANDING,
+  yield: ['yield.assessing'],
+};
+const PHASES = Object.keys(PLACES);
+/** The states that each phase is asked in, and the phase that follows. */
+const ASKED: Readonly<Record<string, readonly [string, readonly string[]]>> = {
+  action: ['action', PLACES['experience'] ?? []],
+  'experience.reading': ['experience', PLACES['intention'] ?? []],
+  intention: ['intention', PLACES['observation'] ?? []],
+  observation: ['observation', UNDERSTANDING],
+  'understanding.evaluating': ['understanding', PLACES['yield'] ?? []],
+};
+
+const CYCLING = [
+  'recalling',
+  'action',
+  'experience.retrieving',
+  'experience.backingOff',
+  'experience.reading',
+  'intention',
+  'observation',
+  ...UNDERSTANDING,
+  'yield.comparing',
+  'yield.awaitingDirection',
+];
+
+/** Every end of an attempt charges one call, but for an error, which says nothing of one. A timer may leave a call behind that is lost. */
+const isSpent = ({ usage, limits }: ChainState, name: string): boolean =>
+  usage.modelCalls + (/^(attempt|action): (?!error)/.test(name) ? 1 : 0) >= limits.maxModelCalls;
+const mayRepeat = ({ phaseRetries, limits }: ChainState): boolean => phaseRetries < limits.maxPhaseRetries;
+const isLastCycle = ({ recursion, limits }: ChainState): boolean => recursion.completedCycles + 1 >= limits.maxCycles;
+const isByHand = ({ mode }: ChainState): boolean => mode === 'manual';
+const isDetour = ({ detour }: ChainState): boolean => detour;
+
+/** U10: what is over its share of the window with embeddings or by a first guess of three tokens a character is measured. */
+const isMeasured = (state: ChainState): boolean =>
+  state.hasEmbeddings ||
+  3 * visibleMessages(state).reduce((sum, { content }) => sum + content.length, 0) >
+    state.contextWindowTokens * state.thresholds.windowShare;
+
+/** C8, Y9: a phase that failed is done again, once; then it is done without. */
+const failing = (from: string, on: RegExp, phase: string, next: readonly string[]): readonly ChainRow[] => [
+  { from: [from], on, when: mayRepeat, to: PLACES[phase] ?? [], by: 'Y9' },
+  { from: [from], on, to: next, by: 'Y9' },
+];
+
+const asked = ([from, [phase, next]]: readonly [string, readonly [string, readonly string[]]]): readonly ChainRow[] => [
+  { from: [from], on: /: no connection$/, to: ENDED, by: 'C4' },
+  ...failing(from, /: nothing that fits$/, phase, next),
+  { from: [from], on: /: (no hope|error)$/, to: next, by: 'Y9' },
+  ...(phase === 'action'
+    ? [
+        {
+          from: [from],
+          on: /^after phaseDeadline$/,
+          when: ({ capabilities }: ChainState) => capabilities.length > 0,
+          to: next,
+          by: 'R7, C8',
+        },
+      ]
+    : []),
+  ...failing(from, /^after phaseDeadline$/, phase, next),
+];
+
+const WRITTEN = /^(attempt|after synthesisDeadline|run\.(cancelled|interrupted))/;
+
+export const CHAIN_TABLE: readonly ChainRow[] = [
+  // Promise 1: from anywhere in the cycles to an answer.
+  { from: CYCLING, on: /^run\.(cancelled|interrupted)/, to: STOPPED, by: 'E3, E9' },
+  { from: CYCLING, on: /^run\.finished/, to: ENDED, by: 'E3' },
+  { from: CYCLING, on: /^after runDeadline/, to: ENDED, by: 'E3, E9' },
+  // Y4: the user says where to go on; what is no phase changes nothing.
+  { from: ['recalling'], on: /^run\.directed .*(observation)/, to: ['recalling'], by: 'Y4' },
+  { from: CYCLING, on: /^run\.directed .*nowhere/, to: ['the same'], by: 'Y4, Y5' },
+  { from: CYCLING, on: /^run\.adjusted/, to: ['the same'], by: 'Y4' },
+  ...PHASES.map((phase) => ({
+    from: CYCLING,
+    on: new RegExp(`^run\\.directed .*"${phase}"`),
+    to: PLACES[phase] ?? [],
+    by: 'Y4',
+  })),
+  // Y2, E9: the budget ends the cycles, whatever a call came to.
+  { from: CYCLING, on: /: /, when: isSpent, to: ENDED, by: 'Y2, E9' },
+
+  { from: [BEGINNING], on: /with everything/, to: ['recalling'], by: 'R4' },
+  { from: [BEGINNING], on: /^a long history$/, to: UNDERSTANDING, by: 'U10' },
+  { from: [BEGINNING], on: /./, to: ['action'], by: 'C1' },
+  { from: ['recalling'], on: /^(recallSession|after sessionDeadline)/, to: ['action', 'observation'], by: 'C4' },
+
+  // C1: the order of the phases.
+  { from: ['action'], on: /: replied$/, to: ['experience.retrieving'], by: 'C1' },
+  { from: ['experience.reading'], on: /: replied$/, to: ['intention'], by: 'C1' },
+  { from: ['intention'], on: /: replied$/, to: ['observation'], by: 'C1' },
+  { from: ['observation'], on: /: replied$/, when: isMeasured, to: ['understanding.measuring'], by: 'C1, U10' },
+  { from: ['observation'], on: /: replied$/, to: UNMEASURED, by: 'C1' },
+  { from: ['understanding.evaluating'], on: /: replied$/, to: RATED, by: 'C1, U7' },
+
+  // C5: an empty search is none that failed, a rate limit backs off, a dead source degrades.
+  { from: ['experience.retrieving'], on: /: done$/, to: ['experience.reading'], by: 'C5' },
+  {
+    from: ['experience.retrieving'],
+    on: /: too many requests$/,
+    when: ({ sourceRetry, limits }) => (sourceRetry?.retries ?? 0) < limits.maxTransportRetries,
+    to: ['experience.backingOff'],
+    by: 'C5',
+  },
+  { from: ['experience.retrieving'], on: /: (too many requests|error)$/, to: ['experience.reading'], by: 'C5' },
+  { from: ['experience.backingOff'], on: /^after sourceBackoff$/, to: ['experience.retrieving'], by: 'C5' },
+  ...failing('experience.retrieving', /^after phaseDeadline$/, 'experience', ['intention']),
+  ...failing('experience.backingOff', /^after phaseDeadline$/, 'experience', ['intention']),
+
+  ...Object.entries(ASKED).flatMap(asked),
+
+  // U: measured or not, rated or not, Understanding goes on; only the user's word is waited for.
+  {
+    from: ['understanding.awaitingConsent'],
+    on: /^(consent\.given|after consentDeadline)/,
+    when: isDetour,
+    to: ['action'],
+    by: 'U8, U10',
+  },
+  {
+    from: ['understanding.awaitingConsent'],
+    on: /^(consent\.given|after consentDeadline)/,
+    to: ['yield.assessing'],
+    by: 'U8',
+  },
+  { from: ['understanding.measuring'], on: /^(measureContext|after phaseDeadline)/, to: UNMEASURED, by: 'U10' },
+  { from: ['understanding.summarising'], on: /^(attempt|after phaseDeadline)/, to: ASKING, by: 'U5' },
+
+  // Y2: when a cycle is the last.
+  { from: ['yield.assessing'], on: /: sure of it$/, to: ['writing'], by: 'Y2' },
+  { from: ['yield.assessing'], on: /: (?!no |nothing that|error)/, when: isLastCycle, to: ['writing'], by: 'Y2' },
+  {
+    from: ['yield.assessing'],
+    on: /: (?!no |nothing that|error)/,
+    when: ({ hasEmbeddings, assessment }) => hasEmbeddings && assessment !== null,
+    to: ['yield.comparing'],
+    by: 'Y2',
+  },
+  {
+    from: ['yield.assessing'],
+    on: /: the same again$/,
+    when: ({ thresholds, recursion }) => recursion.completedCycles > 0 && thresholds.change > 0,
+    to: ['writing'],
+    by: 'Y2',
+  },
+  { from: ['yield.assessing'], on: /: the task is done$/, to: ['writing'], by: 'Y1, Y2' },
+  {
+    from: ['yield.assessing'],
+    on: /: the same again$/,
+    when: ({ recursion: { history }, assessment, thresholds }) =>
+      history.filter((turn) => turn.target === 'yield' && turn.fingerprint === assessment?.fingerprint).length + 1 >=
+      thresholds.loopRepeats,
+    to: ['writing'],
+    by: 'Y7',
+  },
+  { from: ['yield.assessing'], on: /: (unsure|the same)/, when: isByHand, to: ['yield.awaitingDirection'], by: 'Y4' },
+  // Y3, Y4, Y5: where the next one begins.
+  {
+    from: ['yield.assessing'],
+    on: /: (unsure|the same)/,
+    when: ({ hasDocuments }) => hasDocuments,
+    to: ['experience.retrieving'],
+    by: 'Y3: nothing was found',
+  },
+  { from: ['yield.assessing'], on: /nothing proposed$/, to: ['action', ...UNDERSTANDING], by: 'Y3' },
+  { from: ['yield.assessing'], on: /what is no phase$/, to: ['action', ...UNDERSTANDING], by: 'Y5' },
+  ...PHASES.map((phase) => ({
+    from: ['yield.assessing'],
+    on: new RegExp(`proposes ${phase}$`),
+    to: [...(PLACES[phase] ?? []), ...UNDERSTANDING],
+    by: 'Y4',
+  })),
+  { from: ['yield.assessing'], on: /: the same again$/, to: ['yield.assessing', ...UNDERSTANDING], by: 'Y4' },
+  { from: ['yield.assessing'], on: /: no connection$/, to: ENDED, by: 'C4' },
+  ...failing('yield.assessing', /: nothing that fits$/, 'yield', ENDED),
+  ...failing('yield.assessing', /^after phaseDeadline$/, 'yield', ENDED),
+  { from: ['yield.assessing'], on: /: (no hope|error)$/, to: ENDED, by: 'Y9' },
+  {
+    from: ['yield.comparing'],
+    on: /^(compareAnswers|after phaseDeadline)/,
+    to: ['writing', ...PHASES.flatMap((phase) => PLACES[phase] ?? [])],
+    by: 'Y2',
+  },
+
+  // E: the answer cannot fail.
+  { from: ['writing'], on: WRITTEN, when: ({ sessionId }) => sessionId !== null, to: ['remembering'], by: 'E4, E7' },
+  { from: ['writing'], on: WRITTEN, to: ['answered'], by: 'E4, E7' },
+  {
+    from: ['remembering'],
+    on: /^(appendTurn|after sessionDeadline|run\.(cancelled|interrupted))/,
+    to: ['answered'],
+    by: 'E7',
+  },
+];

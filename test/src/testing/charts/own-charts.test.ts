@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { coverageItems } from '../../../../src/testing/anatomy/items.ts';
+import { actionChart } from '../../../../src/testing/charts/action-chart.ts';
+import { attemptChart } from '../../../../src/testing/charts/attempt-chart.ts';
+import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
+import { actionProperties, attemptProperties, chainProperties } from '../../../../src/testing/charts/properties.ts';
+import { explore } from '../../../../src/testing/exploration/explore.ts';
+import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { runPath } from '../../../../src/testing/exploration/run-path.ts';
+import { reachedItems } from '../../../../src/testing/properties/chart.ts';
+import { findingInWords, findingsOf } from '../../../../src/testing/properties/property.ts';
+import { ACTION_TABLE } from './action-table.ts';
+import { ATTEMPT_TABLE } from './attempt-table.ts';
+import { CHAIN_TABLE } from './chain-table.ts';
+import { forbiddenBy, type Row, unusedOf } from './held-against.ts';
+
+/** What nothing can bring about, and why. */
+const IMPOSSIBLE: Readonly<Record<string, readonly string[]>> = {
+  // The six before it have said that it is none of them: it is the last, and has the name of its rule for the journal.
+  'the chain': ['cycling.yield.deciding, at once, [nextPhaseInvalid] → action: false'],
+};
+
+const charts = {
+  'an attempt': {
+    exploration: explore(attemptChart.machine, attemptChart),
+    properties: attemptProperties,
+    table: ATTEMPT_TABLE,
+  },
+  'the capability loop': {
+    exploration: explore(actionChart.machine, actionChart),
+    properties: actionProperties,
+    table: ACTION_TABLE,
+  },
+  'the chain': {
+    exploration: explore(chainChart.machine, chainChart),
+    properties: chainProperties,
+    table: CHAIN_TABLE,
+  },
+};
+
+describe.each(Object.entries(charts))('%s, explored', (name, chart) => {
+  const { properties } = chart;
+  const exploration = chart.exploration;
+  const paths = cover(exploration);
+  process.stderr.write(
+    `${name}: ${exploration.states.length} states, ${exploration.edges.length} edges, ${paths.length} paths\n`,
+  );
+
+  it('has nothing that nothing reaches: states, transitions, guards’ yes and no, ends of actors, delays', () => {
+    const reached = reachedItems(exploration);
+    const missing = coverageItems(exploration.machine).filter(({ key }) => !reached.has(key));
+    expect(missing.map((item) => item.name)).toEqual(IMPOSSIBLE[name] ?? []);
+  });
+
+  it('goes the ways that the requirements allow, and all of them', () => {
+    const table = chart.table as readonly Row<never>[];
+    expect(forbiddenBy(table, exploration).slice(0, 20)).toEqual([]);
+    expect(unusedOf(table, exploration)).toEqual([]);
+  });
+
+  it('holds its properties wherever it comes', () => {
+    const findings = findingsOf(exploration, properties).filter(({ witness }) => witness !== null);
+    expect(findings.map(findingInWords)).toEqual([]);
+  });
+
+  it.each(paths.map((path) => [path.name, path] as const))('goes its way for real: %s', (_, path) => {
+    runPath(exploration, path);
+  });
+});

@@ -1,0 +1,110 @@
+import { expect, it } from 'vitest';
+import type { AnyStateMachine } from 'xstate';
+import { actionMachine } from '../../../../machines/action/action.machine.ts';
+import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
+import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
+import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
+import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
+import { mutantsOf } from '../../../../src/testing/mutation/mutants.ts';
+import { type Suite, suiteOf, suites } from './suites.ts';
+
+type Args = { readonly context: ChainState };
+
+const mistake = (machine: AnyStateMachine, name: string): AnyStateMachine => {
+  const found = mutantsOf(machine).find((mutant) => mutant.name === name);
+  if (found === undefined) throw new Error(`there is no mutant "${name}"`);
+  return found.machine;
+};
+
+const { 'a question': question, 'a long history': history, 'with everything': everything } = chainChart.inputs;
+const few = <Input extends { limits: { maxCycles: number } }>(input: Input): Input => ({
+  ...input,
+  limits: { ...input.limits, maxCycles: 2 },
+});
+/** Enough of the chain to find a fault by, in a second. */
+const small: Suite = {
+  ...(suites['postChain'] as Suite),
+  isPart: true,
+  options: {
+    ...(chainChart as unknown as Suite['options']),
+    inputs: { 'a question': few(question), 'a long history': few(history), 'with everything': few(everything) },
+  },
+};
+
+/** A mistake of each kind, in a policy or in a chart, and what finds it: the property or the row, and the shortest way to see it. */
+const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
+  [
+    'one cycle too many',
+    small,
+    chainMachine.provide({
+      guards: {
+        cycleLimitReached: ({ context: { recursion, limits } }: Args) => recursion.completedCycles > limits.maxCycles,
+      },
+    }),
+    /^yield\.assessing, attempt: .* wanted writing \[Y2\], after a question → run\.directed/u,
+  ],
+  [
+    'a phase that failed is tried again for ever',
+    small,
+    chainMachine.provide({ guards: { phaseMayRepeat: () => true } }),
+    /^action, action: no hope → action; wanted experience\.retrieving \[Y9\], after a question → action: no hope$/u,
+  ],
+  [
+    'an answer that is hardly sure is sure enough',
+    small,
+    chainMachine.provide({
+      guards: { confidenceReached: ({ context }: Args) => (context.assessment?.confidence ?? 0) > 0.1 },
+    }),
+    /^yield\.assessing, attempt: unsure, .* → writing; wanted .* \[Y3\], after a question → /u,
+  ],
+  [
+    'nobody is asked for consent',
+    small,
+    chainMachine.provide({ guards: { consentNeeded: () => false } }),
+    /^understanding\.measuring, measureContext: .* → action; wanted .* \[U10\], after a long history → measureContext: /u,
+  ],
+  [
+    'a source that limits its rate is not waited for',
+    small,
+    chainMachine.provide({ guards: { sourceMayRecover: () => false } }),
+    /^experience\.retrieving, retrievePassages: too many requests → experience\.reading; wanted experience\.backingOff \[C5\], after a question → action: replied → retrievePassages: too many requests$/u,
+  ],
+  [
+    'a cancelled run goes on',
+    small,
+    mistake(chainMachine, 'postChain.cycling, run.cancelled: its transition dropped'),
+    /^action, run\.cancelled is ignored; wanted remembering or answered \[E3, E9\], after a question → run\.cancelled$/u,
+  ],
+  [
+    'a hung phase hangs the run',
+    small,
+    mistake(chainMachine, 'intention, after phaseDeadline: its transition dropped'),
+    /^intention, after phaseDeadline is ignored; wanted intention \[Y9\], after a question → .* → after phaseDeadline$/u,
+  ],
+  [
+    'a value that fits is not taken',
+    suites['attempt'] as Suite,
+    attemptMachine.provide({ actions: { takeValue: () => {} } }),
+    /^FAILS: never done with neither a value nor a failure: it is so in "succeeded", after one model → readReply: ends well → validateReply: fits$/u,
+  ],
+  [
+    'a reply is begun anew that nothing can mend',
+    suites['attempt'] as Suite,
+    attemptMachine.provide({ guards: { fallbackIsDue: () => false } }),
+    /^opening, readReply: wait an hour → failed; wanted opening \[A13\], after two models → readReply: wait an hour$/u,
+  ],
+  [
+    'a capability is run that there is not',
+    suites['actionLoop'] as Suite,
+    actionMachine.provide({ guards: { nextStepInvalid: () => false } }),
+    /^classifying, attempt: an unknown capability → validatingArguments, .*; wanted concluded \[R5\], after a function decides → attempt: an unknown capability$/u,
+  ],
+];
+
+it.each(faults)('finds %s, by the shortest way to see it', (_, suite, faulty, witness) => {
+  expect(() => suiteOf(suite)(faulty)).toThrow(witness);
+});
+
+it('finds nothing where there is no fault', () => {
+  suiteOf(small)(chainMachine);
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createActor, SimulatedClock } from 'xstate';
+import { coverageOf } from '../../../../inspector/fold/coverage.ts';
+import { machinesByName } from '../../../../src/diagram/machines.ts';
+import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
+import { coverageText, percentOf } from '../../../../src/testing/coverage/coverage-text.ts';
+import { explore } from '../../../../src/testing/exploration/explore.ts';
+import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
+import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { runCharts } from '../../../inspector/rig/file-page.ts';
+import { folded } from '../../../inspector/rig/folded.ts';
+import { givenSeed } from '../../../support/given-seed.ts';
+import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
+import { foreign } from '../machines/all.ts';
+
+const seed = givenSeed('coverage');
+const machines = Object.values(machinesByName);
+
+const covered = (all: readonly MachineCoverage[], kind?: string): readonly string[] =>
+  all.flatMap(({ machine, items }) =>
+    items
+      .filter((item) => item.times > 0 && (kind === undefined || item.kind === kind))
+      .map(({ key }) => `${machine} ${key}`),
+  );
+
+describe('coverage', () => {
+  it('of journals is what the inspector’s own fold of them makes of the transitions', async () => {
+    const all = collectCoverage(machines);
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, async (random) => {
+        const { run } = await playRandomRun(random, {}, () => {});
+        const one = collectCoverage(machines);
+        one.addJournal(run.journal);
+        all.addJournal(run.journal);
+        const fold = coverageOf(runCharts.charts, [
+          { transitions: folded(run.journal).fold.transitions, until: Number.POSITIVE_INFINITY },
+        ]);
+        const expected = Object.entries(fold.taken).flatMap(([machine, places]) =>
+          [...places].map((place) => `${machine} transition ${place}`),
+        );
+        expect([...covered(one.coverage(), 'transition')].sort()).toEqual(expected.sort());
+        expect(covered(all.coverage())).toEqual(expect.arrayContaining([...covered(one.coverage())]));
+      }),
+      { seed, numRuns: 15 },
+    );
+    // A state that was left has been entered, and a guard that was passed by has said no.
+    const keys = covered(all.coverage());
+    expect(keys).toContain('postChain state postChain.cycling.yield.deciding');
+    expect(keys.some((key) => /guard \d+ false$/u.test(key))).toBe(true);
+  });
+
+  it('of watched actors is what the exploration says of their paths', () => {
+    const { machine, outcomes, events } = foreign.checkout;
+    const exploration = explore(machine, { outcomes, events });
+    for (const path of cover(exploration)) {
+      const collector = collectCoverage([machine]);
+      const actor = createActor(withHeldActors(machine), {
+        clock: new SimulatedClock(),
+        inspect: collector.inspect,
+      }).start();
+      for (const { occurrence } of path.edges) actor.send(occurrence.event as never);
+      actor.stop();
+      const taken = new Set(path.edges.flatMap((edge) => edge.taken));
+      expect([...covered(collector.coverage(), 'transition')].sort()).toEqual(
+        [...taken].map((place) => `checkout transition ${place}`).sort(),
+      );
+      const said = path.edges.flatMap(({ taken: { length }, verdicts }) => (length === 0 ? [] : verdicts));
+      const guards = new Set(said.map(({ place, holds }) => `checkout guard ${place} ${holds}`));
+      for (const key of covered(collector.coverage(), 'guard')) expect(guards).toContain(key);
+    }
+  });
+
+  it('is told as a table, with what is missing; of an exploration too', () => {
+    const { machine, outcomes, events } = foreign.checkout;
+    const collector = collectCoverage([machine]);
+    expect(percentOf(collector.coverage()[0] as MachineCoverage, 'state')).toBeCloseTo(100 * (2 / 7));
+    collector.addExploration(explore(machine, { outcomes, events }));
+    const text = coverageText(collector.coverage());
+    expect(text.split('\n').slice(0, 2)).toEqual([
+      'machine    states  transitions  guards  outcomes   delays     all',
+      'checkout  100.0 %      100.0 %  83.3 %   100.0 %  100.0 %  96.4 %',
+    ]);
+    expect(text).toContain('checkout, never:\n  guard       shipping, done, [stateIn] → over: false\n');
+  });
+});

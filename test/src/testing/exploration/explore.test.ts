@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type InspectionEvent,
+  SimulatedClock,
+} from 'xstate';
+import { coverageItems } from '../../../../src/testing/anatomy/items.ts';
+import { transitionsOf } from '../../../../src/testing/anatomy/told-machine.ts';
+import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
+import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
+import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
+import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { runPath } from '../../../../src/testing/exploration/run-path.ts';
+import { reachedItems } from '../../../../src/testing/properties/chart.ts';
+import { givenSeed } from '../../../support/given-seed.ts';
+import { foreign } from '../machines/all.ts';
+
+const seed = givenSeed('explorations');
+const machines = Object.entries(foreign) as unknown as readonly (readonly [
+  string,
+  { readonly machine: AnyStateMachine } & ExploreOptions<AnyStateMachine>,
+])[];
+const explored = new Map(machines.map(([name, { machine, ...options }]) => [name, explore(machine, options)]));
+const of = (name: string): Exploration => {
+  const found = explored.get(name);
+  if (found === undefined) throw new Error(name);
+  return found;
+};
+
+/** Places of the transitions that XState itself tells of. */
+function watchedBy(machine: AnyStateMachine): { readonly inspect: (event: InspectionEvent) => void; take(): number[] } {
+  const all = transitionsOf(machine);
+  const taken: number[] = [];
+  return {
+    inspect(event) {
+      if (event.type === '@xstate.microstep')
+        taken.push(...event._transitions.map((transition) => all.indexOf(transition)).filter((place) => place >= 0));
+    },
+    take: () => taken.splice(0),
+  };
+}
+
+describe.each(machines.map(([name]) => [name] as const))(
+  'the exploration of a machine that nobody here wrote: %s',
+  (name) => {
+    const exploration = of(name);
+
+    it('reaches every state, transition, guard’s yes and no, end of an actor and delay', () => {
+      const reached = reachedItems(exploration);
+      const missing = coverageItems(exploration.machine).filter(({ key }) => !reached.has(key));
+      // What cannot be is named here, each for a reason.
+      const impossible: Readonly<Record<string, readonly string[]>> = {
+        checkout: ['shipping, done, [stateIn] → over: false'],
+      };
+      expect(missing.map((item) => item.name)).toEqual(impossible[name] ?? []);
+    });
+
+    it('is what a real machine does, wherever somebody walks, by XState’s own word', () => {
+      const { machine, beginnings, edgesFrom, states } = exploration;
+      fc.assert(
+        fc.property(fc.nat(beginnings.length - 1), fc.array(fc.nat(), { maxLength: 25 }), (start, choices) => {
+          const real = withHeldActors(machine);
+          const watched = watchedBy(real);
+          const beginning = beginnings[start];
+          const actor = createActor(real, {
+            input: beginning?.input,
+            clock: new SimulatedClock(),
+            inspect: watched.inspect,
+          } as never).start();
+          watched.take();
+          let at = beginning?.state ?? 0;
+          for (const choice of choices) {
+            const edges = edgesFrom[at] ?? [];
+            const edge = edges[choice % Math.max(1, edges.length)];
+            if (edge === undefined) break;
+            actor.send(edge.occurrence.event);
+            const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
+            at = edge.to;
+            expect(snapshot.value).toEqual(states[at]?.value);
+            expect(snapshot.context).toEqual(states[at]?.snapshot.context);
+            expect(snapshot.status).toBe(states[at]?.snapshot.status);
+            expect(watched.take()).toEqual(edge.taken);
+          }
+          actor.stop();
+        }),
+        { seed, numRuns: 150 },
+      );
+    });
+
+    it.each(cover(exploration).map((path) => [path.name, path] as const))('goes its way for real: %s', (_, path) => {
+      runPath(exploration, path);
+    });
+
+    it('is covered edge by edge too, by shortest paths', () => {
+      const paths = cover(exploration, { each: 'edge' });
+      const walked = new Set(paths.flatMap(({ edges }) => edges.map(({ id }) => id)));
+      expect(walked.size).toBe(exploration.edges.length);
+      for (const { edges } of paths) {
+        const last = edges.at(-1);
+        expect(edges.length).toBe((exploration.states[last?.from ?? 0]?.depth ?? 0) + (last === undefined ? 0 : 1));
+        edges.forEach(({ from }, index) => {
+          if (index > 0) expect(from).toBe(edges[index - 1]?.to);
+        });
+      }
+      for (const path of paths) runPath(exploration, path);
+    });
+  },
+);

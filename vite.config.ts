@@ -54,7 +54,14 @@ export default defineConfig({
       {
         extends: true,
         // To load XState and zod for each of 350 files took a third of the time.
-        test: { name: 'together', isolate: false, include: ['test/**/*.test.ts'], exclude: [...ELSEWHERE, ...ALONE] },
+        test: {
+          name: 'together',
+          isolate: false,
+          include: ['test/**/*.test.ts'],
+          exclude: [...ELSEWHERE, ...ALONE],
+          globalSetup: 'test/support/tell-seed.ts',
+          setupFiles: 'test/support/seeded-draws.ts',
+        },
       },
       { extends: true, test: { name: 'alone', include: ALONE } },
     ],

@@ -32,7 +32,8 @@ export function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number
     let best = await layOnShelves(state, exits, wished);
     if (best !== null) return best;
     for (const manner of mannersOf(plan, state, exits, wished)) {
-      const laid = await layIn(state, manner);
+      // In broken rows elk fails on some graphs: there are other manners.
+      const laid = await (manner.wraps === null ? layIn(state, manner) : layIn(state, manner).catch(() => null));
       if (laid === null) continue;
       if (best === null || fitScore(laid, wished) < fitScore(best, wished)) best = laid;
     }

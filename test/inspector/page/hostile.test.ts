@@ -10,7 +10,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts'
 import { exportRun } from '../../../src/inspection/export/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { ExportedRun, PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
-import { givenSeed } from '../../support/given-seed.ts';
+import { SEED } from '../../support/seed.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
 import { type ChangesOfLines, changedLines, changedValue, changesOfLines } from './hostile-lines.ts';
@@ -19,9 +19,8 @@ import { browserFor, openWatched } from './page-rig.ts';
 const browser = await browserFor('the page on hostile journals');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-hostile-'));
 const isLong = process.env['POSTCHAIN_LONG'] === '1';
-const seed = givenSeed('hostile journals');
 /** Said where something is found. */
-const again = `POSTCHAIN_SEED=${seed}${isLong ? ' POSTCHAIN_LONG=1' : ''} finds it again`;
+const again = `POSTCHAIN_SEED=${SEED}${isLong ? ' POSTCHAIN_LONG=1' : ''} finds it again`;
 
 const journals = [await plain(), await stumbling(), await manual()].map((run) =>
   recorded(run).map((entry: JournalEntry) => JSON.stringify(entry)),
@@ -100,7 +99,7 @@ async function visit(page: Page): Promise<readonly string[]> {
 describe.skipIf(browser === null)('the page on journals that are none', () => {
   it('shows what it can of runs that a server gives, and goes on with the next', async () => {
     const server = await inspectionServer();
-    const cases = fc.sample(aHostile, { seed, numRuns: isLong ? 120 : 10 });
+    const cases = fc.sample(aHostile, { numRuns: isLong ? 120 : 10 });
     const given = new Map(cases.map((hostile, place) => [`h${place}`, exportedOf(hostile, `h${place}`)]));
     let socket: WebSocketRoute | null = null;
     const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
@@ -143,7 +142,7 @@ describe.skipIf(browser === null)('the page on journals that are none', () => {
   it('shows what it can of a run in a file, its checksum being right', async () => {
     const { html } = await exportRun((journals[0] ?? []).map((line) => JSON.parse(line) as JournalEntry));
     const faults: string[] = [];
-    for (const [place, hostile] of fc.sample(aHostile, { seed: seed + 1, numRuns: isLong ? 20 : 4 }).entries()) {
+    for (const [place, hostile] of fc.sample(aHostile, { seed: SEED + 1, numRuns: isLong ? 20 : 4 }).entries()) {
       const exported = changedValue(
         exportedOf(hostile, `f${place}`),
         place % 2 === 0 ? [] : (hostile.around ?? hostile.changes),

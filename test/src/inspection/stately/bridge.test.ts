@@ -13,7 +13,6 @@ import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts'
 import { stateAt } from '../../../../src/journal/state-at.ts';
 import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../../support/full-runs.ts';
-import { givenSeed } from '../../../support/given-seed.ts';
 import { playToEnd } from '../../../support/random-runs.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 
@@ -67,7 +66,7 @@ describe('a run in the protocol of Stately', () => {
         expect(state.postChain).toEqual(JSON.parse(JSON.stringify(last)));
         expect(system.info()).toMatchObject({ title: 'postChain', live: false });
       }),
-      { numRuns: 30, seed: givenSeed('bridged runs') },
+      { numRuns: 30 },
     );
   });
 });

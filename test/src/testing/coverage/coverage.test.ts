@@ -10,11 +10,9 @@ import { withHeldActors } from '../../../../src/testing/exploration/held-actors.
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runCharts } from '../../../inspector/rig/file-page.ts';
 import { folded } from '../../../inspector/rig/folded.ts';
-import { givenSeed } from '../../../support/given-seed.ts';
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
 import { foreign } from '../machines/all.ts';
 
-const seed = givenSeed('coverage');
 const machines = Object.values(machinesByName);
 
 const covered = (all: readonly MachineCoverage[], kind?: string): readonly string[] =>
@@ -42,7 +40,7 @@ describe('coverage', () => {
         expect([...covered(one.coverage(), 'transition')].sort()).toEqual(expected.sort());
         expect(covered(all.coverage())).toEqual(expect.arrayContaining([...covered(one.coverage())]));
       }),
-      { seed, numRuns: 15 },
+      { numRuns: 15 },
     );
     // A state that was left has been entered, and a guard that was passed by has said no.
     const keys = covered(all.coverage());

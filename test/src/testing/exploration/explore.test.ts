@@ -15,10 +15,8 @@ import { withHeldActors } from '../../../../src/testing/exploration/held-actors.
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { reachedItems } from '../../../../src/testing/properties/chart.ts';
-import { givenSeed } from '../../../support/given-seed.ts';
 import { foreign } from '../machines/all.ts';
 
-const seed = givenSeed('explorations');
 const machines = Object.entries(foreign) as unknown as readonly (readonly [
   string,
   { readonly machine: AnyStateMachine } & ExploreOptions<AnyStateMachine>,
@@ -86,7 +84,7 @@ describe.each(machines.map(([name]) => [name] as const))(
           }
           actor.stop();
         }),
-        { seed, numRuns: 150 },
+        { numRuns: 150 },
       );
     });
 

@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
 import { startWalk, walkStep } from '../../../../src/testing/exploration/walk.ts';
-import { givenSeed } from '../../../support/given-seed.ts';
 import { foreign } from '../machines/all.ts';
 
-const seed = givenSeed('walks');
 const steps = { maxCommands: 60, size: 'max' } as const;
 
 it.each(Object.keys(chainChart.inputs))('walks the chain at random, and never breaks what must hold: %s', (input) => {
@@ -26,7 +24,7 @@ it.each(Object.keys(chainChart.inputs))('walks the chain at random, and never br
       expect(['active', 'done']).toContain(real.snapshot.status);
       real.stop();
     }),
-    { seed, numRuns: 12 },
+    { numRuns: 12 },
   );
 });
 
@@ -38,7 +36,7 @@ it('shrinks to the shortest walk that breaks something, and tells it', () => {
       const real = startWalk(machine, { outcomes, events, invariants });
       fc.modelRun(() => ({ model: {}, real }), commands);
     }),
-    { seed, numRuns: 200 },
+    { numRuns: 200 },
   );
   expect(found.failed).toBe(true);
   expect(String(found.errorInstance)).toMatch(

@@ -1,11 +1,10 @@
 import type { Chart } from '../../src/diagram/chart.ts';
-import { eventFits } from './event-fits.ts';
-import { openChart } from './open-chart.ts';
-import { sameIds } from './state-tree.ts';
-import type { TakenWay } from './transition-log.ts';
+import { placesOf, type Way as WayOfChart } from '../../src/diagram/ways.ts';
 
 /** A way as the journal names it. */
-type Way = Pick<TakenWay, 'machine' | 'event' | 'source' | 'target' | 'guard'>;
+interface Way extends WayOfChart {
+  readonly machine: string;
+}
 
 /** Which transition of a chart each way of a journal is. */
 export interface ChartWays {
@@ -23,24 +22,13 @@ export function chartWaysOf(charts: readonly Chart[]): ChartWays {
 }
 
 function createChartWays(charts: readonly Chart[]): ChartWays {
-  const byId = new Map(charts.map((chart) => [chart.id, openChart(chart)]));
+  const byId = new Map(charts.map((chart) => [chart.id, placesOf(chart)]));
   const found = new WeakMap<Way, number | null>();
-
-  function find(way: Way): number | null {
-    const fitting = (byId.get(way.machine)?.transitionsFrom(way.source) ?? []).filter(
-      ({ target, guard, event }) =>
-        guard === way.guard && sameIds(target, way.target) && eventFits(event, way.event, way.source),
-    );
-    // What an event says by its name comes before what fits any event.
-    const best = fitting.find(({ event }) => event !== '') ?? fitting[0];
-    return best?.place ?? null;
-  }
-
   return {
     placeOf(way) {
       const there = found.get(way);
       if (there !== undefined) return there;
-      const place = find(way);
+      const place = byId.get(way.machine)?.(way) ?? null;
       found.set(way, place);
       return place;
     },

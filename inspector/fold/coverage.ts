@@ -1,4 +1,5 @@
 import type { Chart } from '../../src/diagram/chart.ts';
+import { isTold } from '../../src/diagram/ways.ts';
 import { chartWaysOf } from './chart-ways.ts';
 import type { TransitionLog } from './transition-log.ts';
 
@@ -10,9 +11,6 @@ export interface Coverage {
   /** All that a journal would tell of. */
   readonly all: number;
 }
-
-/** One that goes nowhere and chooses nothing only takes something in: no journal tells of it. */
-const isTold = ({ target, guard }: Chart['transitions'][number]): boolean => target.length > 0 || guard !== null;
 
 /** Over runs on the same charts, each up to an entry. Costs as much as they have different ways. */
 export function coverageOf(

@@ -1,8 +1,8 @@
 import type { JournalEntry, Stimulus } from '../../machines/contracts/journal-entry.ts';
 import type { ChartState } from '../../src/diagram/chart.ts';
+import { eventFits } from '../../src/diagram/event-fits.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ChartBook, chartBook } from './chart-book.ts';
-import { eventFits } from './event-fits.ts';
 import type { OpenChart } from './open-chart.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo } from './sorted.ts';

@@ -1,6 +1,6 @@
+import { eventFits } from '../../src/diagram/event-fits.ts';
 import type { ChartBook } from './chart-book.ts';
 import type { EntryOf } from './entry-of.ts';
-import { eventFits } from './event-fits.ts';
 import { eventInWords } from './event-words.ts';
 import { guardInWords } from './guard-words.ts';
 import type { OpenChart } from './open-chart.ts';

@@ -14,9 +14,9 @@ export { actionChart } from './charts/action-chart.ts';
 export { attemptChart } from './charts/attempt-chart.ts';
 export { chainChart } from './charts/chain-chart.ts';
 export { actionProperties, attemptProperties, chainProperties, soundness } from './charts/properties.ts';
+export type { CoveredItem } from './coverage/chart-to-cover.ts';
 export {
   type CoverageCollector,
-  type CoveredItem,
   collectCoverage,
   type MachineCoverage,
 } from './coverage/coverage.ts';

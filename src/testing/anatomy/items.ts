@@ -1,5 +1,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { chartOf } from '../../diagram/chart.ts';
+import { isTold } from '../../diagram/ways.ts';
+import { groupPlaces } from './group-places.ts';
 import { nodesOf } from './nodes.ts';
 import { placeInWords } from './place-words.ts';
 
@@ -9,6 +11,11 @@ export interface CoverageItem {
   readonly key: string;
   readonly kind: 'state' | 'transition' | 'guard' | 'outcome' | 'delay';
   readonly name: string;
+  /**
+   * A journal would tell of it. None tells of a transition that goes nowhere and chooses nothing, nor that the last of several guards said
+   * no: then nothing is taken.
+   */
+  readonly isTold: boolean;
 }
 
 export const stateKey = (id: string): string => `state ${id}`;
@@ -21,10 +28,14 @@ export const delayKey = (eventType: string): string => `delay ${eventType}`;
 export function coverageItems(machine: AnyStateMachine): readonly CoverageItem[] {
   const chart = chartOf(machine);
   const words = (place: number): string => placeInWords(chart, place);
+  const lasts = new Set(groupPlaces(machine).map(({ first, size }) => first + size - 1));
   return [
-    ...chart.states.map(({ id }): CoverageItem => ({ key: stateKey(id), kind: 'state', name: id })),
+    ...chart.states.map(({ id }): CoverageItem => ({ key: stateKey(id), kind: 'state', name: id, isTold: true })),
     ...chart.transitions.map(
-      (_, place): CoverageItem => ({ key: transitionKey(place), kind: 'transition', name: words(place) }),
+      (transition, place): CoverageItem => ({
+        ...{ key: transitionKey(place), kind: 'transition', name: words(place) },
+        isTold: isTold(transition),
+      }),
     ),
     ...chart.transitions.flatMap(({ guard }, place) =>
       guard === null
@@ -34,6 +45,7 @@ export function coverageItems(machine: AnyStateMachine): readonly CoverageItem[]
               key: guardKey(place, holds),
               kind: 'guard',
               name: `${words(place)}: ${holds}`,
+              isTold: holds || !lasts.has(place),
             }),
           ),
     ),
@@ -46,6 +58,7 @@ export function coverageItems(machine: AnyStateMachine): readonly CoverageItem[]
               key: outcomeKey(invoked.id, end),
               kind: 'outcome',
               name: `${id}: ${nameOf(invoked)} ${end}`,
+              isTold: true,
             }),
           ),
       ),
@@ -54,6 +67,7 @@ export function coverageItems(machine: AnyStateMachine): readonly CoverageItem[]
           key: delayKey(eventType),
           kind: 'delay',
           name: `${id}: after ${delay}`,
+          isTold: true,
         }),
       ),
     ]),

@@ -1,23 +1,9 @@
-import type { AnyStateMachine, InspectionEvent } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import {
-  type CoverageItem,
-  coverageItems,
-  delayKey,
-  guardKey,
-  outcomeKey,
-  stateKey,
-  transitionKey,
-} from '../anatomy/items.ts';
-import { nodesOf } from '../anatomy/nodes.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../properties/chart.ts';
-import { type GroupPlace, groupPlaces } from './group-places.ts';
-
-/** One part of a chart, and how often it was brought about. */
-export interface CoveredItem extends CoverageItem {
-  readonly times: number;
-}
+import { type ChartToCover, type CoveredItem, chartToCover } from './chart-to-cover.ts';
+import { refusedIn } from './refused.ts';
 
 export interface MachineCoverage {
   readonly machine: string;
@@ -33,22 +19,40 @@ export interface CoverageCollector {
   coverage(): readonly MachineCoverage[];
 }
 
-type Taken = Extract<JournalEntry, { readonly type: 'transition' }>;
+type Microstep = Extract<InspectionEvent, { readonly type: '@xstate.microstep' }>;
 
 /**
- * Collects over machines, which are known by their ids. Where no transition is taken for an event, neither XState's inspection nor a
- * journal tells that guards said no: such a no counts where another transition is taken instead.
+ * Collects over machines, which are known by their ids. Guards that said no are told by nobody: of a watched actor they are known by the order
+ * in which XState asks; of a journal, those that were passed by for another candidate (see `CoverageItem.isTold`).
  */
 export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageCollector {
   const charts = new Map(machines.map((machine) => [machine.id, chartToCover(machine)]));
+  const stood = new WeakMap<object, AnyMachineSnapshot>();
+
+  function stepped({ actorRef, event, snapshot, _transitions: taken }: Microstep): void {
+    const chart = charts.get((snapshot as AnyMachineSnapshot).machine?.id ?? '');
+    if (chart === undefined) return;
+    const before = stood.get(actorRef);
+    stood.set(actorRef, snapshot as AnyMachineSnapshot);
+    if (event.type === 'xstate.stop') return;
+    for (const transition of taken) chart.took(placeIn(chart, transition), before === undefined);
+    if (before === undefined) return;
+    const asked = taken.length > 0 && taken.every(({ eventType }) => eventType === '') ? '' : event.type;
+    chart.refused([...refusedIn(before, asked, taken)].map((transition) => placeIn(chart, transition)));
+  }
+
+  /** Where a machine rests, all that would be taken at once said no. */
+  function rested(actor: object, snapshot: AnyMachineSnapshot): void {
+    const chart = charts.get(snapshot.machine?.id ?? '');
+    if (chart === undefined || snapshot.status !== 'active') return;
+    stood.set(actor, snapshot);
+    chart.refused([...refusedIn(snapshot, '', [])].map((transition) => placeIn(chart, transition)));
+  }
+
   return {
     inspect(event) {
-      if (event.type !== '@xstate.microstep') return;
-      for (const taken of event._transitions) {
-        const { source, eventType, guard } = taken;
-        const group = eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
-        charts.get(source.machine.id)?.took(source.id, eventType, group.indexOf(taken), guard !== undefined);
-      }
+      if (event.type === '@xstate.microstep') stepped(event);
+      if (event.type === '@xstate.snapshot') rested(event.actorRef, event.snapshot as AnyMachineSnapshot);
     },
     addJournal(entries) {
       for (const entry of entries) if (entry.type === 'transition') charts.get(entry.machine)?.tookAsTold(entry);
@@ -60,61 +64,8 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
   };
 }
 
-function chartToCover(machine: AnyStateMachine) {
-  const times = new Map<string, number>();
-  const groups = groupPlaces(machine);
-  const byPlace = new Map(groups.map((group) => [`${group.state} ${group.eventType}`, group]));
-  const byState = new Map<string, GroupPlace[]>();
-  for (const group of groups) byState.set(group.state, [...(byState.get(group.state) ?? []), group]);
-  const entered = enteredBy(machine);
-  const note = (keys: Iterable<string>): void => {
-    for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
-  };
-  note(entered(machine.root.id));
-
-  function take({ state, eventType, first, candidates }: GroupPlace, index: number, isGuarded: boolean): void {
-    note([transitionKey(first + index), stateKey(state), ...(candidates[index]?.target ?? []).flatMap(entered)]);
-    for (let before = 0; before < index; before += 1) note([guardKey(first + before, false)]);
-    if (isGuarded) note([guardKey(first + index, true)]);
-    const [, end, actor] = /^xstate\.(done|error)\.actor\.(.*)$/u.exec(eventType) ?? [];
-    if (actor !== undefined) note([outcomeKey(actor, end === 'done' ? 'done' : 'error')]);
-    if (eventType.startsWith('xstate.after.')) note([delayKey(eventType)]);
-  }
-
-  return {
-    note,
-    items: (): readonly CoveredItem[] =>
-      coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),
-    took(state: string, eventType: string, index: number, isGuarded: boolean): void {
-      const group = byPlace.get(`${state} ${eventType}`);
-      if (group !== undefined && index >= 0) take(group, index, isGuarded);
-    },
-    /** A journal has the event that came; what is taken at once comes after one that it has nothing to do with. */
-    tookAsTold({ source, event, target, candidates }: Taken): void {
-      const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
-      const fits = (one: GroupPlace['candidates'][number]): boolean =>
-        one.guard === guard && one.target.join() === target.join();
-      const own = byState.get(source) ?? [];
-      const group = [...own.filter(({ eventType }) => eventType === event), ...own].find((one) =>
-        one.candidates.some(fits),
-      );
-      if (group !== undefined) take(group, group.candidates.findIndex(fits), guard !== null);
-    },
-  };
-}
-
-/** The states that are entered with one: those around it, and those that it begins in. */
-function enteredBy(machine: AnyStateMachine) {
-  const nodes = new Map(nodesOf(machine).map((node) => [node.id, node]));
-  const within = (id: string): readonly string[] => {
-    const node = nodes.get(id);
-    if (node === undefined) return [];
-    const inner = node.type === 'parallel' ? Object.values(node.states) : [...(node.initial?.target ?? [])];
-    return [stateKey(id), ...inner.flatMap((one) => within(one.id))];
-  };
-  return (id: string): readonly string[] => {
-    const around: string[] = [];
-    for (let at = nodes.get(id)?.parent; at !== undefined; at = at.parent) around.push(stateKey(at.id));
-    return [...around, ...within(id)];
-  };
+function placeIn({ placeAt }: ChartToCover, transition: AnyTransitionDefinition): number | null {
+  const { source, eventType } = transition;
+  const group = eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
+  return placeAt(source.id, eventType, group.indexOf(transition));
 }

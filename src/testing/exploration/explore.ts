@@ -117,7 +117,7 @@ export function explore<Machine extends AnyStateMachine>(
 
 /** Pure steps, and in words what went wrong where one cannot be taken. */
 function stepsOf(told: ToldMachine<AnyStateMachine>, machine: AnyStateMachine) {
-  const steps = pureSteps(told.machine, machine);
+  const steps = pureSteps(told.machine);
 
   function tried(where: string, take: () => AnyMachineSnapshot): AnyMachineSnapshot {
     let snapshot: AnyMachineSnapshot;

@@ -3,6 +3,7 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
   createActor,
+  createMachine,
   type EventObject,
   SimulatedClock,
 } from 'xstate';
@@ -16,18 +17,16 @@ export interface PureSteps {
 
 /**
  * As XState's own `initialTransition` and `transition`, but that a machine finds itself as it stands: an action that looks at
- * `self.getSnapshot()`, at what a child has come to say, sees what it would see in a run. They also make no new actor for each step. `self` is an
- * actor of the other machine: XState lets an actor begin as it is made, and whoever listens to the first would hear of that too.
+ * `self.getSnapshot()`, at what a child has come to say, sees what it would see in a run. They also make no new actor for each step.
  */
-export function pureSteps(machine: AnyStateMachine, self: AnyStateMachine = machine): PureSteps {
+export function pureSteps(machine: AnyStateMachine): PureSteps {
   const hasSystemIds = nodesOf(machine).some(({ invoke }) => invoke.some(({ systemId }) => systemId !== undefined));
   let scope: AnyActorScope | null = null;
   let current: AnyMachineSnapshot | undefined;
 
   /** Ids of a system are given once in it: who has some needs a new one for each step. */
-  function scopeFor(input: unknown): AnyActorScope {
-    if (scope !== null && !hasSystemIds) return scope;
-    scope = inertScope(self, input, () => current);
+  function scopeNow(): AnyActorScope {
+    if (scope === null || hasSystemIds) scope = inertScope(() => current);
     return scope;
   }
 
@@ -35,19 +34,21 @@ export function pureSteps(machine: AnyStateMachine, self: AnyStateMachine = mach
     begin(input) {
       scope = null;
       current = undefined;
-      return machine.getInitialSnapshot(scopeFor(input), input);
+      return machine.getInitialSnapshot(scopeNow(), input);
     },
     after(snapshot, event) {
       current = snapshot;
-      return machine.transition(snapshot, event, scopeFor(undefined));
+      return machine.transition(snapshot, event, scopeNow());
     },
   };
 }
 
-function inertScope(machine: AnyStateMachine, input: unknown, current: () => unknown): AnyActorScope {
-  const self = createActor(machine, { input, clock: new SimulatedClock(), logger: () => {} } as never);
-  const own = self.getSnapshot.bind(self);
-  Object.assign(self, { getSnapshot: () => current() ?? own() });
+// XState lets an actor begin as it is made: this one has nothing to begin.
+const idle = createMachine({});
+
+function inertScope(current: () => unknown): AnyActorScope {
+  const self = createActor(idle, { clock: new SimulatedClock(), logger: () => {} });
+  Object.assign(self, { getSnapshot: current });
   const nothing = (): void => {};
   return {
     ...{ self, id: self.id, sessionId: self.sessionId, system: self.system },

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createActor, SimulatedClock } from 'xstate';
+import { type AnyStateMachine, createActor, SimulatedClock } from 'xstate';
 import { coverageOf } from '../../../../inspector/fold/coverage.ts';
 import { machinesByName } from '../../../../src/diagram/machines.ts';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { coverageText, percentOf } from '../../../../src/testing/coverage/coverage-text.ts';
+import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
@@ -48,25 +49,28 @@ describe('coverage', () => {
     expect(keys.some((key) => /guard \d+ false$/u.test(key))).toBe(true);
   });
 
-  it('of watched actors is what the exploration says of their paths', () => {
-    const { machine, outcomes, events } = foreign.checkout;
-    const exploration = explore(machine, { outcomes, events });
-    for (const path of cover(exploration)) {
-      const collector = collectCoverage([machine]);
-      const actor = createActor(withHeldActors(machine), {
-        clock: new SimulatedClock(),
-        inspect: collector.inspect,
-      }).start();
-      for (const { occurrence } of path.edges) actor.send(occurrence.event as never);
-      actor.stop();
-      const taken = new Set(path.edges.flatMap((edge) => edge.taken));
-      expect([...covered(collector.coverage(), 'transition')].sort()).toEqual(
-        [...taken].map((place) => `checkout transition ${place}`).sort(),
-      );
-      const said = path.edges.flatMap(({ taken: { length }, verdicts }) => (length === 0 ? [] : verdicts));
-      const guards = new Set(said.map(({ place, holds }) => `checkout guard ${place} ${holds}`));
-      for (const key of covered(collector.coverage(), 'guard')) expect(guards).toContain(key);
-    }
+  describe.each(Object.entries(foreign))('of watched actors of %s', (_, { machine, ...options }) => {
+    const exploration = explore<AnyStateMachine>(machine, options as never) as Exploration;
+
+    it('is what the exploration says of their paths, to the last guard', () => {
+      for (const path of cover(exploration, { each: 'edge' })) {
+        const collector = collectCoverage([machine]);
+        const actor = createActor(withHeldActors(machine), {
+          clock: new SimulatedClock(),
+          inspect: collector.inspect,
+          input: path.beginning.input,
+        }).start();
+        for (const { occurrence } of path.edges) actor.send(occurrence.event as never);
+        actor.stop();
+        const steps = [path.beginning, ...path.edges];
+        const taken = steps.flatMap((step) => step.taken.map((place) => `${machine.id} transition ${place}`));
+        const said = steps.flatMap(({ verdicts }) =>
+          verdicts.map(({ place, holds }) => `${machine.id} guard ${place} ${holds}`),
+        );
+        expect(new Set(covered(collector.coverage(), 'transition')), path.name).toEqual(new Set(taken));
+        expect(new Set(covered(collector.coverage(), 'guard')), path.name).toEqual(new Set(said));
+      }
+    });
   });
 
   it('is told as a table, with what is missing; of an exploration too', () => {

@@ -101,6 +101,14 @@ describe('an exploration that cannot be', () => {
       code: 'exploration_failed',
       message: 'dizzy threw in "still", at "push": it goes in a circle at once, by right, at once → left',
     });
+    const born = createMachine({
+      id: 'born',
+      initial: 'left',
+      states: { left: { always: 'right' }, right: { always: 'left' } },
+    });
+    expect(refusalOf(() => explore(born, { outcomes: {} }))?.message).toBe(
+      'born threw as it started: it goes in a circle at once, by left, at once → right',
+    );
   });
 
   it('wants an abstraction that is JSON', () => {

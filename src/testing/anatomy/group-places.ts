@@ -1,6 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { guardLabel } from '../../journal/guard-verdicts.ts';
-import { nodesOf } from '../anatomy/nodes.ts';
+import { nodesOf } from './nodes.ts';
 
 /** The candidates of a state for one event, with the place of the first in `Chart.transitions`; the others follow it. */
 export interface GroupPlace {
@@ -8,16 +7,16 @@ export interface GroupPlace {
   /** As XState has it; empty for what is taken at once. */
   readonly eventType: string;
   readonly first: number;
-  readonly candidates: readonly { readonly guard: string | null; readonly target: readonly string[] }[];
+  readonly size: number;
 }
 
 /** All groups of candidates of a machine, in the order of its chart. */
 export function groupPlaces(machine: AnyStateMachine): readonly GroupPlace[] {
   let first = 0;
   return nodesOf(machine).flatMap((node) =>
-    groupsOf(node).map(([eventType, group]) => {
-      const place = { state: node.id, eventType, first, candidates: group.map(outline) };
-      first += group.length;
+    groupsOf(node).map(([eventType, { length: size }]) => {
+      const place = { state: node.id, eventType, first, size };
+      first += size;
       return place;
     }),
   );
@@ -27,8 +26,3 @@ const groupsOf = (node: AnyStateNode): readonly (readonly [string, readonly AnyT
   ...node.transitions,
   ['', node.always ?? []],
 ];
-
-const outline = ({ guard, target }: AnyTransitionDefinition) => ({
-  guard: guard === undefined ? null : guardLabel(guard),
-  target: (target ?? []).map(({ id }) => id),
-});

@@ -1,0 +1,83 @@
+import type { AnyStateMachine } from 'xstate';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { chartOf } from '../../diagram/chart.ts';
+import { placesOf } from '../../diagram/ways.ts';
+import { groupPlaces } from '../anatomy/group-places.ts';
+import {
+  type CoverageItem,
+  coverageItems,
+  delayKey,
+  guardKey,
+  outcomeKey,
+  stateKey,
+  transitionKey,
+} from '../anatomy/items.ts';
+import { nodesOf } from '../anatomy/nodes.ts';
+
+/** One part of a chart, and how often it was brought about. */
+export interface CoveredItem extends CoverageItem {
+  readonly times: number;
+}
+
+type Told = Extract<JournalEntry, { readonly type: 'transition' }>;
+
+export type ChartToCover = ReturnType<typeof chartToCover>;
+
+/** Counts what comes about of one machine; transitions are known by their places in its chart, null where it has none such. */
+export function chartToCover(machine: AnyStateMachine) {
+  const chart = chartOf(machine);
+  const times = new Map<string, number>();
+  const groups = groupPlaces(machine);
+  const groupOf = groups.flatMap((group) => Array.from({ length: group.size }, () => group));
+  const byName = new Map(groups.map((group) => [`${group.state} ${group.eventType}`, group]));
+  const entered = enteredBy(machine);
+  const placeOfWay = placesOf(chart);
+  const note = (keys: Iterable<string>): void => {
+    for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
+  };
+  note(entered(machine.root.id));
+
+  /** `passedBy`: the candidates before it said no, as nobody else tells. */
+  function took(place: number | null, passedBy: boolean): void {
+    const [transition, group] = place === null ? [] : [chart.transitions[place], groupOf[place]];
+    if (place === null || transition === undefined || group === undefined) return;
+    note([transitionKey(place), stateKey(transition.source), ...transition.target.flatMap(entered)]);
+    for (let before = group.first; passedBy && before < place; before += 1) note([guardKey(before, false)]);
+    if (transition.guard !== null) note([guardKey(place, true)]);
+    const [, end, actor] = /^xstate\.(done|error)\.actor\.(.*)$/u.exec(group.eventType) ?? [];
+    if (actor !== undefined) note([outcomeKey(actor, end === 'done' ? 'done' : 'error')]);
+    if (group.eventType.startsWith('xstate.after.')) note([delayKey(group.eventType)]);
+  }
+
+  return {
+    ...{ note, took },
+    items: (): readonly CoveredItem[] =>
+      coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),
+    placeAt(state: string, eventType: string, index: number): number | null {
+      const group = byName.get(`${state} ${eventType}`);
+      return group === undefined || index < 0 ? null : group.first + index;
+    },
+    refused: (places: readonly (number | null)[]): void =>
+      note(places.flatMap((place) => (place === null ? [] : [guardKey(place, false)]))),
+    tookAsTold({ source, event, target, candidates }: Told): void {
+      const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
+      took(placeOfWay({ source, event, target, guard }), true);
+    },
+  };
+}
+
+/** The states that are entered with one: those around it, and those that it begins in. */
+function enteredBy(machine: AnyStateMachine) {
+  const nodes = new Map(nodesOf(machine).map((node) => [node.id, node]));
+  const within = (id: string): readonly string[] => {
+    const node = nodes.get(id);
+    if (node === undefined) return [];
+    const inner = node.type === 'parallel' ? Object.values(node.states) : [...(node.initial?.target ?? [])];
+    return [stateKey(id), ...inner.flatMap((one) => within(one.id))];
+  };
+  return (id: string): readonly string[] => {
+    const around: string[] = [];
+    for (let at = nodes.get(id)?.parent; at !== undefined; at = at.parent) around.push(stateKey(at.id));
+    return [...around, ...within(id)];
+  };
+}

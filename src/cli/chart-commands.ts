@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { JOURNALS, positive, RUN } from './flag-values.ts';
+import { JOURNALS, RUN, threshold } from './flag-values.ts';
 
 const CHART = 'chain, attempt, action, or a module that exports a machine and the outcomes of its actors';
 
@@ -41,11 +41,12 @@ export function chartCommands(program: Command, finish: (code: number) => void):
     .argument('<runs...>', `each ${RUN}`)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print it as one JSON array')
-    .option('--min <percent>', 'exit 1 where a machine reaches less', positive)
+    .option('--min <percent>', 'exit 1 where a machine reaches less: 80, or of a kind guards=60; repeatable', threshold)
     .action(async (names, flags) => {
       const { coverageCommand } = await import('./coverage-command.ts');
-      const { text, isEnough } = await coverageCommand(names, flags);
+      const { text, missed } = await coverageCommand(names, flags);
       process.stdout.write(text);
-      if (!isEnough) finish(1);
+      for (const line of missed) process.stderr.write(`${line}\n`);
+      if (missed.length > 0) finish(1);
     });
 }

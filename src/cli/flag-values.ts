@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsentChoice } from '../../machines/contracts/consent.ts';
+import { COVERAGE_TITLES } from '../testing/coverage/coverage-text.ts';
+import type { Thresholds } from '../testing/coverage/thresholds.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
 export const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
@@ -22,6 +24,15 @@ export function positive(text: string): number {
   if (text.trim() === '' || !(number > 0 && number <= 2_000_000))
     throw new InvalidArgumentError('Wanted a number above 0, at most 2,000,000.');
   return number;
+}
+
+/** `80`: of all parts; `guards=60`: of those of a kind. May be given several times. */
+export function threshold(text: string, before: Thresholds = {}): Thresholds {
+  const [, title = 'all', number = ''] = /^(?:(\w+)=)?(\d+(?:\.\d+)?)$/u.exec(text) ?? [];
+  const titles = [...COVERAGE_TITLES, 'all'];
+  if (number === '' || Number(number) > 100 || !titles.includes(title))
+    throw new InvalidArgumentError(`Wanted per cent, as 80 or guards=60; kinds are ${COVERAGE_TITLES.join(', ')}.`);
+  return { ...before, [title]: Number(number) };
 }
 
 export function portNumber(text: string): number {

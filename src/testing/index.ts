@@ -21,6 +21,8 @@ export {
   type MachineCoverage,
 } from './coverage/coverage.ts';
 export { coverageText, percentOf } from './coverage/coverage-text.ts';
+export { missedThresholds, type Thresholds } from './coverage/thresholds.ts';
+export { type ChartCoverageOptions, chartCoverage, reportCoverage } from './coverage/vitest-reporter.ts';
 export type { Beginning, Exploration, ExploredEdge, ExploredState } from './exploration/exploration.ts';
 export { type ExploreOptions, explore } from './exploration/explore.ts';
 export type { ExploredChart } from './exploration/explored-chart.ts';

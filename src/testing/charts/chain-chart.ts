@@ -72,7 +72,7 @@ const SAID: readonly EventFrom<typeof chainMachine>[] = [
   { type: 'run.interrupted' },
   { type: 'run.finished' },
   { type: 'run.adjusted', limits: {} },
-  { type: 'run.directed', phase: 'observation' },
+  { type: 'run.directed', phase: 'experience' },
   { type: 'run.directed', phase: 'nowhere' },
   { type: 'consent.given', choice: 'remove' },
 ];
@@ -88,6 +88,7 @@ export const chainChart = {
     'a long history': inputOf(
       {},
       {
+        sessionId: 's',
         history: [
           { role: 'user', content: LONG },
           { role: 'assistant', content: LONG },
@@ -144,7 +145,7 @@ export const chainChart = {
  */
 function whatDecides({ context, value }: ChainSnapshot): unknown {
   // The way to the answer looks back at nothing but what ended the cycles.
-  if (typeof value !== 'object' || !('cycling' in value)) return context.interruption?.kind;
+  if (typeof value !== 'object' || !('cycling' in value)) return context.interruption?.kind ?? context.decision?.rule;
   const { recursion, assessment, evaluation, limits, usage } = context;
   const phase = typeof value.cycling === 'object' ? Object.keys(value.cycling)[0] : value.cycling;
   const callsLeft = limits.maxModelCalls - usage.modelCalls;

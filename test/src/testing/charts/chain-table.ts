@@ -1,4 +1,5 @@
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
+import type { DecisionRule } from '../../../../machines/contracts/decision.ts';
 import { visibleMessages } from '../../../../machines/policies/progress.ts';
 import { BEGINNING, type Row } from './held-against.ts';
 
@@ -53,10 +54,33 @@ const isByHand = ({ mode }: ChainState): boolean => mode === 'manual';
 const isDetour = ({ detour }: ChainState): boolean => detour;
 
 /** U10: what is over its share of the window with embeddings or by a first guess of three tokens a character is measured. */
-const isMeasured = (state: ChainState): boolean =>
-  state.hasEmbeddings ||
-  3 * visibleMessages(state).reduce((sum, { content }) => sum + content.length, 0) >
-    state.contextWindowTokens * state.thresholds.windowShare;
+const isMeasured = (state: ChainState): boolean => state.hasEmbeddings || isOver(state);
+const isOver = (state: ChainState): boolean => !fits(state, 3);
+
+function fits(state: ChainState, tokensPerChar: number): boolean {
+  const chars = visibleMessages(state).reduce((sum, { content }) => sum + content.length, 0);
+  return chars * tokensPerChar <= state.contextWindowTokens * state.thresholds.windowShare;
+}
+
+/** U7, U10: a model rates what it can be shown; how many tokens a character has is known from what was measured last. */
+const isShown = (state: ChainState): boolean => fits(state, state.tokensPerChar);
+const isShownAsMeasured = (state: ChainState): boolean => fits(state, 1 / 3);
+
+/** U5: the model is asked for summaries exactly where some are planned, and there is a call left for it, and room. */
+function isSummarised(state: ChainState, there: string): boolean {
+  const { evaluation, limits, usage } = state;
+  const isPlanned = evaluation?.operations.some(({ operation }) => operation === 'TRANSFORM') === true;
+  return (
+    (there === 'understanding.summarising') ===
+    (isPlanned && limits.maxModelCalls - usage.modelCalls > 1 && isShown(state))
+  );
+}
+
+/** Y2: by which rule the cycles ended. */
+const endedBy =
+  (rule: DecisionRule) =>
+  ({ interruption, decision }: ChainState): boolean =>
+    interruption === null && decision?.rule === rule;
 
 /** C8, Y9: a phase that failed is done again, once; then it is done without. */
 const failing = (from: string, on: RegExp, phase: string, next: readonly string[]): readonly ChainRow[] => [
@@ -82,6 +106,9 @@ const asked = ([from, [phase, next]]: readonly [string, readonly [string, readon
   ...failing(from, /^after phaseDeadline$/, phase, next),
 ];
 
+/** A reply that fits, whatever it says. */
+const SAID_IN_YIELD = /^attempt: (?!no |nothing that|error)/;
+
 const WRITTEN = /^(attempt|after synthesisDeadline|run\.(cancelled|interrupted))/;
 
 export const CHAIN_TABLE: readonly ChainRow[] = [
@@ -90,7 +117,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: CYCLING, on: /^run\.finished/, to: ENDED, by: 'E3' },
   { from: CYCLING, on: /^after runDeadline/, to: ENDED, by: 'E3, E9' },
   // Y4: the user says where to go on; what is no phase changes nothing.
-  { from: ['recalling'], on: /^run\.directed .*(observation)/, to: ['recalling'], by: 'Y4' },
+  { from: ['recalling'], on: /^run\.directed .*(experience)/, to: ['recalling'], by: 'Y4' },
   { from: CYCLING, on: /^run\.directed .*nowhere/, to: ['the same'], by: 'Y4, Y5' },
   { from: CYCLING, on: /^run\.adjusted/, to: ['the same'], by: 'Y4' },
   ...PHASES.map((phase) => ({
@@ -99,21 +126,50 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     to: PLACES[phase] ?? [],
     by: 'Y4',
   })),
+  // Y2: the bounds come before what was said; the last cycle before the last call.
+  {
+    from: ['yield.assessing'],
+    on: SAID_IN_YIELD,
+    when: isLastCycle,
+    to: ENDED,
+    so: endedBy('cycleLimitReached'),
+    by: 'Y2',
+  },
+  {
+    from: ['yield.assessing'],
+    on: SAID_IN_YIELD,
+    when: isSpent,
+    to: ENDED,
+    so: endedBy('budgetExhausted'),
+    by: 'Y2, E9',
+  },
   // Y2, E9: the budget ends the cycles, whatever a call came to.
   { from: CYCLING, on: /: /, when: isSpent, to: ENDED, by: 'Y2, E9' },
 
-  { from: [BEGINNING], on: /with everything/, to: ['recalling'], by: 'R4' },
-  { from: [BEGINNING], on: /^a long history$/, to: UNDERSTANDING, by: 'U10' },
+  { from: [BEGINNING], on: /^(with everything|a long history)$/, to: ['recalling'], by: 'R4' },
   { from: [BEGINNING], on: /./, to: ['action'], by: 'C1' },
-  { from: ['recalling'], on: /^(recallSession|after sessionDeadline)/, to: ['action', 'observation'], by: 'C4' },
+  {
+    from: ['recalling'],
+    on: /^(recallSession|after sessionDeadline)/,
+    when: isOver,
+    to: ['understanding.measuring'],
+    by: 'U10: before anything else',
+  },
+  {
+    from: ['recalling'],
+    on: /^(recallSession|after sessionDeadline)/,
+    to: ['action', 'experience.retrieving'],
+    by: 'C4',
+  },
 
   // C1: the order of the phases.
   { from: ['action'], on: /: replied$/, to: ['experience.retrieving'], by: 'C1' },
   { from: ['experience.reading'], on: /: replied$/, to: ['intention'], by: 'C1' },
   { from: ['intention'], on: /: replied$/, to: ['observation'], by: 'C1' },
   { from: ['observation'], on: /: replied$/, when: isMeasured, to: ['understanding.measuring'], by: 'C1, U10' },
-  { from: ['observation'], on: /: replied$/, to: UNMEASURED, by: 'C1' },
-  { from: ['understanding.evaluating'], on: /: replied$/, to: RATED, by: 'C1, U7' },
+  { from: ['observation'], on: /: replied$/, when: isShown, to: ['understanding.evaluating'], by: 'C1, U7' },
+  { from: ['observation'], on: /: replied$/, to: RATED, by: 'C1, U10' },
+  { from: ['understanding.evaluating'], on: /: replied$/, to: RATED, so: isSummarised, by: 'C1, U5, U7' },
 
   // C5: an empty search is none that failed, a rate limit backs off, a dead source degrades.
   { from: ['experience.retrieving'], on: /: done$/, to: ['experience.reading'], by: 'C5' },
@@ -136,7 +192,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     from: ['understanding.awaitingConsent'],
     on: /^(consent\.given|after consentDeadline)/,
     when: isDetour,
-    to: ['action'],
+    to: ['action', 'experience.retrieving'],
     by: 'U8, U10',
   },
   {
@@ -145,12 +201,31 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     to: ['yield.assessing'],
     by: 'U8',
   },
+  {
+    from: ['understanding.measuring'],
+    on: /^(measureContext|after phaseDeadline)/,
+    when: isDetour,
+    to: RATED,
+    by: 'U10: no model before it fits',
+  },
+  {
+    from: ['understanding.measuring'],
+    on: /: measured$/,
+    when: isShownAsMeasured,
+    to: ['understanding.evaluating'],
+    by: 'U7, U10',
+  },
   { from: ['understanding.measuring'], on: /^(measureContext|after phaseDeadline)/, to: UNMEASURED, by: 'U10' },
   { from: ['understanding.summarising'], on: /^(attempt|after phaseDeadline)/, to: ASKING, by: 'U5' },
 
   // Y2: when a cycle is the last.
-  { from: ['yield.assessing'], on: /: sure of it$/, to: ['writing'], by: 'Y2' },
-  { from: ['yield.assessing'], on: /: (?!no |nothing that|error)/, when: isLastCycle, to: ['writing'], by: 'Y2' },
+  {
+    from: ['yield.assessing'],
+    on: /: sure of it$/,
+    to: ['writing'],
+    so: endedBy('confidenceReached'),
+    by: 'Y2',
+  },
   {
     from: ['yield.assessing'],
     on: /: (?!no |nothing that|error)/,
@@ -163,9 +238,10 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     on: /: the same again$/,
     when: ({ thresholds, recursion }) => recursion.completedCycles > 0 && thresholds.change > 0,
     to: ['writing'],
+    so: endedBy('answerConverged'),
     by: 'Y2',
   },
-  { from: ['yield.assessing'], on: /: the task is done$/, to: ['writing'], by: 'Y1, Y2' },
+  { from: ['yield.assessing'], on: /: the task is done$/, to: ['writing'], so: endedBy('taskComplete'), by: 'Y1, Y2' },
   {
     from: ['yield.assessing'],
     on: /: the same again$/,
@@ -173,6 +249,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
       history.filter((turn) => turn.target === 'yield' && turn.fingerprint === assessment?.fingerprint).length + 1 >=
       thresholds.loopRepeats,
     to: ['writing'],
+    so: endedBy('loopDetected'),
     by: 'Y7',
   },
   { from: ['yield.assessing'], on: /: (unsure|the same)/, when: isByHand, to: ['yield.awaitingDirection'], by: 'Y4' },

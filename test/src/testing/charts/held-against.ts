@@ -14,8 +14,8 @@ export interface Row<Context> {
   readonly when?: (context: Context, name: string) => boolean;
   /** Where it may stand then; `the same` is where it stood. */
   readonly to: readonly string[];
-  /** What must be so so: of what tells states from each other, since one state stands for all that are alike. */
-  readonly so?: (context: Context) => boolean;
+  /** What must be so there: of what tells states from each other, since one state stands for all that are alike. */
+  readonly so?: (context: Context, there: string) => boolean;
   /** The requirements that say so. */
   readonly by: string;
 }
@@ -78,7 +78,7 @@ export function forbiddenBy<Context>(table: readonly Row<Context>[], exploration
     const row = rowFor(table, step);
     if (row === undefined && (!moves || here === BEGINNING)) return [];
     const allowed = row?.to.map((place) => (place === 'the same' ? here : place)) ?? [];
-    const isSo = row?.so === undefined || row.so(after);
+    const isSo = row?.so === undefined || row.so(after, there);
     if (allowed.includes(there) && isSo && (moves || row?.to.includes('the same') === true)) return [];
     const wanted = row === undefined ? 'a row for it' : `${allowed.join(' or ')} [${row.by}]`;
     const what = moves ? `→ ${there}${isSo ? '' : ', and what must be so is not'}` : 'is ignored';

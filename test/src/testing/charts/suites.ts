@@ -39,7 +39,7 @@ export function suiteOf({ options, table, properties, isPart = false }: Suite) {
 }
 
 /** The real ones have fewer states than that: a machine with more has lost a bound. */
-const MOST_STATES = 10_000;
+const MOST_STATES = 12_000;
 
 const explored = (machine: AnyStateMachine, options: ExploreOptions<AnyStateMachine>): Exploration =>
   explore(machine, { ...options, limit: MOST_STATES });

@@ -1,0 +1,54 @@
+import type { CoverageCollector, MachineCoverage } from './coverage.ts';
+import { coverageText } from './coverage-text.ts';
+import { mergedCoverage } from './merged-coverage.ts';
+import { missedThresholds, type Thresholds } from './thresholds.ts';
+
+/** Where Vitest carries what a test file says to its reporters. */
+const META = 'postchainCoverage';
+
+interface WithMeta {
+  readonly meta: Record<string, unknown>;
+}
+
+/** For `afterAll(reportCoverage(collector))`: hands what was collected in a test file to `chartCoverage`. */
+export function reportCoverage({ coverage }: CoverageCollector): (context: object, suite: object) => void {
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the parameters, and wants a pattern as the first
+  return ({}, suite) => {
+    const { meta } = suite as WithMeta;
+    const before = (meta[META] ?? []) as readonly MachineCoverage[];
+    meta[META] = [...before, ...coverage()];
+  };
+}
+
+export interface ChartCoverageOptions {
+  /** Per cent that each machine must reach, or the run fails. */
+  readonly thresholds?: Thresholds;
+}
+
+/** What of Vitest's `TestModule` is used. */
+interface ReportedModule {
+  meta(): object;
+  readonly children: { allSuites(): Iterable<{ meta(): object }> };
+}
+
+/** A reporter of Vitest, of version 4.1 on, which tells how much of their charts all test files together brought about. */
+export function chartCoverage({ thresholds = {} }: ChartCoverageOptions = {}) {
+  return {
+    onTestRunEnd(modules: readonly ReportedModule[]): void {
+      const reported = modules.flatMap((module) => [module, ...module.children.allSuites()]).flatMap(coverageIn);
+      const machines = mergedCoverage(reported);
+      if (machines.length > 0) process.stdout.write(`\n${coverageText(machines)}\n`);
+      const missed = machines.length > 0 ? missedThresholds(machines, thresholds) : nothingFor(thresholds);
+      for (const line of missed) process.stderr.write(`Chart coverage: ${line}\n`);
+      if (missed.length > 0) process.exitCode = 1;
+    },
+  };
+}
+
+const coverageIn = (task: { meta(): object }): readonly MachineCoverage[] =>
+  ((task.meta() as Record<string, unknown>)[META] ?? []) as readonly MachineCoverage[];
+
+const nothingFor = (thresholds: Thresholds): readonly string[] =>
+  Object.keys(thresholds).length === 0
+    ? []
+    : ['got none from any test file; wanted afterAll(reportCoverage(collector)) in those that count'];

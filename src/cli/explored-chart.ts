@@ -57,7 +57,12 @@ async function imported(name: string): Promise<Record<string, unknown>> {
   try {
     return await import(pathToFileURL(resolve(name)).href);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-    throw new PostChainError('invalid_option', `${name} cannot be loaded: ${why}`, { cause });
+    throw new PostChainError('invalid_option', `${name} cannot be loaded: ${whyNot(cause)}`, { cause });
   }
+}
+
+function whyNot(cause: unknown): string {
+  if ((cause as { code?: unknown }).code === 'ERR_UNKNOWN_FILE_EXTENSION')
+    return `Node ${process.versions.node} reads no TypeScript; give the JavaScript it is built to, or use Node 22.18 or later`;
+  return cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
 }

@@ -140,8 +140,9 @@ export const chainChart = {
 } satisfies ExploredChart<typeof chainMachine>;
 
 /**
- * What of a run decides how it goes on, where it stands. Which cycle it is always does: by that the graph grows with `maxCycles`. A failure,
- * a direction and a decision are gone by at once, in states that nothing rests in; what was said in a phase is looked at in that phase.
+ * What of a run decides how it goes on, where it stands. Which cycle it is always does: by that the graph grows with `maxCycles`. A failure
+ * and a decision are gone by at once, in states that nothing rests in, and so is a direction, but while a session is recalled; what was said in
+ * a phase is looked at in that phase.
  */
 function whatDecides({ context, value }: ChainSnapshot): unknown {
   // The way to the answer looks back at nothing but what ended the cycles.
@@ -155,6 +156,7 @@ function whatDecides({ context, value }: ChainSnapshot): unknown {
     callsLeft: callsLeft > FEW_CALLS ? 'enough' : callsLeft,
     ...{ isToMeasure: measuringPays(context, visibleMessages(context)).holds, isToRate: modelMayRate(context).holds },
     within:
+      (phase === 'recalling' && context.direction) ||
       (phase === 'experience' && context.sourceRetry?.retries) ||
       (phase === 'understanding' && evaluation && planOf(context)) ||
       (phase === 'yield' && assessment && [assessment.proposal, assessment.confidence, assessment.toCompare !== null]),

@@ -85,6 +85,12 @@ describe('postchain explore, paths and lint', () => {
     expect(stderr).toMatch(message);
     expect(stderr.trim().split('\n').length).toBe(1);
   });
+
+  it.skipIf(Number.parseInt(process.versions.node, 10) >= 22)('say what to do with TypeScript where Node reads none', async () => {
+    expect((await cli('lint', module('door.ts', door('')))).stderr).toMatch(
+      /door\.ts cannot be loaded: Node \d+\.\d+\.\d+ reads no TypeScript; give the JavaScript it is built to, or use Node 22\.18 or later$/mu,
+    );
+  });
 });
 
 describe('postchain coverage', () => {
@@ -102,7 +108,13 @@ describe('postchain coverage', () => {
     );
     expect(deciding).toMatchObject({ kind: 'state', name: 'postChain.cycling.yield.deciding' });
     expect(deciding.times % 2).toBe(0);
-    expect((await cli('coverage', journal, '--min', '99')).code).toBe(1);
+    const missed = await cli('coverage', journal, '--min', '20', '--min', 'guards=99.5');
+    expect(missed.code).toBe(1);
+    expect(missed.stderr).toMatch(/^postChain: \d+\.\d % of guards, wanted 99\.5 %\nattempt: /u);
+    expect((await cli('coverage', journal, '--min', '1')).code).toBe(0);
+    expect((await cli('coverage', journal, '--min', 'lines=10')).stderr).toContain(
+      'Wanted per cent, as 80 or guards=60; kinds are states, transitions, guards, outcomes, delays.',
+    );
     expect(await cli('coverage', 'nowhere')).toMatchObject({ code: 2 });
   });
 });

@@ -4,7 +4,9 @@ import { type AnyStateMachine, createActor, SimulatedClock } from 'xstate';
 import { coverageOf } from '../../../../inspector/fold/coverage.ts';
 import { machinesByName } from '../../../../src/diagram/machines.ts';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
-import { coverageText, percentOf } from '../../../../src/testing/coverage/coverage-text.ts';
+import { coverageText, inPercent, percentOf } from '../../../../src/testing/coverage/coverage-text.ts';
+import { mergedCoverage } from '../../../../src/testing/coverage/merged-coverage.ts';
+import { missedThresholds } from '../../../../src/testing/coverage/thresholds.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
@@ -84,5 +86,19 @@ describe('coverage', () => {
       'checkout  100.0 %      100.0 %  83.3 %   100.0 %  100.0 %  96.4 %',
     ]);
     expect(text).toContain('checkout, never:\n  guard       shipping, done, [stateIn] → over: false\n');
+  });
+
+  it('of several collections is added up, and held against thresholds of a kind, never rounded up to all', () => {
+    const { machine, outcomes, events } = foreign.checkout;
+    const [nothing, some] = [collectCoverage([machine]), collectCoverage([machine])];
+    some.addExploration(explore(machine, { outcomes, events }));
+    const [one] = mergedCoverage([...nothing.coverage(), ...some.coverage(), ...some.coverage()]);
+    const times = new Map(one?.items.map((item) => [item.key, item.times]));
+    expect(times.get('transition 0')).toBe(2);
+    expect(missedThresholds([one as MachineCoverage], { transitions: 100, guards: 83.3, all: 97 })).toEqual([
+      'checkout: 96.4 % of all, wanted 97 %',
+    ]);
+    expect(inPercent(99.99)).toBe('99.9 %');
+    expect(inPercent(100)).toBe('100.0 %');
   });
 });

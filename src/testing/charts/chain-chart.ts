@@ -47,7 +47,10 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
     'unsure, nothing proposed': unsure,
     'unsure, proposes what is no phase': { ...unsure, proposedPhase: 'nowhere' },
     ...Object.fromEntries(PHASES.map((phase) => [`unsure, proposes ${phase}`, { ...unsure, proposedPhase: phase }])),
-    ...(assessment !== null && { 'the same again': { ...unsure, answer: assessment.answer, proposedPhase: 'yield' } }),
+    ...(assessment !== null && {
+      'the same again': { ...unsure, answer: assessment.answer, proposedPhase: 'yield' },
+      'the same, and the task is done': { ...unsure, answer: assessment.answer, confidence: 0.5, taskComplete: true },
+    }),
   };
 }
 
@@ -84,7 +87,7 @@ export const chainChart = {
     'a question': inputOf({}),
     'with everything': inputOf({}, { sessionId: 's' }, { hasDocuments: true, hasEmbeddings: true }),
     'a capability at work': inputOf({ capabilities: [LOOKUP] }),
-    'by hand': inputOf({}, { mode: 'manual' }),
+    'by hand': inputOf({ thresholds: { change: 0 } }, { mode: 'manual' }),
     'a long history': inputOf(
       {},
       {

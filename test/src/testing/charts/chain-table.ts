@@ -82,6 +82,10 @@ const endedBy =
   ({ interruption, decision }: ChainState): boolean =>
     interruption === null && decision?.rule === rule;
 
+/** Y2: of an answer that is the same. */
+const isConverged = ({ thresholds, recursion }: ChainState): boolean =>
+  recursion.completedCycles > 0 && thresholds.change > 0;
+
 /** C8, Y9: a phase that failed is done again, once; then it is done without. */
 const failing = (from: string, on: RegExp, phase: string, next: readonly string[]): readonly ChainRow[] => [
   { from: [from], on, when: mayRepeat, to: PLACES[phase] ?? [], by: 'Y9' },
@@ -236,12 +240,26 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   {
     from: ['yield.assessing'],
     on: /: the same again$/,
-    when: ({ thresholds, recursion }) => recursion.completedCycles > 0 && thresholds.change > 0,
+    when: isConverged,
     to: ['writing'],
     so: endedBy('answerConverged'),
     by: 'Y2',
   },
-  { from: ['yield.assessing'], on: /: the task is done$/, to: ['writing'], so: endedBy('taskComplete'), by: 'Y1, Y2' },
+  {
+    from: ['yield.assessing'],
+    on: /: the same, and the task is done$/,
+    when: isConverged,
+    to: ['writing'],
+    so: endedBy('answerConverged'),
+    by: 'Y2: before the task',
+  },
+  {
+    from: ['yield.assessing'],
+    on: /the task is done$/,
+    to: ['writing'],
+    so: endedBy('taskComplete'),
+    by: 'Y1, Y2',
+  },
   {
     from: ['yield.assessing'],
     on: /: the same again$/,

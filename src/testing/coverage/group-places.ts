@@ -1,6 +1,6 @@
-import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
 import { guardLabel } from '../../journal/guard-verdicts.ts';
-import { nodesOf } from '../anatomy/nodes.ts';
+import { groupsOf } from '../anatomy/groups.ts';
 
 /** The candidates of a state for one event, with the place of the first in `Chart.transitions`; the others follow it. */
 export interface GroupPlace {
@@ -14,19 +14,12 @@ export interface GroupPlace {
 /** All groups of candidates of a machine, in the order of its chart. */
 export function groupPlaces(machine: AnyStateMachine): readonly GroupPlace[] {
   let first = 0;
-  return nodesOf(machine).flatMap((node) =>
-    groupsOf(node).map(([eventType, group]) => {
-      const place = { state: node.id, eventType, first, candidates: group.map(outline) };
-      first += group.length;
-      return place;
-    }),
-  );
+  return groupsOf(machine).map(({ node, eventType, candidates }) => {
+    const place = { state: node.id, eventType, first, candidates: candidates.map(outline) };
+    first += candidates.length;
+    return place;
+  });
 }
-
-const groupsOf = (node: AnyStateNode): readonly (readonly [string, readonly AnyTransitionDefinition[]])[] => [
-  ...node.transitions,
-  ['', node.always ?? []],
-];
 
 const outline = ({ guard, target }: AnyTransitionDefinition) => ({
   guard: guard === undefined ? null : guardLabel(guard),

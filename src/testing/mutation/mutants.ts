@@ -18,7 +18,8 @@ type Change = (candidates: Candidates) => Candidates;
 
 /**
  * Every way to make one mistake in a chart: a transition dropped, a guard negated, two candidates that follow each other swapped, a delay or
- * an `onError` taken away. The operators are those of mutation testing for statecharts (S. Fabbri et al., 1999).
+ * an `onError` taken away; these two where there are several candidates, since a single one is dropped already. The operators are those of
+ * mutation testing for statecharts (S. Fabbri et al., 1999).
  */
 export function mutantsOf<Machine extends AnyStateMachine>(machine: Machine): readonly Mutant<Machine>[] {
   return groupsOf(machine).flatMap(({ node, eventType, candidates }) => {

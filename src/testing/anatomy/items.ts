@@ -1,7 +1,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { chartOf } from '../../diagram/chart.ts';
 import { isTold } from '../../diagram/ways.ts';
-import { groupPlaces } from './group-places.ts';
+import { groupsOf } from './groups.ts';
 import { nodesOf } from './nodes.ts';
 import { placeInWords } from './place-words.ts';
 
@@ -28,7 +28,7 @@ export const delayKey = (eventType: string): string => `delay ${eventType}`;
 export function coverageItems(machine: AnyStateMachine): readonly CoverageItem[] {
   const chart = chartOf(machine);
   const words = (place: number): string => placeInWords(chart, place);
-  const lasts = new Set(groupPlaces(machine).map(({ first, size }) => first + size - 1));
+  const lasts = new Set(groupsOf(machine).map(({ first, candidates }) => first + candidates.length - 1));
   return [
     ...chart.states.map(({ id }): CoverageItem => ({ key: stateKey(id), kind: 'state', name: id, isTold: true })),
     ...chart.transitions.map(

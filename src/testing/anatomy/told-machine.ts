@@ -1,6 +1,6 @@
 import { type AnyStateMachine, type AnyTransitionDefinition, and, enqueueActions, or } from 'xstate';
 import { chartOf } from '../../diagram/chart.ts';
-import { nodesOf } from './nodes.ts';
+import { transitionsOf } from './groups.ts';
 import { placeInWords } from './place-words.ts';
 
 /** Transitions in one step. More come only of `always` transitions that lead into each other without end. */
@@ -67,11 +67,6 @@ export function toldMachine<Machine extends AnyStateMachine>(machine: Machine): 
       return fickle;
     },
   };
-}
-
-/** All transitions of a machine, in the order of its chart. */
-export function transitionsOf(machine: AnyStateMachine): readonly AnyTransitionDefinition[] {
-  return nodesOf(machine).flatMap(({ transitions, always }) => [...transitions.values(), always ?? []].flat());
 }
 
 type Guard = NonNullable<AnyTransitionDefinition['guard']>;

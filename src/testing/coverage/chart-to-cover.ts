@@ -2,7 +2,7 @@ import type { AnyStateMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { chartOf } from '../../diagram/chart.ts';
 import { placesOf } from '../../diagram/ways.ts';
-import { groupPlaces } from '../anatomy/group-places.ts';
+import { groupsOf } from '../anatomy/groups.ts';
 import {
   type CoverageItem,
   coverageItems,
@@ -27,9 +27,9 @@ export type ChartToCover = ReturnType<typeof chartToCover>;
 export function chartToCover(machine: AnyStateMachine) {
   const chart = chartOf(machine);
   const times = new Map<string, number>();
-  const groups = groupPlaces(machine);
-  const groupOf = groups.flatMap((group) => Array.from({ length: group.size }, () => group));
-  const byName = new Map(groups.map((group) => [`${group.state} ${group.eventType}`, group]));
+  const groups = groupsOf(machine);
+  const groupOf = groups.flatMap((group) => group.candidates.map(() => group));
+  const byName = new Map(groups.map((group) => [`${group.node.id} ${group.eventType}`, group]));
   const entered = enteredBy(machine);
   const placeOfWay = placesOf(chart);
   const note = (keys: Iterable<string>): void => {

@@ -1,4 +1,5 @@
-import { type AnyStateMachine, type AnyStateNode, type AnyTransitionDefinition, not } from 'xstate';
+import { type AnyStateMachine, type AnyStateNode, not } from 'xstate';
+import { type Group, groupsOf } from '../anatomy/groups.ts';
 import { nodesOf } from '../anatomy/nodes.ts';
 
 /** A machine with one mistake in its chart. */
@@ -11,44 +12,40 @@ export interface Mutant<Machine extends AnyStateMachine = AnyStateMachine> {
 
 export type MutantKind = 'dropped' | 'negated' | 'swapped' | 'no delay' | 'no onError';
 
-type Group = readonly AnyTransitionDefinition[];
+type Candidates = Group['candidates'];
 /** Gives the candidates for one event another form. */
-type Change = (candidates: Group) => Group;
+type Change = (candidates: Candidates) => Candidates;
 
 /**
  * Every way to make one mistake in a chart: a transition dropped, a guard negated, two candidates that follow each other swapped, a delay or
- * an `onError` taken away. The operators are those of mutation testing for statecharts (S. Fabbri et al., 1999).
+ * an `onError` taken away; these two where there are several candidates, since a single one is dropped already. The operators are those of
+ * mutation testing for statecharts (S. Fabbri et al., 1999).
  */
 export function mutantsOf<Machine extends AnyStateMachine>(machine: Machine): readonly Mutant<Machine>[] {
-  return nodesOf(machine).flatMap((node) =>
-    groupsOf(node).flatMap(([event, group]) => {
-      const change = (kind: MutantKind, what: string, by: Change): Mutant<Machine> => ({
-        ...{ kind, name: `${node.id}, ${event === '' ? 'at once' : eventInWords(node, event)}: ${what}` },
-        machine: edited(machine, node.id, event, by),
-      });
-      return [
-        ...group.map((_, at) =>
-          change('dropped', `${nth(at, group)} dropped`, (all) => all.filter((_one, other) => other !== at)),
-        ),
-        ...group.flatMap(({ guard }, at) =>
-          guard === undefined ? [] : [change('negated', `the guard of ${nth(at, group)} negated`, negatedAt(at))],
-        ),
-        ...group.slice(1).map((_, at) => change('swapped', `${nth(at, group)} after the next one`, swappedAt(at))),
-        ...(group.length > 1 && node.after.some(({ eventType }) => eventType === event)
-          ? [change('no delay', 'the delay taken away', () => [])]
-          : []),
-        ...(group.length > 1 && event.startsWith('xstate.error.')
-          ? [change('no onError', 'onError taken away', () => [])]
-          : []),
-      ];
-    }),
-  );
+  return groupsOf(machine).flatMap(({ node, eventType, candidates }) => {
+    const change = (kind: MutantKind, what: string, by: Change): Mutant<Machine> => ({
+      ...{ kind, name: `${node.id}, ${eventType === '' ? 'at once' : eventInWords(node, eventType)}: ${what}` },
+      machine: edited(machine, node.id, eventType, by),
+    });
+    return [
+      ...candidates.map((_, at) =>
+        change('dropped', `${nth(at, candidates)} dropped`, (all) => all.filter((_one, other) => other !== at)),
+      ),
+      ...candidates.flatMap(({ guard }, at) =>
+        guard === undefined ? [] : [change('negated', `the guard of ${nth(at, candidates)} negated`, negatedAt(at))],
+      ),
+      ...candidates
+        .slice(1)
+        .map((_, at) => change('swapped', `${nth(at, candidates)} after the next one`, swappedAt(at))),
+      ...(candidates.length > 1 && node.after.some((delay) => delay.eventType === eventType)
+        ? [change('no delay', 'the delay taken away', () => [])]
+        : []),
+      ...(candidates.length > 1 && eventType.startsWith('xstate.error.')
+        ? [change('no onError', 'onError taken away', () => [])]
+        : []),
+    ];
+  });
 }
-
-const groupsOf = (node: AnyStateNode): readonly (readonly [string, Group])[] => [
-  ...node.transitions,
-  ...(node.always === undefined ? [] : ([['', node.always]] as const)),
-];
 
 const negatedAt =
   (at: number): Change =>
@@ -86,7 +83,7 @@ function change(node: AnyStateNode, event: string, by: Change): void {
   else node.transitions.set(event, [...left]);
 }
 
-const nth = (at: number, { length }: Group): string =>
+const nth = (at: number, { length }: Candidates): string =>
   length === 1 ? 'its transition' : `candidate ${at + 1} of ${length}`;
 
 function eventInWords({ after }: AnyStateNode, event: string): string {

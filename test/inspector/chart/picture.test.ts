@@ -63,6 +63,35 @@ describe.skipIf(missing !== null)('what the picture of a chart shows', () => {
     expect(await page.locator('.heat-7, .never').count()).toBe(0);
   });
 
+  it('colours a state the deeper, the more there is of it', async () => {
+    const page = await open();
+    await tell(
+      page,
+      'overlay',
+      {
+        postChain: {
+          intention: { heat: 0.1, text: '1' },
+          observation: { heat: 0.5, text: '5' },
+          action: { heat: 1, text: '10' },
+        },
+      },
+      [],
+    );
+    const ground = (name: string): Promise<string> =>
+      state(page, name)
+        .locator('> .box')
+        .evaluate((box) => getComputedStyle(box).fill);
+    const lightness = async (name: string): Promise<number> =>
+      Number(/^oklab\((?<l>[\d.]+) /u.exec(await ground(name))?.groups?.['l']);
+    const [little, half, most] = [
+      await lightness('intention'),
+      await lightness('observation'),
+      await lightness('action'),
+    ];
+    expect(little).toBeGreaterThan(half as number);
+    expect(half).toBeGreaterThan(most as number);
+  });
+
   it.each(['light', 'dark'] as const)(
     'has names that can be read, and lines that can be seen, in the %s theme',
     async (scheme) => {

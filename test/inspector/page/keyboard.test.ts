@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { LONG_HISTORY } from '../../support/journal-file.ts';
 import { unsureAnswer } from '../../support/replies.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { stumbling } from '../rig/rich-runs.ts';
-import { browserFor, goTo, openWatched, PANEL_NAMES, settled, shown, showPanel, type WatchedPage } from './page-rig.ts';
+import { pageOnRuns } from './page-on-runs.ts';
+import { browserFor, goTo, PANEL_NAMES, settled, shown, showPanel } from './page-rig.ts';
 
 const browser = await browserFor('the page without a mouse');
 
@@ -16,25 +16,10 @@ const { run: waiting } = startScripted(
   { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
 );
 
-let server: InspectionServer;
-let watched: WatchedPage;
-beforeAll(async () => {
-  if (browser === null) return;
-  server = await inspectionServer();
-  server.watch(waiting);
-  server.watch(run);
-  watched = await openWatched(browser, server.url, {
-    before: async (page) => void (await page.addInitScript(noteListeners)),
-  });
-  await watched.page.locator('.chart-picture').waitFor();
+const thePage = pageOnRuns(browser, [waiting, run], {
+  before: async (page) => void (await page.addInitScript(noteListeners)),
 });
-afterAll(async () => {
-  waiting.cancel();
-  if (browser === null) return;
-  await watched.close();
-  await browser.close();
-  await server.close();
-});
+afterAll(() => waiting.cancel());
 
 declare global {
   interface Window {
@@ -113,7 +98,7 @@ const at = async (page: Page): Promise<number> =>
 
 describe.skipIf(browser === null)('the page without a mouse', () => {
   it('is walked through by Tab, forwards and back, in every panel, and leaves nothing out', async () => {
-    const { page } = watched;
+    const page = thePage();
     for (const runId of [run.runId, waiting.runId]) {
       await page.locator('.run-choice select').selectOption(runId);
       for (const name of PANEL_NAMES) {
@@ -127,7 +112,7 @@ describe.skipIf(browser === null)('the page without a mouse', () => {
   }, 60_000);
 
   it('does what the help sheet says of each key', async () => {
-    const { page } = watched;
+    const page = thePage();
     await page.locator('.run-choice select').selectOption(run.runId);
     await showPanel(page, 'context');
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { visible } from '../../../inspector/shown/text.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { everyTask, wish } from '../../support/every-task.ts';
 import { LONG_HISTORY } from '../../support/journal-file.ts';
@@ -12,7 +11,8 @@ import type { ScriptedRun } from '../../support/run-chain.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { play } from '../rig/rich-runs.ts';
 import { type RealStanding, watchRun } from '../rig/watched-run.ts';
-import { browserFor, goTo, openWatched, showPanel, type WatchedPage } from './page-rig.ts';
+import { pageOnRuns } from './page-on-runs.ts';
+import { browserFor, goTo, showPanel } from './page-rig.ts';
 
 const browser = await browserFor('time travel in the page');
 
@@ -58,20 +58,7 @@ async function runWithTruth(): Promise<{ readonly run: Run; readonly truths: rea
 
 const { run, truths } = await runWithTruth();
 
-let server: InspectionServer;
-let watched: WatchedPage;
-beforeAll(async () => {
-  if (browser === null) return;
-  server = await inspectionServer();
-  server.watch(run);
-  watched = await openWatched(browser, server.url);
-});
-afterAll(async () => {
-  if (browser === null) return;
-  await watched.close();
-  await browser.close();
-  await server.close();
-});
+const thePage = pageOnRuns(browser, [run]);
 
 const leavesOf = (page: Page): Promise<readonly string[]> =>
   page
@@ -122,7 +109,7 @@ function partOf(text: string): Readonly<Record<string, unknown>> {
 
 describe.skipIf(browser === null)('time travel in the page', () => {
   it('shows the states and the context that the machines really had, at random entries', async () => {
-    const { page } = watched;
+    const page = thePage();
     const chosen = fc.sample(fc.constantFrom(...truths), { seed: 72_026, numRuns: 18 });
     expect(new Set(chosen.map(({ count }) => count)).size).toBeGreaterThan(12);
     for (const { count, leaves, messages } of chosen) {
@@ -140,7 +127,7 @@ describe.skipIf(browser === null)('time travel in the page', () => {
   }, 60_000);
 
   it('shows the part of a reply that had come by then, in whatever order the entries are looked at', async () => {
-    const { page } = watched;
+    const page = thePage();
     const deltas = run.journal.filter(({ type }) => type === 'text-delta').map(({ seq }) => seq);
     let compared = 0;
     for (const at of fc.sample(fc.constantFrom(...deltas), { seed: 11, numRuns: 14 })) {

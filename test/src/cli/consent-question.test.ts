@@ -3,6 +3,17 @@ import { replies } from '../../../src/testing/replies.ts';
 import { fates, resolved, seen, startAsked, TWO, told, user } from '../../support/asked-run.ts';
 import { entriesOf, type Plan } from '../../support/run-chain.ts';
 
+/** Two messages, asked about one by one: the first is to be removed, the question about the second stands. */
+async function atTheSecond() {
+  const asked = startAsked({}, { history: TWO });
+  await seen(asked.fake, 'Esc');
+  await asked.fake.press('up', 'enter');
+  await seen(asked.fake, '1 of 2');
+  await asked.fake.press('up', 'enter');
+  await seen(asked.fake, '2 of 2');
+  return asked;
+}
+
 describe('consent at a terminal', () => {
   it('[U8] asks once for the batch, with previews of 50 characters and lengths, and keeps by default', async () => {
     const { run, fake, finish } = startAsked({}, { history: TWO });
@@ -55,12 +66,7 @@ describe('consent at a terminal', () => {
   });
 
   it('[U9] Escape in between keeps what is not answered yet', async () => {
-    const { run, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
-    await fake.press('up', 'enter');
-    await seen(fake, '1 of 2');
-    await fake.press('up', 'enter');
-    await seen(fake, '2 of 2');
+    const { run, fake, finish } = await atTheSecond();
     await fake.press('escape');
     await finish();
     expect(fates(run)).toEqual(['PRUNE earlier.h1', 'TAG earlier.h2']);
@@ -104,12 +110,7 @@ describe('consent at a terminal', () => {
   });
 
   it('[U8] no answer in time between two items forgets the first', async () => {
-    const { run, clock, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
-    await fake.press('up', 'enter');
-    await seen(fake, '1 of 2');
-    await fake.press('up', 'enter');
-    await seen(fake, '2 of 2');
+    const { run, clock, finish } = await atTheSecond();
     clock.increment(120_000);
     await finish();
     expect(fates(run)).toEqual(['TAG earlier.h1', 'TAG earlier.h2']);
@@ -135,12 +136,7 @@ describe('consent at a terminal', () => {
   });
 
   it('Ctrl-C at one of several questions is no answer to it, nor to those before', async () => {
-    const { run, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
-    await fake.press('up', 'enter');
-    await seen(fake, '1 of 2');
-    await fake.press('up', 'enter');
-    await seen(fake, '2 of 2');
+    const { run, fake, finish } = await atTheSecond();
     await fake.press('ctrl-c');
     expect((await finish()).status).toBe('cancelled');
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.cancelled']);

@@ -86,11 +86,14 @@ describe('postchain explore, paths and lint', () => {
     expect(stderr.trim().split('\n').length).toBe(1);
   });
 
-  it.skipIf(Number.parseInt(process.versions.node, 10) >= 22)('say what to do with TypeScript where Node reads none', async () => {
-    expect((await cli('lint', module('door.ts', door('')))).stderr).toMatch(
-      /door\.ts cannot be loaded: Node \d+\.\d+\.\d+ reads no TypeScript; give the JavaScript it is built to, or use Node 22\.18 or later$/mu,
-    );
-  });
+  it.skipIf(Number.parseInt(process.versions.node, 10) >= 22)(
+    'say what to do with TypeScript where Node reads none',
+    async () => {
+      expect((await cli('lint', module('door.ts', door('')))).stderr).toMatch(
+        /door\.ts cannot be loaded: Node \d+\.\d+\.\d+ reads no TypeScript; give the JavaScript it is built to, or use Node 22\.18 or later$/mu,
+      );
+    },
+  );
 });
 
 describe('postchain coverage', () => {

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { fileJournals, journalFile } from '../../../src/journal/stores/file-journals.ts';
-import type { JournalStore, RunSummary } from '../../../src/journal/stores/journal-store.ts';
+import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, startInspector } from '../../support/inspector-page.ts';
 import { fileWith, linesOf } from '../../support/journal-file.ts';
-import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts';
+import { scriptedChain, startScripted } from '../../support/run-chain.ts';
 
 /** A run that is over, and its journal as the store has it. */
 async function recorded(journals: JournalStore, runId = 'run-1') {
@@ -16,37 +16,6 @@ async function recorded(journals: JournalStore, runId = 'run-1') {
   await run.answer;
   return run.journal;
 }
-
-const SUMMARY: RunSummary = {
-  runId: 'long',
-  request: 'How long?',
-  startedAt: '2026-01-01T00:00:00.000Z',
-  forkedFrom: null,
-  status: 'completed',
-};
-
-/** A journal that goes on as long as it is read; it counts how far that was, and whether it was left. */
-function endlessJournal(start: JournalEntry, before: (seq: number) => Promise<void> = async () => {}) {
-  const state = { read: 0, isLeft: false };
-  const store = {
-    list: async () => [SUMMARY],
-    async *read(): AsyncGenerator<JournalEntry> {
-      try {
-        yield start;
-        for (let seq = 1; ; seq += 1) {
-          await before(seq);
-          state.read = seq;
-          yield { seq, atMs: seq, type: 'text-delta', attemptId: 'a', text: 'so '.repeat(300) };
-        }
-      } finally {
-        state.isLeft = true;
-      }
-    },
-  } as unknown as JournalStore;
-  return { state, store };
-}
-
-const aStart = (): JournalEntry => startScripted().run.journal[0] as JournalEntry;
 
 describe('a recording', () => {
   it.each([
@@ -164,7 +133,7 @@ describe('a recording', () => {
   it('that another process writes says so, until it does no longer', async () => {
     const journals = memoryJournals();
     const writer = journals.create('run-1');
-    writer.write(aStart());
+    writer.write(startScripted().run.journal[0] as JournalEntry);
     const { url } = await startInspector({ journals });
     const [run] = (await (await openPage(url)).runs()).runs;
     const elsewhere = [expect.stringMatching(/^It is under way elsewhere/u)];
@@ -173,114 +142,6 @@ describe('a recording', () => {
     const later = await openPage(url);
     const { runs } = await later.runs((list) => list.runs[0]?.status !== 'running');
     expect(runs).toMatchObject([{ status: 'interrupted', fidelity: [] }]);
-  });
-});
-
-describe('a long recording', () => {
-  it('is on its way before it is read to its end', async () => {
-    const { store } = endlessJournal(aStart(), (seq) => (seq < 1_000 ? Promise.resolve() : new Promise(() => {})));
-    const page = await openPage((await startInspector({ journals: store })).url);
-    page.say({ type: 'open', runId: 'long', from: 0 });
-    await expect.poll(() => page.lines('long').length).toBeGreaterThan(500);
-    expect(page.all('end')).toEqual([]);
-    const [frame] = page.all('entries');
-    expect(frame?.from).toBe(0);
-    expect(page.all('entries').length).toBeGreaterThan(1);
-  });
-
-  it('is read no further than a page takes it, and no further at all when the page has gone', async () => {
-    const { state, store } = endlessJournal(aStart());
-    const { url } = await startInspector({ journals: store });
-    const page = await openPage(url);
-    await page.runs();
-    page.socket.pause();
-    page.say({ type: 'open', runId: 'long', from: 0 });
-    await expect.poll(() => state.read).toBeGreaterThan(2_000);
-    let before = 0;
-    const since = (): number => {
-      const more = state.read - before;
-      before = state.read;
-      return more;
-    };
-    await expect.poll(since, { interval: 100 }).toBe(0);
-    expect(state.isLeft).toBe(false);
-    page.socket.terminate();
-    await expect.poll(() => state.isLeft).toBe(true);
-    expect(state.read).toBe(before);
-  });
-
-  it('that is closed by the page is left, and others go on', async () => {
-    const { state, store } = endlessJournal(aStart());
-    const page = await openPage((await startInspector({ journals: store })).url);
-    page.say({ type: 'open', runId: 'long', from: 0 });
-    await expect.poll(() => page.lines('long').length).toBeGreaterThan(1_000);
-    page.say({ type: 'close', runId: 'long' });
-    await expect.poll(() => state.isLeft).toBe(true);
-    page.say({ type: 'open', runId: 'nothing', from: 0 });
-    await page.end('nothing');
-    const had = page.lines('long').length;
-    await settle();
-    expect(page.lines('long')).toHaveLength(had);
-  });
-
-  it('is left when the server closes', async () => {
-    const { state, store } = endlessJournal(aStart());
-    const server = await startInspector({ journals: store });
-    const page = await openPage(server.url);
-    page.say({ type: 'open', runId: 'long', from: 0 });
-    await expect.poll(() => page.lines('long').length).toBeGreaterThan(100);
-    await server.close();
-    await expect.poll(() => state.isLeft).toBe(true);
-  });
-
-  it('is one of sixteen that a page has open, at most', async () => {
-    const { store } = endlessJournal(aStart(), () => new Promise(() => {}));
-    const journals = {
-      ...store,
-      list: async () => Array.from({ length: 17 }, (_, number) => ({ ...SUMMARY, runId: `long-${number}` })),
-    };
-    const page = await openPage((await startInspector({ journals })).url);
-    for (let number = 0; number < 17; number += 1) page.say({ type: 'open', runId: `long-${number}`, from: 0 });
-    expect((await page.end('long-16')).problem).toBe('16 runs are open in this page: close one first.');
-    page.say({ type: 'close', runId: 'long-3' });
-    page.say({ type: 'open', runId: 'none', from: 0 });
-    expect((await page.end('none')).problem).toBe('There is no run "none" here.');
-  });
-
-  it('is none of those sixteen when it was told to its end', async () => {
-    const start = aStart();
-    const journals = {
-      list: async () => Array.from({ length: 17 }, (_, number) => ({ ...SUMMARY, runId: `short-${number}` })),
-      async *read() {
-        yield start;
-      },
-    } as unknown as JournalStore;
-    const page = await openPage((await startInspector({ journals })).url);
-    for (let number = 0; number < 17; number += 1) {
-      page.say({ type: 'open', runId: `short-${number}`, from: 0 });
-      expect((await page.end(`short-${number}`)).problem).toBeNull();
-    }
-  });
-
-  it('that is closed while it is looked for is not told', async () => {
-    let give = (_: readonly RunSummary[]): void => {};
-    const given = new Promise<readonly RunSummary[]>((resolve) => {
-      give = resolve;
-    });
-    let looks = 0;
-    const { store } = endlessJournal(aStart());
-    const list = async () => {
-      looks += 1;
-      return looks === 1 ? [] : given;
-    };
-    const page = await openPage((await startInspector({ journals: { ...store, list } as JournalStore })).url);
-    page.say({ type: 'open', runId: 'long', from: 0 });
-    page.say({ type: 'close', runId: 'long' });
-    page.say({ type: 'send', id: 1, runId: 'none', event: null });
-    await expect.poll(() => looks).toBe(2);
-    give([SUMMARY]);
-    expect(await page.reply(1)).toMatchObject({ problem: 'There is no run "none" here.' });
-    expect(page.all('charts')).toEqual([]);
   });
 });
 

@@ -7,8 +7,8 @@ import {
   type InspectionEvent,
   SimulatedClock,
 } from 'xstate';
+import { transitionsOf } from '../../../../src/testing/anatomy/groups.ts';
 import { coverageItems } from '../../../../src/testing/anatomy/items.ts';
-import { transitionsOf } from '../../../../src/testing/anatomy/told-machine.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
 import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';

@@ -1,11 +1,26 @@
-import { createRequire } from 'node:module';
+import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import { tooLarge } from './chart-limits.ts';
 import type { Drawing } from './drawing.ts';
 import { drawAll } from './drawings-of.ts';
+import type { LaidOut } from './laid-out.ts';
+
+const Elk = bundled.default as unknown as new () => ELK;
 
 /** The same layout as the page's, for a build or a command: by the id of the chart. */
 export function drawingsOf(charts: RunCharts): Promise<Record<string, Drawing>> {
-  const Elk = createRequire(import.meta.url)('elkjs/lib/elk.bundled.js') as new () => ELK;
   return drawAll(charts, new Elk());
+}
+
+/** The same for charts of anybody: where they cannot be laid out, why. */
+export async function layOut(charts: RunCharts): Promise<LaidOut> {
+  const problem = tooLarge(charts);
+  if (problem !== null) return { drawings: null, problem };
+  try {
+    return { drawings: await drawingsOf(charts), problem: null };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { drawings: null, problem: `The chart could not be laid out: ${why}` };
+  }
 }

@@ -20,6 +20,7 @@ export {
   collectCoverage,
   type MachineCoverage,
 } from './coverage/coverage.ts';
+export { type CoveragePageOptions, coveragePage } from './coverage/coverage-page.ts';
 export { coverageText, percentOf } from './coverage/coverage-text.ts';
 export type { Beginning, Exploration, ExploredEdge, ExploredState } from './exploration/exploration.ts';
 export { type ExploreOptions, explore } from './exploration/explore.ts';

@@ -1,11 +1,24 @@
 import type { CoverageItem } from '../anatomy/items.ts';
 import type { MachineCoverage } from './coverage.ts';
 
-const KINDS = ['state', 'transition', 'guard', 'outcome', 'delay'] as const satisfies readonly CoverageItem['kind'][];
-const TITLES = { state: 'states', transition: 'transitions', guard: 'guards', outcome: 'outcomes', delay: 'delays' };
+/** In the order in which they are told. */
+export const KINDS = [
+  'state',
+  'transition',
+  'guard',
+  'outcome',
+  'delay',
+] as const satisfies readonly CoverageItem['kind'][];
+export const TITLES = {
+  state: 'states',
+  transition: 'transitions',
+  guard: 'guards',
+  outcome: 'outcomes',
+  delay: 'delays',
+};
 
 /** Per cent of all parts, or of those of one kind; 100 where there are none. */
-export function percentOf({ items }: MachineCoverage, kind?: CoverageItem['kind']): number {
+export function percentOf({ items }: Pick<MachineCoverage, 'items'>, kind?: CoverageItem['kind']): number {
   const asked = kind === undefined ? items : items.filter((item) => item.kind === kind);
   if (asked.length === 0) return 100;
   return (100 * asked.filter(({ times }) => times > 0).length) / asked.length;

@@ -1,5 +1,6 @@
 import type { AnyStateMachine, InspectionEvent } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { type Chart, chartOf } from '../../diagram/chart.ts';
 import {
   type CoverageItem,
   coverageItems,
@@ -21,6 +22,7 @@ export interface CoveredItem extends CoverageItem {
 
 export interface MachineCoverage {
   readonly machine: string;
+  readonly chart: Chart;
   readonly items: readonly CoveredItem[];
 }
 
@@ -56,7 +58,7 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
     addExploration(exploration) {
       charts.get(exploration.machine.id)?.note(reachedItems(exploration));
     },
-    coverage: () => [...charts].map(([machine, { items }]) => ({ machine, items: items() })),
+    coverage: () => [...charts].map(([machine, { chart, items }]) => ({ machine, chart, items: items() })),
   };
 }
 
@@ -83,6 +85,7 @@ function chartToCover(machine: AnyStateMachine) {
 
   return {
     note,
+    chart: chartOf(machine),
     items: (): readonly CoveredItem[] =>
       coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),
     took(state: string, eventType: string, index: number, isGuarded: boolean): void {

@@ -14,14 +14,14 @@ export interface ChartRowsProps extends ChartProps {
 export function ChartRows(props: ChartRowsProps) {
   const { charts, root, marks, chosen = null, onChoose, overlay = null, neverTaken = NONE_NEVER_TAKEN } = props;
   const { sought = null } = props;
-  const list = useRef<HTMLUListElement>(null);
+  const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (sought !== null) list.current?.querySelector('.chosen')?.scrollIntoView({ block: 'nearest' });
+    if (sought !== null && place.current !== null) scrollToChosen(place.current);
   }, [sought]);
   const rows = useMemo(() => rowsOf(charts, root, marks, neverTaken), [charts, root, marks, neverTaken]);
   return (
-    <div class="chart-rows">
-      <ul ref={list} aria-label={`States of ${shownText(root, 80)}`}>
+    <div class="chart-rows" ref={place}>
+      <ul aria-label={`States of ${shownText(root, 80)}`}>
         {rows.map((row) => (
           <StateRow
             key={row.key}
@@ -79,6 +79,14 @@ function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
       </span>
     </li>
   );
+}
+
+/** Here alone: what stands around the rows stays where it is. */
+function scrollToChosen(place: HTMLElement): void {
+  const chosen = place.querySelector('.chosen')?.getBoundingClientRect();
+  if (chosen === undefined) return;
+  const { top, height } = place.getBoundingClientRect();
+  place.scrollTop += chosen.top + chosen.height / 2 - top - height / 2;
 }
 
 const wayClasses = (which: Readonly<Record<string, boolean>>): string =>

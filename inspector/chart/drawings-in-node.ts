@@ -13,12 +13,11 @@ export function drawingsOf(charts: RunCharts): Promise<Record<string, Drawing>> 
   return drawAll(charts, new Elk());
 }
 
-/** The same for charts of anybody: where they cannot be laid out, why. */
-export async function layOut(charts: RunCharts): Promise<LaidOut> {
-  const problem = tooLarge(charts);
-  if (problem !== null) return { drawings: null, problem };
+/** The same for charts of anybody: those that are too large are left out. Where they cannot be laid out, why. */
+export async function layOut({ charts, invoked }: RunCharts): Promise<LaidOut> {
+  const drawn = charts.filter((chart) => tooLarge({ charts: [chart], invoked }) === null);
   try {
-    return { drawings: await drawingsOf(charts), problem: null };
+    return { drawings: await drawingsOf({ charts: drawn, invoked }), problem: tooLarge({ charts, invoked }) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { drawings: null, problem: `The chart could not be laid out: ${why}` };

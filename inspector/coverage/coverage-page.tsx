@@ -2,18 +2,18 @@ import { useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
 import type { Choice } from '../chart/choices.ts';
 import { Guarded } from '../panels/guarded.tsx';
-import { shortly, visible } from '../shown/text.ts';
+import { shortly } from '../shown/text.ts';
 import { ChosenItems } from './chosen-items.tsx';
 import { CoverageLegend } from './coverage-legend.tsx';
 import { CoverageTable } from './coverage-table.tsx';
 import { lightsOf } from './machine-lights.ts';
 import { MissingList } from './missing-list.tsx';
-import type { ShownReport } from './read-report.ts';
+import { layoutFor, type ShownReport } from './read-report.ts';
 import './coverage-chart.css';
 
 /** All machines in numbers; of one of them the chart, and what is missing in it. */
 export function CoveragePage({ report }: { readonly report: ShownReport }) {
-  const { title, charts, machines, laidOut } = report;
+  const { title, charts, machines } = report;
   const [place, setPlace] = useState(0);
   const [chosen, setChosen] = useState<Choice | null>(null);
   const [sought, setSought] = useState<Choice | null>(null);
@@ -36,7 +36,7 @@ export function CoveragePage({ report }: { readonly report: ShownReport }) {
     <>
       <header class="coverage-header">
         <h1>Chart coverage</h1>
-        <p class="told">{visible(title)}</p>
+        <p class="told">{shortly(title, 300)}</p>
       </header>
       <main class="coverage">
         {shown === undefined ? (
@@ -53,7 +53,7 @@ export function CoveragePage({ report }: { readonly report: ShownReport }) {
                     key={place}
                     charts={charts}
                     root={chart.id}
-                    laidOut={laidOut}
+                    laidOut={layoutFor(chart, report)}
                     {...lights}
                     chosen={chosen}
                     sought={sought}

@@ -2,8 +2,10 @@ import type { Chart } from '../../src/diagram/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type CoverageReport, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
 import { KINDS } from '../../src/testing/coverage/coverage-text.ts';
+import { tooLarge } from '../chart/chart-limits.ts';
 import type { LaidOut } from '../chart/laid-out.ts';
 import { bakedDrawingsOf } from '../chart/layout.ts';
+import { ownOf } from '../chart/own-of.ts';
 import { isDrawings, isStateType } from './drawing-shape.ts';
 import { type Is, isCount, isFlag, isListOf, isNullOr, isOneOf, isRecordOf, isShape, isText } from './shape.ts';
 
@@ -56,8 +58,14 @@ function layoutOf(parts: Readonly<Record<string, unknown>>, charts: RunCharts): 
   const baked = bakedDrawingsOf(charts);
   if (baked !== null) return { drawings: baked, problem: null };
   const { layout } = parts;
-  if (isLayout(layout) && (layout.drawings !== null || layout.problem !== null)) return layout;
-  return { drawings: null, problem: 'There is no drawing of these charts in this file.' };
+  return isLayout(layout) ? layout : { drawings: null, problem: null };
+}
+
+/** What there is of a chart: the drawings where its own is among them, else why it has none. */
+export function layoutFor({ id }: Chart, { charts, laidOut }: ShownReport): LaidOut {
+  if (laidOut.drawings !== null && ownOf(laidOut.drawings, id) !== undefined) return laidOut;
+  const own = tooLarge({ ...charts, charts: charts.charts.filter((chart) => chart.id === id) });
+  return { drawings: null, problem: own ?? laidOut.problem ?? 'There is no drawing of this chart in this file.' };
 }
 
 const isLayout = isShape<LaidOut>({ drawings: isNullOr(isDrawings), problem: isNullOr(isText) });

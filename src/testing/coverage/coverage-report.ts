@@ -14,7 +14,7 @@ export interface CoverageReport extends RunCharts {
   readonly layout: ReportedLayout | null;
 }
 
-/** How the page is to draw the charts: the drawings by the ids of the charts, or why there are none. */
+/** How the page is to draw the charts: the drawings by the ids of the charts, or why there are none, or not all. */
 export interface ReportedLayout {
   readonly drawings: unknown;
   readonly problem: string | null;

@@ -114,7 +114,7 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
     ],
   ])('shows rows where the drawings in it are %s, and says so', async (_, layout) => {
     const { page, close } = await files.openHtml(changed(foreign, (parts) => ({ ...parts, layout })));
-    await page.getByText('There is no drawing of these charts in this file.').waitFor();
+    await page.getByText('There is no drawing of this chart in this file.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(6);
     await close();
   });
@@ -124,7 +124,7 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
       'large',
       Array.from({ length: 600 }, (_, number) => `state${number}`),
     );
-    const watched = await files.open([large]);
+    const watched = await files.open([large, circle('small', ['one', 'two'])]);
     const { page } = watched;
     await page.getByText('The chart has 601 states; up to 400 are drawn as a picture.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(600);
@@ -134,6 +134,8 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
     const row = page.locator('.chart-rows li.chosen');
     expect(await row.textContent()).toContain('state580');
     expect(await row.evaluate((element) => element.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
+    await machineButton(page, 'small').click();
+    await page.getByRole('group', { name: 'Statechart small.' }).waitFor();
     await watched.close();
   });
 

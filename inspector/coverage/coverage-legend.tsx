@@ -10,9 +10,12 @@ export function CoverageLegend({ charts, chart }: { readonly charts: RunCharts; 
   );
   return (
     <p class="coverage-legend">
-      <span class="sign reached">×2</span> so often <span class="sign not-reached">never</span> not once{' '}
-      <span class="sign partly">partly</span> not every way of a line
-      {hasInsets && <span class="wide"> · charts inside states: all their runs</span>}
+      <span class="sign reached">×2</span> so often <span class="sign not-reached">never</span> not once
+      <span class="of-lines">
+        {' '}
+        <span class="sign partly">partly</span> not every way of a line
+        {hasInsets && <span class="wide"> · charts inside states: all their runs</span>}
+      </span>
     </p>
   );
 }

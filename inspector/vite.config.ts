@@ -1,23 +1,52 @@
-import { defineConfig } from 'vite';
+import { join } from 'node:path';
+import { defineConfig, type UserConfig } from 'vite';
 import { viteSingleFile } from 'vite-plugin-singlefile';
 import { runCharts } from '../src/inspection/run-charts.ts';
 import { strictPolicy } from './build/strict-policy.ts';
 import { bakedDrawings } from './chart/baked-drawings.ts';
 
-/** The page that a server gives, or, in the mode `file`, the one that an exported run is put into. */
-export default defineConfig(({ mode }) => ({
-  root: import.meta.dirname,
-  base: './',
-  plugins: [
-    bakedDrawings(runCharts()),
-    ...(mode === 'file' ? [viteSingleFile({ removeViteModuleLoader: true }), strictPolicy()] : []),
-  ],
-  worker: { format: 'es' },
+const here = import.meta.dirname;
+
+/** The page that a server gives, as its files are. */
+function page(root: string, name: string): UserConfig {
+  return {
+    root,
+    base: './',
+    plugins: [bakedDrawings(runCharts())],
+    worker: { format: 'es' },
+    build: {
+      target: 'es2023',
+      outDir: join(here, '../dist', name),
+      emptyOutDir: true,
+      modulePreload: false,
+      chunkSizeWarningLimit: 2_000,
+    },
+  };
+}
+
+/** A page that is one file, which data are put into when there are any. */
+function filePage(root: string, name: string): UserConfig {
+  const { plugins = [], ...config } = page(root, name);
+  return { ...config, plugins: [...plugins, viteSingleFile({ removeViteModuleLoader: true }), strictPolicy()] };
+}
+
+/** The layout of charts for Node, with all that it needs: for pages that carry the drawings of charts of anybody. */
+const layout: UserConfig = {
+  root: here,
+  ssr: { noExternal: true },
   build: {
-    target: 'es2023',
-    outDir: mode === 'file' ? '../dist/inspector-file' : '../dist/inspector',
+    target: 'node20',
+    outDir: join(here, '../dist/inspector-layout'),
     emptyOutDir: true,
-    modulePreload: false,
-    chunkSizeWarningLimit: 2_000,
+    ssr: true,
+    minify: true,
+    rolldownOptions: { input: { layout: join(here, 'chart/drawings-in-node.ts') } },
   },
-}));
+};
+
+/** By their modes: the inspector as a server gives it, as a file, the page of coverage, and the layout. */
+export default defineConfig(({ mode }) => {
+  if (mode === 'file') return filePage(here, 'inspector-file');
+  if (mode === 'coverage') return filePage(join(here, 'coverage'), 'inspector-coverage');
+  return mode === 'layout' ? layout : page(here, 'inspector');
+});

@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    reporters: ['default', chartCoverage({ thresholds: { states: 100, transitions: 90 } })],
+    reporters: [
+      'default',
+      chartCoverage({ thresholds: { states: 100, transitions: 90 }, html: 'coverage/charts.html' }),
+    ],
   },
 });

@@ -35,6 +35,12 @@ export function seenState(scene: Scene, number: number, collapsed: ReadonlySet<n
   return seen;
 }
 
+/** Whether a state is another one, or one of those around it. */
+export function isAround(scene: Scene, outer: number, inner: number | null): boolean {
+  for (let at = inner; at !== null; at = scene.states[at]?.parent ?? null) if (at === outer) return true;
+  return false;
+}
+
 /** By how much an arrow key moves the picture, in pixels. */
 export const PAN_KEYS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [60, 0],

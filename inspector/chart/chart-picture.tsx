@@ -23,6 +23,7 @@ export function ChartPicture({
   root,
   marks,
   chosen = null,
+  sought = null,
   onChoose,
   overlay = null,
   neverTaken = NONE_NEVER_TAKEN,
@@ -53,6 +54,10 @@ export function ChartPicture({
     stage.current?.light({ marks, overlay, neverTaken, isChosen, isChosenLine: isLine });
   }, [shapes, marks, overlay, neverTaken, chosen]);
 
+  useLayoutEffect(() => {
+    if (sought !== null) stage.current?.seek(sought);
+  }, [shapes, sought]);
+
   const name = shownText(root, 80);
   return (
     <div class="chart-picture">
@@ -72,7 +77,7 @@ export function ChartPicture({
       </svg>
       <ChartTools
         follows={follows}
-        onFollow={() => stage.current?.follow(!follows)}
+        onFollow={marks.isSum ? null : () => stage.current?.follow(!follows)}
         onZoom={(way) => stage.current?.zoom(way)}
         onFit={() => stage.current?.fit()}
       />

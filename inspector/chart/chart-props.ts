@@ -8,6 +8,8 @@ export interface ChartProps {
   readonly root: string;
   readonly marks: Marks;
   readonly chosen?: Choice | null;
+  /** What is to come into sight: each time that it is another object. */
+  readonly sought?: Choice | null;
   readonly onChoose?: (choice: Choice) => void;
   readonly overlay?: Overlay | null;
   /** As `transitionKey` names them. */

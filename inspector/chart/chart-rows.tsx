@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ChartProps, NONE_NEVER_TAKEN } from './chart-props.ts';
 import type { Choice } from './choices.ts';
@@ -13,9 +13,14 @@ export interface ChartRowsProps extends ChartProps {
 /** The chart in rows: for charts without a picture, and for those who would rather read. */
 export function ChartRows(props: ChartRowsProps) {
   const { charts, root, marks, chosen = null, onChoose, overlay = null, neverTaken = NONE_NEVER_TAKEN } = props;
+  const { sought = null } = props;
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (sought !== null && place.current !== null) scrollToChosen(place.current);
+  }, [sought]);
   const rows = useMemo(() => rowsOf(charts, root, marks, neverTaken), [charts, root, marks, neverTaken]);
   return (
-    <div class="chart-rows">
+    <div class="chart-rows" ref={place}>
       <ul aria-label={`States of ${shownText(root, 80)}`}>
         {rows.map((row) => (
           <StateRow
@@ -42,6 +47,7 @@ interface StateRowProps {
 function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
   const { chartId, stateId, isActive, isLeaf, isLastTarget } = row;
   const isChosen = chosen?.kind === 'state' && chosen.chartId === chartId && chosen.stateId === stateId;
+  const chosenWays = chosen?.kind === 'transitions' && chosen.chartId === chartId ? chosen.transitions : [];
   const classes = [isActive && 'active', isLeaf && 'leaf', isLastTarget && 'last', isChosen && 'chosen'];
   return (
     <li class={classes.filter(Boolean).join(' ')} style={{ '--level': Math.min(row.level, 12) }}>
@@ -61,7 +67,8 @@ function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
           <button
             type="button"
             key={place}
-            class={[taken > 0 && 'taken', isLast && 'last', isNever && 'never'].filter(Boolean).join(' ')}
+            class={wayClasses({ taken: taken > 0, last: isLast, never: isNever, chosen: chosenWays.includes(place) })}
+            aria-pressed={chosenWays.includes(place)}
             onClick={() => onChoose?.({ kind: 'transitions', chartId, transitions: [place] })}
           >
             {shownText(text, 80)}
@@ -73,3 +80,16 @@ function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
     </li>
   );
 }
+
+/** Here alone: what stands around the rows stays where it is. */
+function scrollToChosen(place: HTMLElement): void {
+  const chosen = place.querySelector('.chosen')?.getBoundingClientRect();
+  if (chosen === undefined) return;
+  const { top, height } = place.getBoundingClientRect();
+  place.scrollTop += chosen.top + chosen.height / 2 - top - height / 2;
+}
+
+const wayClasses = (which: Readonly<Record<string, boolean>>): string =>
+  Object.keys(which)
+    .filter((name) => which[name])
+    .join(' ');

@@ -1,6 +1,7 @@
 import { createCamera } from './camera.ts';
-import { PAN_KEYS, seenState, stateBeside } from './chart-keys.ts';
+import { isAround, PAN_KEYS, seenState, stateBeside } from './chart-keys.ts';
 import { type Choice, choiceAt, stateAt } from './choices.ts';
+import { chosenPlace } from './chosen-place.ts';
 import { detailsFor } from './details.ts';
 import type { Lighting, Lit } from './lit.ts';
 import { createPainter } from './painter.ts';
@@ -9,6 +10,8 @@ import { hasInside, type Scene } from './scene.ts';
 import { bringIn, fitTo, panBy, type Viewport, zoomAt } from './viewport.ts';
 
 const ZOOM_STEP = 1.3;
+/** At this scale everything of a chart can be read. */
+const LEGIBLE = 0.9;
 const STRUCTURE_KEYS = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);
 
 export interface StageEvents {
@@ -23,6 +26,8 @@ export interface ChartStage {
   readonly zoom: (way: 1 | -1) => void;
   readonly fit: () => void;
   readonly follow: (follows: boolean) => void;
+  /** Brings a choice of somebody else's into sight. */
+  readonly seek: (choice: Choice) => void;
   readonly stop: () => void;
 }
 
@@ -115,6 +120,16 @@ export function createStage(svg: SVGSVGElement, world: SVGGElement, scene: Scene
     if (number !== null && isToggle(target)) toggle(number);
     else choose(target);
   };
+  const seek = (choice: Choice): void => {
+    const place = chosenPlace(scene, choice);
+    if (place === null) return;
+    const opened = [...collapsed].filter((number) => isAround(scene, number, place.inside));
+    for (const number of opened) collapsed.delete(number);
+    if (opened.length > 0) paint();
+    const near = fitTo(place.box, camera.size(), LEGIBLE / place.fullScale);
+    const isFar = near.scale > camera.view().scale;
+    move(isFar ? near : bringIn(camera.view(), place.box, camera.size()));
+  };
   const doubleClick = ({ target }: MouseEvent): void => {
     const number = stateAt(target);
     if (number !== null && !isToggle(target)) zoomTo(number);
@@ -139,6 +154,7 @@ export function createStage(svg: SVGSVGElement, world: SVGGElement, scene: Scene
     zoom,
     fit: showAll,
     follow,
+    seek,
     stop: () => {
       unlisten();
       resized.disconnect();

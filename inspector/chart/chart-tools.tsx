@@ -1,6 +1,7 @@
 interface ChartToolsProps {
   readonly follows: boolean;
-  readonly onFollow: () => void;
+  /** Null where there is nothing to follow. */
+  readonly onFollow: (() => void) | null;
   readonly onZoom: (way: 1 | -1) => void;
   readonly onFit: () => void;
 }
@@ -18,15 +19,17 @@ export function ChartTools({ follows, onFollow, onZoom, onFit }: ChartToolsProps
       <button type="button" aria-label="Fit the chart" title="Fit (0)" onClick={onFit}>
         <Icon path="M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3" />
       </button>
-      <button
-        type="button"
-        aria-label="Follow the active state"
-        title="Follow the active state"
-        aria-pressed={follows}
-        onClick={onFollow}
-      >
-        <Icon path="M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3M8 4.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 0 0 0-7" />
-      </button>
+      {onFollow !== null && (
+        <button
+          type="button"
+          aria-label="Follow the active state"
+          title="Follow the active state"
+          aria-pressed={follows}
+          onClick={onFollow}
+        >
+          <Icon path="M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3M8 4.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 0 0 0-7" />
+        </button>
+      )}
     </div>
   );
 }

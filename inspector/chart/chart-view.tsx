@@ -8,39 +8,40 @@ import './chart-tools.css';
 import './chart-rows.css';
 import { ChartPicture } from './chart-picture.tsx';
 import { ChartRows, type ChartRowsProps } from './chart-rows.tsx';
-import type { Drawing } from './drawing.ts';
+import type { LaidOut } from './laid-out.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
 import type { Hues } from './state-shape.tsx';
 
-type Drawings = Readonly<Record<string, Drawing>>;
-
 export interface ChartViewProps extends ChartRowsProps {
   readonly hues?: Hues;
+  /** Where they were laid out elsewhere: the page itself does not try. */
+  readonly laidOut?: LaidOut | undefined;
 }
 
 /** The chart as a picture, or in rows where there is none or somebody prefers that. */
-export function ChartView({ hues, ...props }: ChartViewProps) {
+export function ChartView({ hues, laidOut, ...props }: ChartViewProps) {
   const { charts } = props;
   const [made, setMade] = useState<Made | null>(null);
   const [rows, setRows] = useState(false);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
-  const ready = baked ?? (made?.charts === charts ? made.drawings : null);
-  const problem = made?.charts === charts ? made.problem : null;
+  const given = laidOut ?? (made?.charts === charts ? made : null);
+  const ready = baked ?? given?.drawings ?? null;
+  const problem = given?.problem ?? null;
 
   useEffect(() => {
-    if (ready !== null) return;
+    if (ready !== null || laidOut !== undefined) return;
     let isWanted = true;
-    const set = (done: Omit<Made, 'charts'>): void => {
+    const set = (done: LaidOut): void => {
       if (isWanted) setMade({ charts, ...done });
     };
     layoutOf(charts).then(
-      (laidOut) => set({ drawings: laidOut, problem: null }),
+      (drawings) => set({ drawings, problem: null }),
       (error: Error) => set({ drawings: null, problem: error.message }),
     );
     return () => {
       isWanted = false;
     };
-  }, [charts, ready]);
+  }, [charts, ready, laidOut]);
 
   const inRows = rows || ready === null;
   return (
@@ -63,8 +64,6 @@ export function ChartView({ hues, ...props }: ChartViewProps) {
   );
 }
 
-interface Made {
+interface Made extends LaidOut {
   readonly charts: RunCharts;
-  readonly drawings: Drawings | null;
-  readonly problem: string | null;
 }

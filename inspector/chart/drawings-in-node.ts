@@ -1,11 +1,25 @@
-import { createRequire } from 'node:module';
+import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import { tooLarge } from './chart-limits.ts';
 import type { Drawing } from './drawing.ts';
 import { drawAll } from './drawings-of.ts';
+import type { LaidOut } from './laid-out.ts';
+
+const Elk = bundled.default as unknown as new () => ELK;
 
 /** The same layout as the page's, for a build or a command: by the id of the chart. */
 export function drawingsOf(charts: RunCharts): Promise<Record<string, Drawing>> {
-  const Elk = createRequire(import.meta.url)('elkjs/lib/elk.bundled.js') as new () => ELK;
   return drawAll(charts, new Elk());
+}
+
+/** The same for charts of anybody: those that are too large are left out. Where they cannot be laid out, why. */
+export async function layOut({ charts, invoked }: RunCharts): Promise<LaidOut> {
+  const drawn = charts.filter((chart) => tooLarge({ charts: [chart], invoked }) === null);
+  try {
+    return { drawings: await drawingsOf({ charts: drawn, invoked }), problem: tooLarge({ charts, invoked }) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { drawings: null, problem: `The chart could not be laid out: ${why}` };
+  }
 }

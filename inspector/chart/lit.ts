@@ -54,12 +54,14 @@ export function litOf(scene: Scene, lighting: Lighting): Lit {
     const taken = live.has(line.chart) ? ownOf(marks.taken, chart.chartId) : undefined;
     const isInside = (end: number | null): boolean => end !== null && hidden.has(end);
     const isShut = line.chip !== null && line.source !== null && collapsed.has(line.source);
+    const isTaken = taken !== undefined && line.transitions.some((transition) => taken.has(transition));
+    const isNever = (transition: number): boolean => lighting.neverTaken.has(transitionKey(chart.chartId, transition));
+    const isMarked = lighting.neverTaken.size > 0;
     return classes({
-      taken: taken !== undefined && line.transitions.some((transition) => taken.has(transition)),
+      taken: isTaken,
       last: number === last.line,
-      never:
-        lighting.neverTaken.size > 0 &&
-        line.transitions.every((transition) => lighting.neverTaken.has(transitionKey(chart.chartId, transition))),
+      never: isMarked && line.transitions.every(isNever),
+      partly: isMarked && isTaken && line.transitions.some(isNever),
       hidden: isShut || (line.chip === null ? isInside(line.source) && isInside(line.target) : isInside(line.source)),
       chosen: lighting.isChosenLine(line, chart),
     });
@@ -67,8 +69,9 @@ export function litOf(scene: Scene, lighting: Lighting): Lit {
   return { states, lines, leaves, active, lastLine: last.line };
 }
 
-/** The charts that run, by number: the one on top, and those in states that the marks name. */
-function liveCharts(scene: Scene, { where }: Marks): ReadonlySet<number> {
+/** The charts that run, by number: the one on top, and those in states that the marks name; of whole runs, all. */
+function liveCharts(scene: Scene, { where, isSum = false }: Marks): ReadonlySet<number> {
+  if (isSum) return new Set(scene.charts.keys());
   const live = new Set<number>();
   for (const [number, { chartId, host }] of scene.charts.entries()) {
     if (host === null) {

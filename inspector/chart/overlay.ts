@@ -5,6 +5,8 @@ import { ownOf } from './own-of.ts';
 export interface HeatMark {
   readonly heat: number;
   readonly text: string;
+  /** How the state stands, for those who hear the chart; left out: whether it is active. */
+  readonly words?: string;
 }
 
 /** By chart, then by state: two charts may have a state of one name. */

@@ -1,7 +1,8 @@
+import { lineBox } from './chosen-place.ts';
 import type { Box } from './drawing.ts';
 import { type Lighting, type Lit, litOf } from './lit.ts';
 import { type HeatMark, heatMark } from './overlay.ts';
-import { hasInside, placeOf, type Scene, type SceneLine, type SceneState } from './scene.ts';
+import { hasInside, placeOf, type Scene, type SceneState } from './scene.ts';
 
 import { shownText } from './text-size.ts';
 
@@ -38,12 +39,13 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       const classes = lit.states[number] ?? '';
       const element = states[number];
       set(element, 'aria-current', lit.leaves.includes(number) ? 'step' : null);
-      if (lighting.overlay !== null || element?.lastElementChild?.textContent !== '')
-        paintHeat(element, heatMark(lighting.overlay, placeOf(scene, state)));
+      const mark = heatMark(lighting.overlay, placeOf(scene, state));
+      if (lighting.overlay !== null || element?.lastElementChild?.textContent !== '') paintHeat(element, mark);
+      if (mark?.words !== undefined || classes !== before[number])
+        set(element, 'aria-label', labelOf(state, mark?.words ?? (lit.active.has(number) ? 'active' : 'not active')));
       if (classes === before[number]) continue;
       set(element, 'class', bare[number] + classes);
       set(covers[number], 'class', `cover${classes}`);
-      set(element, 'aria-label', labelOf(state, lit.active.has(number)));
       set(element, 'aria-selected', String(classes.includes(' chosen')));
       if (hasInside(state)) set(element, 'aria-expanded', String(!lighting.collapsed.has(number)));
     }
@@ -63,10 +65,12 @@ function paintHeat(element: SVGElement | null | undefined, mark: HeatMark | null
   if (place != null && place.textContent !== text) place.textContent = text;
 }
 
-function labelOf({ drawn }: SceneState, isActive: boolean): string {
+/** What is seen of it comes first, in the order in which it is seen. */
+function labelOf({ drawn }: SceneState, stands: string): string {
+  const note = drawn.note === '' ? '' : `, ${drawn.note}`;
   const kind = drawn.type === 'atomic' || drawn.type === 'compound' ? '' : `, ${drawn.type}`;
   const description = drawn.description === '' ? '' : `: ${shownText(drawn.description, 300)}`;
-  return `${shownText(drawn.name, 80)}${kind}, ${isActive ? 'active' : 'not active'}${description}`;
+  return `${shownText(drawn.name, 80)}${note}, ${stands}${kind}${description}`;
 }
 
 /** A chip that was taken just now leads somewhere: the way there, as an arc from the chip to the state. */
@@ -74,7 +78,7 @@ function jumpPath(scene: Scene, { lastLine }: Lit): string {
   const line = lastLine === null ? undefined : scene.lines[lastLine];
   const target = line?.target == null ? undefined : scene.states[line.target];
   if (line === undefined || line.chip === null || target === undefined || line.source === line.target) return '';
-  const from = chipBox(scene, line);
+  const from = lineBox(scene, line);
   const start = { x: from.x + from.width, y: from.y + from.height / 2 };
   const end = nearest(target.box, start);
   const [across, down] = [end.x - start.x, end.y - start.y];
@@ -84,17 +88,6 @@ function jumpPath(scene: Scene, { lastLine }: Lit): string {
     `L${round(end.x - 20 * Math.cos(angle + turn))} ${round(end.y - 20 * Math.sin(angle + turn))}`;
   const tip = `M${round(end.x)} ${round(end.y)}`;
   return `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}${tip}${wing(0.45)}${tip}${wing(-0.45)}`;
-}
-
-function chipBox(scene: Scene, { chart, chip }: SceneLine): Box {
-  const { x = 0, y = 0, width = 0, height = 0 } = chip ?? {};
-  const { origin, fullScale } = scene.charts[chart] ?? { origin: { x: 0, y: 0 }, fullScale: 1 };
-  return {
-    x: origin.x + x * fullScale,
-    y: origin.y + y * fullScale,
-    width: width * fullScale,
-    height: height * fullScale,
-  };
 }
 
 function nearest({ x, y, width, height }: Box, from: { readonly x: number; readonly y: number }) {

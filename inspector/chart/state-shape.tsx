@@ -44,14 +44,14 @@ export function StateShape({ number, state, scene, hues }: ShapeProps) {
       )}
       <text class={isBox ? 'name title' : 'name'} x={drawn.x + 10} y={drawn.y + 6 + size / 2}>
         {shownText(drawn.name, NAME_LENGTH)}
-      </text>
+      </text>{' '}
       {drawn.note !== '' && (
         <text class="note" x={drawn.x + 10} y={drawn.y + 6 + size + 8}>
           {drawn.note}
         </text>
       )}
       {isBox && <ToggleShape x={drawn.x + drawn.width - 17} y={drawn.y + 17} />}
-      <circle class="here" cx={drawn.x + drawn.width} cy={drawn.y} r={isBox ? 9 : 7} />
+      <circle class="here" cx={drawn.x + drawn.width} cy={drawn.y} r={isBox ? 9 : 7} />{' '}
       <text class="heat" x={drawn.x + drawn.width - 8} y={drawn.y + drawn.height} />
     </g>
   );

@@ -6,6 +6,8 @@ export interface Place {
 
 /** What a run lights up in the charts at one moment: a fold of its journal, and all that changes while a cursor moves. */
 export interface Marks {
+  /** They are of whole runs together, not of a moment: a drawing is lit wherever it stands, and nothing is there to follow. */
+  readonly isSum?: boolean;
   /** By chart: the states that it is in, ancestors among them. A chart that does not run has no states here. */
   readonly active: Readonly<Record<string, ReadonlySet<string>>>;
   /**

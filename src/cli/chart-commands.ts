@@ -41,6 +41,7 @@ export function chartCommands(program: Command, finish: (code: number) => void):
     .argument('<runs...>', `each ${RUN}`)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print it as one JSON array')
+    .option('--html <file>', 'write a page with the charts coloured')
     .option('--min <percent>', 'exit 1 where a machine reaches less: 80, or of a kind guards=60; repeatable', threshold)
     .action(async (names, flags) => {
       const { coverageCommand } = await import('./coverage-command.ts');

@@ -1,19 +1,24 @@
+import { basename } from 'node:path';
 import { machinesByName } from '../diagram/machines.ts';
 import { entriesOf } from '../journal/entries-of.ts';
+import { writePage } from '../pages/write-page.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
-import { coverageText, percentOf } from '../testing/coverage/coverage-text.ts';
+import { coveragePage } from '../testing/coverage/coverage-page.ts';
+import { coverageText } from '../testing/coverage/coverage-text.ts';
+import { percentOf } from '../testing/coverage/kinds.ts';
 import { missedThresholds, type Thresholds } from '../testing/coverage/thresholds.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 
 export interface CoverageFlags extends JournalFlags {
   readonly json?: boolean;
+  readonly html?: string;
   readonly min?: Thresholds;
 }
 
 /** `postchain coverage`: what of our charts recorded runs brought about, of all that a journal tells of. */
 export async function coverageCommand(
   names: readonly string[],
-  { json = false, min = {}, ...flags }: CoverageFlags,
+  { json = false, html, min = {}, ...flags }: CoverageFlags,
 ): Promise<{ readonly text: string; readonly missed: readonly string[] }> {
   const collector = collectCoverage(Object.values(machinesByName));
   for (const name of names) {
@@ -21,8 +26,12 @@ export async function coverageCommand(
     collector.addJournal(await entriesOf(store.read(runId)));
   }
   const machines = collector.coverage().map((one) => ({ ...one, items: one.items.filter(({ isTold }) => isTold) }));
+  if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(names), machines }));
   const text = json
-    ? `${JSON.stringify(machines.map((one) => ({ ...one, percent: percentOf(one) })))}\n`
+    ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`
     : coverageText(machines);
   return { text, missed: missedThresholds(machines, min) };
 }
+
+const titleOf = ([first = '', ...others]: readonly string[]): string =>
+  others.length === 0 ? `Recorded run: ${basename(first)}` : `${others.length + 1} recorded runs`;

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsentChoice } from '../../machines/contracts/consent.ts';
-import { COVERAGE_TITLES } from '../testing/coverage/coverage-text.ts';
+import { TITLES } from '../testing/coverage/kinds.ts';
 import type { Thresholds } from '../testing/coverage/thresholds.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
@@ -29,9 +29,9 @@ export function positive(text: string): number {
 /** `80`: of all parts; `guards=60`: of those of a kind. May be given several times. */
 export function threshold(text: string, before: Thresholds = {}): Thresholds {
   const [, title = 'all', number = ''] = /^(?:(\w+)=)?(\d+(?:\.\d+)?)$/u.exec(text) ?? [];
-  const titles = [...COVERAGE_TITLES, 'all'];
-  if (number === '' || Number(number) > 100 || !titles.includes(title))
-    throw new InvalidArgumentError(`Wanted per cent, as 80 or guards=60; kinds are ${COVERAGE_TITLES.join(', ')}.`);
+  const kinds: readonly string[] = Object.values(TITLES);
+  if (number === '' || Number(number) > 100 || ![...kinds, 'all'].includes(title))
+    throw new InvalidArgumentError(`Wanted per cent, as 80 or guards=60; kinds are ${kinds.join(', ')}.`);
   return { ...before, [title]: Number(number) };
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { JournalStore } from '../journal/stores/journal-store.ts';
 import { having } from '../option-schemas.ts';
+import { builtFolder } from '../pages/built-folder.ts';
 import { refuse } from '../refusal.ts';
-import { builtPage } from './page-files.ts';
 
 export interface InspectionOptions {
   /** Whose runs can be opened beside those that are watched. */
@@ -36,5 +36,5 @@ export interface InspectionSettings {
 export function readOptions(options: InspectionOptions): InspectionSettings {
   const read = optionsSchema.safeParse(options);
   if (!read.success) throw refuse('inspectionServer', options, read.error, optionsSchema);
-  return { ...read.data, page: read.data.page ?? builtPage() };
+  return { ...read.data, page: read.data.page ?? builtFolder('inspector') };
 }

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { extname, join } from 'node:path';
 import { nothingHere, type Refusal } from './door.ts';
 
 export interface PageFile {
@@ -46,11 +45,4 @@ export function pageFiles(folder: string): PageFiles {
       }
     },
   };
-}
-
-/** Where the build puts the page: seen from `dist`, from the chunks in it, and from the sources. */
-export function builtPage(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const dist = { chunks: join(here, '..'), inspection: join(here, '..', '..', 'dist') }[basename(here)] ?? here;
-  return join(dist, 'inspector');
 }

@@ -20,7 +20,9 @@ export {
   collectCoverage,
   type MachineCoverage,
 } from './coverage/coverage.ts';
-export { coverageText, percentOf } from './coverage/coverage-text.ts';
+export { type CoveragePageOptions, coveragePage } from './coverage/coverage-page.ts';
+export { coverageText } from './coverage/coverage-text.ts';
+export { percentOf } from './coverage/kinds.ts';
 export { missedThresholds, type Thresholds } from './coverage/thresholds.ts';
 export { type ChartCoverageOptions, chartCoverage, reportCoverage } from './coverage/vitest-reporter.ts';
 export type { Beginning, Exploration, ExploredEdge, ExploredState } from './exploration/exploration.ts';

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
@@ -25,6 +26,9 @@ describe('the example of chart coverage in Vitest', () => {
     const { code, stdout } = await vitest();
     expect(stdout).toMatch(/^machine +states +transitions +guards +outcomes +delays +all\ndoor( +100\.0 %){6}$/mu);
     expect(code).toBe(0);
+    const page = await readFile('examples/chart-coverage/coverage/charts.html', 'utf8');
+    expect(page).toContain('"title":"Vitest, 1 test file"');
+    expect(page).toContain('"layout":{"drawings":{"door":');
   }, 60_000);
 
   it('fails the run where a threshold is missed, and says what is', async () => {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Redact } from '../../journal/journal-line.ts';
+import { pageData, pageWith } from '../../pages/page-template.ts';
 import { fidelityOf } from '../fidelity.ts';
 import { runCharts } from '../run-charts.ts';
 import { type ExportedRun, type InspectedRun, WIRE_VERSION } from '../wire.ts';
-import { pageWith } from './page-template.ts';
 import { redacted } from './redaction.ts';
 
 export interface ExportOptions {
@@ -31,10 +31,9 @@ export async function exportRun(
   const shown = redact ? redacted(entries, redact) : entries;
   const lines = shown.map((entry) => JSON.stringify(entry));
   const exported: ExportedRun = { version: WIRE_VERSION, run: runIn(shown), charts: runCharts(), lines };
-  // In a page of HTML, a text of a journal must not end the element that it stands in.
-  const data = JSON.stringify(exported).replaceAll('<', '\\u003c');
+  const data = pageData(exported);
   const checksum = createHash('sha256').update(data).digest('hex');
-  return { html: await pageWith(data, checksum), checksum };
+  return { html: await pageWith('run', data, checksum), checksum };
 }
 
 function runIn(entries: readonly JournalEntry[]): InspectedRun {

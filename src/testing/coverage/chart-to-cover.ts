@@ -50,7 +50,7 @@ export function chartToCover(machine: AnyStateMachine) {
   }
 
   return {
-    ...{ note, took },
+    ...{ chart, note, took },
     items: (): readonly CoveredItem[] =>
       coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),
     placeAt(state: string, eventType: string, index: number): number | null {

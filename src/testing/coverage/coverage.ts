@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { Chart } from '../../diagram/chart.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../properties/chart.ts';
 import { type ChartToCover, type CoveredItem, chartToCover } from './chart-to-cover.ts';
@@ -7,6 +8,7 @@ import { refusedIn } from './refused.ts';
 
 export interface MachineCoverage {
   readonly machine: string;
+  readonly chart: Chart;
   readonly items: readonly CoveredItem[];
 }
 
@@ -60,7 +62,7 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
     addExploration(exploration) {
       charts.get(exploration.machine.id)?.note(reachedItems(exploration));
     },
-    coverage: () => [...charts].map(([machine, { items }]) => ({ machine, items: items() })),
+    coverage: () => [...charts].map(([machine, { chart, items }]) => ({ machine, chart, items: items() })),
   };
 }
 

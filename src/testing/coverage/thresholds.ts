@@ -1,5 +1,5 @@
 import type { MachineCoverage } from './coverage.ts';
-import { type CoverageTitle, inPercent, kindOf, percentOf } from './coverage-text.ts';
+import { type CoverageTitle, inPercent, KINDS, percentOf, TITLES } from './kinds.ts';
 
 /** Per cent that each machine must reach: of all its parts, or of those of a kind. */
 export type Thresholds = Readonly<Partial<Record<CoverageTitle | 'all', number>>>;
@@ -8,7 +8,10 @@ export type Thresholds = Readonly<Partial<Record<CoverageTitle | 'all', number>>
 export function missedThresholds(machines: readonly MachineCoverage[], thresholds: Thresholds): readonly string[] {
   return machines.flatMap((one) =>
     Object.entries(thresholds).flatMap(([title, wanted]) => {
-      const percent = percentOf(one, title === 'all' ? undefined : kindOf(title as CoverageTitle));
+      const percent = percentOf(
+        one,
+        KINDS.find((kind) => TITLES[kind] === title),
+      );
       return percent >= wanted ? [] : [`${one.machine}: ${inPercent(percent)} of ${title}, wanted ${wanted} %`];
     }),
   );

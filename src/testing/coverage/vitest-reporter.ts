@@ -1,4 +1,7 @@
+import { resolve } from 'node:path';
+import { writePage } from '../../pages/write-page.ts';
 import type { CoverageCollector, MachineCoverage } from './coverage.ts';
+import { coveragePage } from './coverage-page.ts';
 import { coverageText } from './coverage-text.ts';
 import { mergedCoverage } from './merged-coverage.ts';
 import { missedThresholds, type Thresholds } from './thresholds.ts';
@@ -23,6 +26,8 @@ export function reportCoverage({ coverage }: CoverageCollector): (context: objec
 export interface ChartCoverageOptions {
   /** Per cent that each machine must reach, or the run fails. */
   readonly thresholds?: Thresholds;
+  /** Where the page with the charts coloured is written, from Vitest's root on; its folder is made. */
+  readonly html?: string;
 }
 
 /** What of Vitest's `TestModule` is used. */
@@ -32,18 +37,26 @@ interface ReportedModule {
 }
 
 /** A reporter of Vitest, of version 4.1 on, which tells how much of their charts all test files together brought about. */
-export function chartCoverage({ thresholds = {} }: ChartCoverageOptions = {}) {
+export function chartCoverage({ thresholds = {}, html }: ChartCoverageOptions = {}) {
+  let root = '.';
   return {
-    onTestRunEnd(modules: readonly ReportedModule[]): void {
+    onInit(vitest: { readonly config: { readonly root: string } }): void {
+      root = vitest.config.root;
+    },
+    async onTestRunEnd(modules: readonly ReportedModule[]): Promise<void> {
       const reported = modules.flatMap((module) => [module, ...module.children.allSuites()]).flatMap(coverageIn);
       const machines = mergedCoverage(reported);
       if (machines.length > 0) process.stdout.write(`\n${coverageText(machines)}\n`);
+      if (machines.length > 0 && html !== undefined)
+        await writePage(resolve(root, html), await coveragePage({ title: counted(modules.length), machines }));
       const missed = machines.length > 0 ? missedThresholds(machines, thresholds) : nothingFor(thresholds);
       for (const line of missed) process.stderr.write(`Chart coverage: ${line}\n`);
       if (missed.length > 0) process.exitCode = 1;
     },
   };
 }
+
+const counted = (files: number): string => `Vitest, ${files} test ${files === 1 ? 'file' : 'files'}`;
 
 const coverageIn = (task: { meta(): object }): readonly MachineCoverage[] =>
   ((task.meta() as Record<string, unknown>)[META] ?? []) as readonly MachineCoverage[];

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { cli } from '../../support/cli.ts';
@@ -111,6 +111,11 @@ describe('postchain coverage', () => {
     );
     expect(deciding).toMatchObject({ kind: 'state', name: 'postChain.cycling.yield.deciding' });
     expect(deciding.times % 2).toBe(0);
+    const page = join(folder, 'deep', 'coverage.html');
+    expect((await cli('coverage', journal, '--html', page)).stdout).toBe(stdout);
+    expect(readFileSync(page, 'utf8')).toContain('"title":"Recorded run: run.jsonl"');
+    expect(parsed[0].chart).toBeUndefined();
+    expect((await cli('coverage', journal, '--html', folder)).stderr).toMatch(/: it cannot be written \(EISDIR/u);
     const missed = await cli('coverage', journal, '--min', '20', '--min', 'guards=99.5');
     expect(missed.code).toBe(1);
     expect(missed.stderr).toMatch(/^postChain: \d+\.\d % of guards, wanted 99\.5 %\nattempt: /u);

@@ -1,0 +1,26 @@
+import { render } from 'preact';
+import '../shown/colors.css';
+import '../shown/basics.css';
+import '../shown/chosen-note.css';
+import './coverage.css';
+import { shortly, visible } from '../shown/text.ts';
+import { CoveragePage } from './coverage-page.tsx';
+import { readReport } from './read-report.ts';
+
+/** A file that was cut off may end before the place for the page: the body is there whatever is missing. */
+const root = document.getElementById('page') ?? document.body;
+
+try {
+  const report = readReport(document.getElementById('coverage')?.textContent ?? '');
+  document.title = `Chart coverage: ${shortly(report.title, 80)}`;
+  render(<CoveragePage report={report} />, root);
+} catch (error) {
+  render(
+    <main>
+      <p class="problem" role="alert">
+        {visible(error instanceof Error ? error.message : String(error))}
+      </p>
+    </main>,
+    root,
+  );
+}

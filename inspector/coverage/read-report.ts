@@ -1,0 +1,101 @@
+import type { Chart } from '../../src/diagram/chart.ts';
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { type CoverageReport, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
+import { KINDS } from '../../src/testing/coverage/kinds.ts';
+import { tooLarge } from '../chart/chart-limits.ts';
+import type { LaidOut } from '../chart/laid-out.ts';
+import { bakedDrawingsOf } from '../chart/layout.ts';
+import { ownOf } from '../chart/own-of.ts';
+import { isDrawings, isStateType } from './drawing-shape.ts';
+import { type Is, isCount, isFlag, isListOf, isNullOr, isOneOf, isRecordOf, isShape, isText } from './shape.ts';
+
+const AGAIN = 'the file was cut off or changed. Make it again.';
+
+export type CoveredMachine = CoverageReport['machines'][number];
+export type ShownItem = CoveredMachine['items'][number];
+
+/** What the page shows, found to be whole. */
+export interface ShownReport {
+  readonly title: string;
+  readonly charts: RunCharts;
+  readonly machines: readonly CoveredMachine[];
+  readonly laidOut: LaidOut;
+}
+
+/** Throws a sentence for the reader where it is no such report. */
+export function readReport(data: string): ShownReport {
+  const parts = parsed(data);
+  if (parts['version'] !== REPORT_VERSION)
+    throw new Error(
+      `This file is of version ${JSON.stringify(parts['version']) ?? 'none'}; this page reads version ${REPORT_VERSION}.`,
+    );
+  const title = part(parts, 'title', isText);
+  const charts = {
+    charts: part(parts, 'charts', isListOf(isChart)),
+    invoked: part(parts, 'invoked', isRecordOf(isText)),
+  };
+  return { title, charts, machines: part(parts, 'machines', isListOf(isMachine)), laidOut: layoutOf(parts, charts) };
+}
+
+function parsed(data: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new Error(`The coverage in this file cannot be read: ${AGAIN}`);
+}
+
+function part<Type>(parts: Readonly<Record<string, unknown>>, name: keyof CoverageReport, is: Is<Type>): Type {
+  const value = parts[name];
+  if (!is(value)) throw new Error(`The coverage in this file is not whole, its ${name} cannot be read: ${AGAIN}`);
+  return value;
+}
+
+/** Without a picture there are the rows: that is no reason to show nothing. */
+function layoutOf(parts: Readonly<Record<string, unknown>>, charts: RunCharts): LaidOut {
+  const baked = bakedDrawingsOf(charts);
+  if (baked !== null) return { drawings: baked, problem: null };
+  const { layout } = parts;
+  return isLayout(layout) ? layout : { drawings: null, problem: null };
+}
+
+/** What there is of a chart: the drawings where its own is among them, else why it has none. */
+export function layoutFor({ id }: Chart, { charts, laidOut }: ShownReport): LaidOut {
+  if (laidOut.drawings !== null && ownOf(laidOut.drawings, id) !== undefined) return laidOut;
+  const own = tooLarge({ ...charts, charts: charts.charts.filter((chart) => chart.id === id) });
+  return { drawings: null, problem: own ?? laidOut.problem ?? 'There is no drawing of this chart in this file.' };
+}
+
+const isLayout = isShape<LaidOut>({ drawings: isNullOr(isDrawings), problem: isNullOr(isText) });
+
+const isChart = isShape<Chart>({
+  id: isText,
+  states: isListOf(
+    isShape<Chart['states'][number]>({
+      id: isText,
+      name: isText,
+      parent: isNullOr(isText),
+      type: isStateType,
+      description: isText,
+      initial: isNullOr(isText),
+      invokes: isListOf(isText),
+    }),
+  ),
+  transitions: isListOf(
+    isShape<Chart['transitions'][number]>({
+      source: isText,
+      target: isListOf(isText),
+      event: isText,
+      guard: isNullOr(isText),
+      otherwise: isFlag,
+      actions: isListOf(isText),
+    }),
+  ),
+});
+
+const isMachine = isShape<CoveredMachine>({
+  machine: isText,
+  items: isListOf(isShape<ShownItem>({ key: isText, kind: isOneOf(...KINDS), name: isText, times: isCount })),
+});

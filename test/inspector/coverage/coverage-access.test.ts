@@ -1,0 +1,49 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { browserFor, settled } from '../page/page-rig.ts';
+import { tooWide } from '../page/too-wide.ts';
+import { complaintsIn } from '../rig/axe.ts';
+import { coverageFiles, foreignCoverage, machineButton, missingButtons, ownCoverage } from './coverage-rig.ts';
+
+const browser = await browserFor('whether the page of coverage can be used by everybody');
+const files = await coverageFiles(browser);
+const own = await ownCoverage();
+const machines = foreignCoverage();
+
+afterAll(async () => {
+  await browser?.close();
+  await files.close();
+});
+
+describe.skipIf(browser === null)('the page of coverage', () => {
+  it.each([
+    { theme: 'light', width: 1280 },
+    { theme: 'light', width: 700 },
+    { theme: 'dark', width: 1280 },
+    { theme: 'dark', width: 700 },
+  ] as const)(
+    'is without barriers, named and not too wide: $theme, $width px',
+    async (look) => {
+      const faults: string[] = [];
+      for (const [whose, all] of Object.entries({ own, foreign: machines })) {
+        const watched = await files.open(all, look);
+        const { page } = watched;
+        await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: look.theme });
+        const check = async (where: string, part = 'html'): Promise<void> => {
+          await settled(page);
+          for (const fault of await complaintsIn(page, part)) faults.push(`${whose}, ${where}: ${fault}`);
+          for (const fault of await page.evaluate(tooWide)) faults.push(`${whose}, ${where}: ${fault}`);
+        };
+        await check('at first', whose === 'own' ? '.coverage-header, .coverage-table, .missing' : 'html');
+        await missingButtons(page).last().click();
+        await check('with something chosen', '.missing, .chosen-note');
+        await machineButton(page, all[1]?.machine ?? '').click();
+        await check('another machine');
+        await page.getByRole('button', { name: 'Rows' }).click();
+        await check('in rows');
+        await watched.close();
+      }
+      expect(faults).toEqual([]);
+    },
+    60_000,
+  );
+});

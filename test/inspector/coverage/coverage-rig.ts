@@ -1,0 +1,93 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import type { Chart } from '../../../src/diagram/chart.ts';
+import { machinesByName } from '../../../src/diagram/machines.ts';
+import type { CoverageItem } from '../../../src/testing/anatomy/items.ts';
+import { collectCoverage, type MachineCoverage } from '../../../src/testing/coverage/coverage.ts';
+import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
+import { explore } from '../../../src/testing/exploration/explore.ts';
+import { foreign } from '../../src/testing/machines/all.ts';
+import { type Look, openWatched, type WatchedPage } from '../page/page-rig.ts';
+import { readmeRun } from '../page/page-runs.ts';
+
+/** Of our three charts, by the run of the README. */
+export async function ownCoverage(): Promise<readonly MachineCoverage[]> {
+  const { run } = readmeRun();
+  await run.answer;
+  const collector = collectCoverage(Object.values(machinesByName));
+  collector.addJournal(run.journal);
+  return collector.coverage();
+}
+
+/** Of machines of somebody else: one explored without an event that it knows, two that were never started. */
+export function foreignCoverage(): readonly MachineCoverage[] {
+  const { machine, outcomes, events } = foreign.checkout;
+  const collector = collectCoverage([machine, foreign.player.machine, foreign.fetching.machine]);
+  collector.addExploration(explore(machine, { outcomes, events: events.slice(0, 2) }));
+  return collector.coverage();
+}
+
+/** A chart of states that stand in a circle, in which nothing was brought about but the first. */
+export function circle(id: string, names: readonly string[]): MachineCoverage {
+  const root = { id, name: id, parent: null, type: 'compound', description: '', invokes: [] } as const;
+  const ids = names.map((name) => `${id}.${name}`);
+  const chart: Chart = {
+    id,
+    states: [
+      { ...root, initial: ids[0] ?? null },
+      ...names.map((name, place) => ({
+        ...root,
+        ...({ id: ids[place] ?? '', name, parent: id, type: 'atomic', description: name, initial: null } as const),
+      })),
+    ],
+    transitions: names.map((name, place) => ({
+      ...{ source: ids[place] ?? '', target: [ids[(place + 1) % ids.length] ?? ''], event: name, guard: name },
+      ...{ otherwise: false, actions: [name] },
+    })),
+  };
+  const items: Omit<CoverageItem, 'isTold'>[] = [
+    ...chart.states.map((state) => ({ key: `state ${state.id}`, kind: 'state', name: state.id }) as const),
+    ...names.map((name, place) => ({ key: `transition ${place}`, kind: 'transition', name }) as const),
+    ...names.map((name, place) => ({ key: `guard ${place} true`, kind: 'guard', name: `${name}: true` }) as const),
+    ...names.map(
+      (name, place) =>
+        ({ key: `outcome ${place} done`, kind: 'outcome', name: `${ids[place]}: ${name} done` }) as const,
+    ),
+  ];
+  return {
+    machine: id,
+    chart,
+    items: items.map((item, place) => ({ ...item, isTold: true, times: place < 2 ? 1 : 0 })),
+  };
+}
+
+/** Opens pages that are files, in a folder of their own. */
+export async function coverageFiles(browser: Browser | null) {
+  const folder = await mkdtemp(join(tmpdir(), 'postchain-coverage-'));
+  let files = 0;
+  const openHtml = async (html: string, look: Look = {}): Promise<WatchedPage & { readonly url: string }> => {
+    if (browser === null) throw new Error('no browser');
+    files += 1;
+    const path = join(folder, `${files}.html`);
+    await writeFile(path, html);
+    const url = pathToFileURL(path).href;
+    return { url, ...(await openWatched(browser, url, look)) };
+  };
+  return {
+    openHtml,
+    open: async (machines: readonly MachineCoverage[], look: Look = {}, title = 'One run') =>
+      openHtml(await coveragePage({ title, machines }), look),
+    close: () => rm(folder, { recursive: true }),
+  };
+}
+
+export const missingOf = ({ items }: MachineCoverage) => items.filter(({ times }) => times === 0);
+export const machineButton = (page: Page, name: string) =>
+  page.locator('.coverage-table').getByRole('button', { name, exact: true });
+export const missingButtons = (page: Page) => page.locator('.missing li button');
+/** The states of the chart as they are named for those who hear it. */
+export const heardStates = (page: Page): Promise<readonly string[]> =>
+  page.locator('[role=treeitem]').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? ''));

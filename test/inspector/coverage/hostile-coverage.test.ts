@@ -1,0 +1,152 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
+import { NAUGHTY } from '../page/naughty-texts.ts';
+import { browserFor } from '../page/page-rig.ts';
+import { tooWide } from '../page/too-wide.ts';
+import {
+  circle,
+  coverageFiles,
+  foreignCoverage,
+  machineButton,
+  missingButtons,
+  missingOf,
+  ownCoverage,
+} from './coverage-rig.ts';
+
+const browser = await browserFor('the page of coverage with hostile data');
+const files = await coverageFiles(browser);
+const own = await coveragePage({ title: 'One run', machines: await ownCoverage() });
+const foreign = await coveragePage({ title: 'One run', machines: foreignCoverage() });
+
+afterAll(async () => {
+  await browser?.close();
+  await files.close();
+});
+
+const data = /(?<=<script type="application\/json" id="coverage">)[^<]*/u;
+type Parts = Record<string, unknown>;
+
+/** The page with other data. */
+function changed(html: string, change: (parts: Parts) => unknown): string {
+  const parts = JSON.parse(data.exec(html)?.[0] ?? '') as Parts;
+  return html.replace(data, () => JSON.stringify(change(parts)).replaceAll('<', '\\u003c'));
+}
+
+describe.skipIf(browser === null)('the page of coverage, whatever it is given', () => {
+  it.each(Object.entries(NAUGHTY))('shows names of machines, states and guards as text: %s', async (_, texts) => {
+    const machines = texts.slice(0, 4).map((text) => circle(text, texts));
+    const watched = await files.open(machines, { width: 700 }, texts.join(' '));
+    const { page, requests, url } = watched;
+    await page.locator('.chart-picture, .chart-rows').first().waitFor();
+    for (const button of await missingButtons(page).all()) if (await button.isEnabled()) await button.click();
+    expect(await page.locator('.chosen-note').count()).toBe(1);
+    for (const button of await page.locator('.coverage-table button').all()) {
+      await button.focus();
+      await page.keyboard.press('Enter');
+      await page.locator('.chart-picture').waitFor();
+    }
+    expect(await page.evaluate(() => window.pwned)).toBeUndefined();
+    expect(await page.evaluate(tooWide)).toEqual([]);
+    expect(await page.locator('main a, main img, main iframe, main link, main meta, header style').count()).toBe(0);
+    expect(await page.locator('body').innerText()).not.toMatch(/[\p{Bidi_Control}]/u);
+    expect(requests).toEqual([url]);
+    await watched.close();
+  });
+
+  it('says in a sentence why it shows nothing', async () => {
+    const wrong: readonly (readonly [html: string, part: RegExp])[] = [
+      [own.slice(0, own.indexOf('id="coverage"') + 20_000), /cannot be read/u],
+      [own.slice(0, own.indexOf('<div id="page">')), /cannot be read/u],
+      [own.replace(data, ''), /cannot be read/u],
+      [own.replace(data, 'null'), /cannot be read/u],
+      [own.replace(data, '[1, 2]'), /of version none; this page reads version 1/u],
+      [
+        changed(own, (parts) => ({ ...parts, version: '2\u202e1' })),
+        /of version "2‹U\+202E›1"; this page reads version 1/u,
+      ],
+      [changed(own, ({ title: _, ...parts }) => parts), /its title cannot be read/u],
+      [changed(own, (parts) => ({ ...parts, charts: [{ id: 'a' }] })), /its charts cannot be read/u],
+      [changed(own, (parts) => ({ ...parts, invoked: { attempt: 7 } })), /its invoked cannot be read/u],
+      [
+        changed(own, (parts) => ({ ...parts, machines: [{ machine: 'a', items: [{ key: 'a', times: -1 }] }] })),
+        /its machines/u,
+      ],
+      [changed(own, (parts) => ({ ...parts, machines: { length: 3 } })), /its machines cannot be read/u],
+    ];
+    for (const [html, sentence] of wrong) {
+      const { page, close } = await files.openHtml(html);
+      expect(await page.getByRole('alert').textContent()).toMatch(sentence);
+      await close();
+    }
+  });
+
+  it('shows what there is where machines, charts and drawings do not fit together', async () => {
+    const odd: readonly ((parts: Parts) => unknown)[] = [
+      (parts) => ({ ...parts, machines: [] }),
+      (parts) => ({ ...parts, charts: [] }),
+      (parts) => ({ ...parts, machines: (parts['machines'] as object[]).flatMap((one) => [one, one]) }),
+      (parts) => ({
+        ...parts,
+        machines: (parts['machines'] as { items: object[] }[]).map((one) => ({
+          ...one,
+          items: one.items.map((item, place) => ({ ...item, key: `transition 9${place}`, times: place % 2 })),
+        })),
+      }),
+    ];
+    for (const change of odd) {
+      const { page, close } = await files.openHtml(changed(foreign, change));
+      await page.getByRole('heading', { name: 'Chart coverage' }).waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+      expect(((await page.locator('main').textContent()) ?? '').length).toBeGreaterThan(10);
+      await close();
+    }
+  });
+
+  it.each([
+    ['none', null],
+    ['no drawings', { drawings: { checkout: { chartId: 'checkout' } }, problem: null }],
+    [
+      'no numbers',
+      {
+        drawings: { checkout: { chartId: 'checkout', width: '9', height: null, chips: [], states: [], edges: [] } },
+        problem: null,
+      },
+    ],
+  ])('shows rows where the drawings in it are %s, and says so', async (_, layout) => {
+    const { page, close } = await files.openHtml(changed(foreign, (parts) => ({ ...parts, layout })));
+    await page.getByText('There is no drawing of this chart in this file.').waitFor();
+    expect(await page.locator('.chart-rows li').count()).toBe(6);
+    await close();
+  });
+
+  it('shows rows where a chart is too large for a picture, says why, and finds places in them', async () => {
+    const large = circle(
+      'large',
+      Array.from({ length: 600 }, (_, number) => `state${number}`),
+    );
+    const watched = await files.open([large, circle('small', ['one', 'two'])]);
+    const { page } = watched;
+    await page.getByText('The chart has 601 states; up to 400 are drawn as a picture.').waitFor();
+    expect(await page.locator('.chart-rows li').count()).toBe(600);
+    expect(await missingButtons(page).count()).toBeLessThan(missingOf(large).length);
+    await page.getByRole('button', { name: 'Show all 599' }).click();
+    await missingButtons(page).getByText('state580', { exact: true }).click();
+    const row = page.locator('.chart-rows li.chosen');
+    expect(await row.textContent()).toContain('state580');
+    expect(await row.evaluate((element) => element.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
+    await machineButton(page, 'small').click();
+    await page.getByRole('group', { name: 'Statechart small.' }).waitFor();
+    await watched.close();
+  });
+
+  it('shows many machines, and the table does not take the page from the chart', async () => {
+    const machines = Array.from({ length: 40 }, (_, number) => circle(`machine${number}`, ['one', 'two']));
+    const watched = await files.open(machines);
+    const { page } = watched;
+    await machineButton(page, 'machine39').click();
+    await page.getByRole('group', { name: 'Statechart machine39.' }).waitFor();
+    const { height } = (await page.locator('.coverage-chart').boundingBox()) ?? { height: 0 };
+    expect(height).toBeGreaterThan(350);
+    await watched.close();
+  });
+});

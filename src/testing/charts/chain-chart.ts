@@ -49,7 +49,10 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
     ...Object.fromEntries(PHASES.map((phase) => [`unsure, proposes ${phase}`, { ...unsure, proposedPhase: phase }])),
     ...(assessment !== null && {
       'the same again': { ...unsure, answer: assessment.answer, proposedPhase: 'yield' },
-      'the same, and the task is done': { ...unsure, answer: assessment.answer, confidence: 0.5, taskComplete: true },
+      'the same, and the task is done': {
+        ...{ ...unsure, answer: assessment.answer, proposedPhase: 'yield' },
+        ...{ confidence: 0.5, taskComplete: true },
+      },
     }),
   };
 }

@@ -12,6 +12,8 @@ export interface ExploredState<Snapshot = AnyMachineSnapshot> {
   readonly reachedBy: number | null;
   /** Steps from its beginning. */
   readonly depth: number;
+  /** Actors that have ended, or were stopped, in a state which goes on without them; by their ids. */
+  readonly ended: readonly string[];
 }
 
 /** What happened in a state, what the machine did then, and where that led. */

@@ -11,6 +11,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { chartOf } from '../../diagram/chart.ts';
 import { placeInWords } from '../anatomy/place-words.ts';
 import { type ToldMachine, toldMachine } from '../anatomy/told-machine.ts';
+import { canHappen, endedAfter } from './ended-actors.ts';
 import type { Beginning, Exploration, ExploredEdge, ExploredState } from './exploration.ts';
 import { explosion } from './explosion.ts';
 import { withHeldActors } from './held-actors.ts';
@@ -40,6 +41,9 @@ export interface ExploreOptions<Machine extends AnyStateMachine> {
 }
 
 const DEFAULT_LIMIT = 10_000;
+
+/** How a state was reached. */
+type From = Pick<ExploredState, 'reachedBy' | 'depth' | 'ended'>;
 
 /**
  * All that can happen to a machine: its reachable abstract states and the edges between them, breadth first, by pure steps; `always` and
@@ -72,14 +76,14 @@ export function explore<Machine extends AnyStateMachine>(
   const edgesFrom: ExploredEdge[][] = [];
   const known = new Map<string, number>();
 
-  function reach(snapshot: AnyMachineSnapshot, reachedBy: number | null, depth: number, start: string): number {
-    const key = `${start} ${keyOf(snapshot)}`;
+  function reach(snapshot: AnyMachineSnapshot, start: string, from: From): number {
+    const key = `${start} ${from.ended.join()} ${keyOf(snapshot)}`;
     const there = known.get(key);
     if (there !== undefined) return there;
     const id = states.length;
     if (id >= limit) throw explosion(machine.id, states, limit, options.abstraction !== undefined);
     known.set(key, id);
-    states.push({ id, value: snapshot.value, snapshot, reachedBy, depth });
+    states.push({ id, value: snapshot.value, snapshot, ...from });
     edgesFrom.push([]);
     starts.push(start);
     return id;
@@ -88,12 +92,17 @@ export function explore<Machine extends AnyStateMachine>(
   const starts: string[] = [];
   for (const [name, input] of Object.entries(inputs)) {
     const snapshot = step.begin(input, name);
-    beginnings.push({ name, input, ...told.told(), state: reach(snapshot, null, 0, name) });
+    beginnings.push({
+      name,
+      input,
+      ...told.told(),
+      state: reach(snapshot, name, { reachedBy: null, depth: 0, ended: [] }),
+    });
   }
   // States are found in the order of their distance, so the list is its own queue.
   let isWhole = true;
   for (const state of states) {
-    const all = occurrences(state.snapshot);
+    const all = occurrences(state.snapshot).filter(canHappen(state.ended));
     if (state.depth >= depth) {
       isWhole &&= all.length === 0;
       continue;
@@ -102,7 +111,8 @@ export function explore<Machine extends AnyStateMachine>(
       const next = step.after(state.snapshot, occurrence);
       const id = edges.length;
       const did = told.told();
-      const to = reach(next, id, state.depth + 1, starts[state.id] ?? '');
+      const ended = endedAfter(state.snapshot, state.ended, occurrence, next);
+      const to = reach(next, starts[state.id] ?? '', { reachedBy: id, depth: state.depth + 1, ended });
       const edge = { id, from: state.id, to, occurrence, ...did };
       edges.push(edge);
       edgesFrom[state.id]?.push(edge);

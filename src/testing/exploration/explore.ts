@@ -17,6 +17,7 @@ import { explosion } from './explosion.ts';
 import { withHeldActors } from './held-actors.ts';
 import { type Occurrence, type Outcomes, occurrencesOf } from './occurrence.ts';
 import { pureSteps } from './pure-steps.ts';
+import { keysBy } from './state-keys.ts';
 
 export interface ExploreOptions<Machine extends AnyStateMachine> {
   /** What each invoked actor may come to, by its name. */
@@ -119,7 +120,7 @@ export function explore<Machine extends AnyStateMachine>(
     }
   }
   // What is known here of any snapshot is known to the caller of this machine's.
-  return { machine, actors, chart, beginnings, states, edges, edgesFrom, isWhole } as unknown as Exploration<
+  return { machine, actors, chart, beginnings, states, edges, edgesFrom, isWhole, keyOf } as unknown as Exploration<
     Machine,
     SnapshotFrom<Machine>
   >;
@@ -158,21 +159,4 @@ function stepsOf(told: ToldMachine<AnyStateMachine>, machine: AnyStateMachine) {
 function started(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
   if (snapshot.status === 'error') throw snapshot.error;
   return snapshot;
-}
-
-function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined) {
-  return (snapshot: AnyMachineSnapshot): string => {
-    const { value, status } = snapshot;
-    const rest =
-      abstraction === undefined ? { context: snapshot.context, output: snapshot.output } : abstraction(snapshot);
-    try {
-      return JSON.stringify([value, status, rest]) ?? '';
-    } catch (cause) {
-      throw new PostChainError(
-        'exploration_failed',
-        `What makes a difference in ${JSON.stringify(value)} is no JSON (${cause instanceof Error ? cause.message.split('\n')[0] : String(cause)}): give an abstraction that is.`,
-        { cause },
-      );
-    }
-  };
 }

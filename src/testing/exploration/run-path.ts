@@ -7,6 +7,7 @@ import type { Exploration } from './exploration.ts';
 import { withHeldActors } from './held-actors.ts';
 import { brokenInvariant, type Invariants } from './invariants.ts';
 import { type Path, pathThrough } from './paths.ts';
+import { differenceOf } from './state-keys.ts';
 
 export interface RunPathOptions {
   readonly invariants?: Invariants;
@@ -14,8 +15,9 @@ export interface RunPathOptions {
 
 /**
  * Runs a path for real: an actor is started, its invoked actors end as the path says, delays pass by a clock that is simulated. At every
- * step it must stand where the exploration has it, every guard must have said what it said there, and the invariants must hold. Throws
- * `path_failed`, with the shortest path that fails in the same way, what was expected and what there was.
+ * step it must stand where the exploration has it, every guard must have said what it said there, what makes a difference in its context
+ * must be the same, and the invariants must hold. Throws `path_failed`, with the shortest path that fails in the same way, what was
+ * expected and what there was.
  */
 export function runPath(exploration: Exploration, path: Path, options: RunPathOptions = {}): void {
   const failed = failureOf(exploration, path, options);
@@ -87,6 +89,9 @@ function wrongAt(
   if (guard !== null) return guard;
   if (wanted.taken.join() !== got.taken.join())
     return `It took ${placesInWords(exploration, got.taken)}, wanted ${placesInWords(exploration, wanted.taken)}`;
+  const other = expected && differenceOf(exploration.keyOf(snapshot), exploration.keyOf(expected.snapshot));
+  if (other != null)
+    return `An action goes by more than its context and its event, or an abstraction leaves out what decides: in ${here}, ${other}`;
   return brokenInvariant(invariants, snapshot);
 }
 

@@ -12,6 +12,8 @@ export interface ExploredState<Snapshot = AnyMachineSnapshot> {
   readonly reachedBy: number | null;
   /** Steps from its beginning. */
   readonly depth: number;
+  /** Actors that have ended, or were stopped, in a state which goes on without them; by their ids. */
+  readonly ended: readonly string[];
 }
 
 /** What happened in a state, what the machine did then, and where that led. */
@@ -40,6 +42,8 @@ export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, 
   readonly edges: readonly ExploredEdge[];
   /** Nothing was left out for being too far from its beginning. */
   readonly isWhole: boolean;
+  /** What makes a difference in a snapshot, as text: those with the same, and the same actors that ended, are one state. */
+  keyOf(snapshot: AnyMachineSnapshot): string;
   /** Edges out of each state, by its id. */
   readonly edgesFrom: readonly (readonly ExploredEdge[])[];
 }

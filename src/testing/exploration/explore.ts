@@ -11,11 +11,13 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { chartOf } from '../../diagram/chart.ts';
 import { placeInWords } from '../anatomy/place-words.ts';
 import { type ToldMachine, toldMachine } from '../anatomy/told-machine.ts';
+import { canHappen, endedAfter } from './ended-actors.ts';
 import type { Beginning, Exploration, ExploredEdge, ExploredState } from './exploration.ts';
 import { explosion } from './explosion.ts';
 import { withHeldActors } from './held-actors.ts';
 import { type Occurrence, type Outcomes, occurrencesOf } from './occurrence.ts';
 import { pureSteps } from './pure-steps.ts';
+import { keysBy } from './state-keys.ts';
 
 export interface ExploreOptions<Machine extends AnyStateMachine> {
   /** What each invoked actor may come to, by its name. */
@@ -40,6 +42,9 @@ export interface ExploreOptions<Machine extends AnyStateMachine> {
 }
 
 const DEFAULT_LIMIT = 10_000;
+
+/** How a state was reached. */
+type From = Pick<ExploredState, 'reachedBy' | 'depth' | 'ended'>;
 
 /**
  * All that can happen to a machine: its reachable abstract states and the edges between them, breadth first, by pure steps; `always` and
@@ -72,14 +77,14 @@ export function explore<Machine extends AnyStateMachine>(
   const edgesFrom: ExploredEdge[][] = [];
   const known = new Map<string, number>();
 
-  function reach(snapshot: AnyMachineSnapshot, reachedBy: number | null, depth: number, start: string): number {
-    const key = `${start} ${keyOf(snapshot)}`;
+  function reach(snapshot: AnyMachineSnapshot, start: string, from: From): number {
+    const key = `${start} ${from.ended.join()} ${keyOf(snapshot)}`;
     const there = known.get(key);
     if (there !== undefined) return there;
     const id = states.length;
     if (id >= limit) throw explosion(machine.id, states, limit, options.abstraction !== undefined);
     known.set(key, id);
-    states.push({ id, value: snapshot.value, snapshot, reachedBy, depth });
+    states.push({ id, value: snapshot.value, snapshot, ...from });
     edgesFrom.push([]);
     starts.push(start);
     return id;
@@ -88,12 +93,17 @@ export function explore<Machine extends AnyStateMachine>(
   const starts: string[] = [];
   for (const [name, input] of Object.entries(inputs)) {
     const snapshot = step.begin(input, name);
-    beginnings.push({ name, input, ...told.told(), state: reach(snapshot, null, 0, name) });
+    beginnings.push({
+      name,
+      input,
+      ...told.told(),
+      state: reach(snapshot, name, { reachedBy: null, depth: 0, ended: [] }),
+    });
   }
   // States are found in the order of their distance, so the list is its own queue.
   let isWhole = true;
   for (const state of states) {
-    const all = occurrences(state.snapshot);
+    const all = occurrences(state.snapshot).filter(canHappen(state.ended));
     if (state.depth >= depth) {
       isWhole &&= all.length === 0;
       continue;
@@ -102,14 +112,15 @@ export function explore<Machine extends AnyStateMachine>(
       const next = step.after(state.snapshot, occurrence);
       const id = edges.length;
       const did = told.told();
-      const to = reach(next, id, state.depth + 1, starts[state.id] ?? '');
+      const ended = endedAfter(state.snapshot, state.ended, occurrence, next);
+      const to = reach(next, starts[state.id] ?? '', { reachedBy: id, depth: state.depth + 1, ended });
       const edge = { id, from: state.id, to, occurrence, ...did };
       edges.push(edge);
       edgesFrom[state.id]?.push(edge);
     }
   }
   // What is known here of any snapshot is known to the caller of this machine's.
-  return { machine, actors, chart, beginnings, states, edges, edgesFrom, isWhole } as unknown as Exploration<
+  return { machine, actors, chart, beginnings, states, edges, edgesFrom, isWhole, keyOf } as unknown as Exploration<
     Machine,
     SnapshotFrom<Machine>
   >;
@@ -148,21 +159,4 @@ function stepsOf(told: ToldMachine<AnyStateMachine>, machine: AnyStateMachine) {
 function started(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
   if (snapshot.status === 'error') throw snapshot.error;
   return snapshot;
-}
-
-function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined) {
-  return (snapshot: AnyMachineSnapshot): string => {
-    const { value, status } = snapshot;
-    const rest =
-      abstraction === undefined ? { context: snapshot.context, output: snapshot.output } : abstraction(snapshot);
-    try {
-      return JSON.stringify([value, status, rest]) ?? '';
-    } catch (cause) {
-      throw new PostChainError(
-        'exploration_failed',
-        `What makes a difference in ${JSON.stringify(value)} is no JSON (${cause instanceof Error ? cause.message.split('\n')[0] : String(cause)}): give an abstraction that is.`,
-        { cause },
-      );
-    }
-  };
 }

@@ -30,7 +30,7 @@ export type Outcomes = Readonly<Record<string, OutcomesOf>>;
 
 export type SentEvents = readonly EventObject[] | ((snapshot: AnyMachineSnapshot) => readonly EventObject[]);
 
-/** What can happen to a machine, by where it stands. Throws `invalid_option` for outcomes that are of no actor, or are missing for one. */
+/** What can happen to a machine, by where it stands, as long as none of its actors has ended. Throws `invalid_option` for outcomes that are of no actor, or are missing for one. */
 export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, events: SentEvents) {
   requireKnown(machine, outcomes);
   const always = typeof events === 'function' ? null : events.map(ofEvent);

@@ -1,12 +1,13 @@
-import { type AnyActorRef, type AnyMachineSnapshot, createActor, SimulatedClock } from 'xstate';
+import { type AnyActorRef, type AnyMachineSnapshot, type AnyStateMachine, createActor, SimulatedClock } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { placeInWords } from '../anatomy/place-words.ts';
-import { type StepTold, toldMachine, type Verdict } from '../anatomy/told-machine.ts';
+import { type StepTold, type ToldMachine, toldMachine, type Verdict } from '../anatomy/told-machine.ts';
 import { bringAbout } from './bring-about.ts';
 import type { Exploration } from './exploration.ts';
 import { withHeldActors } from './held-actors.ts';
 import { brokenInvariant, type Invariants } from './invariants.ts';
 import { type Path, pathThrough } from './paths.ts';
+import { differenceOf } from './state-keys.ts';
 
 export interface RunPathOptions {
   readonly invariants?: Invariants;
@@ -14,8 +15,9 @@ export interface RunPathOptions {
 
 /**
  * Runs a path for real: an actor is started, its invoked actors end as the path says, delays pass by a clock that is simulated. At every
- * step it must stand where the exploration has it, every guard must have said what it said there, and the invariants must hold. Throws
- * `path_failed`, with the shortest path that fails in the same way, what was expected and what there was.
+ * step it must stand where the exploration has it, every guard must have said what it said there, what makes a difference in its context
+ * must be the same, and the invariants must hold. Throws `path_failed`, with the shortest path that fails in the same way, what was
+ * expected and what there was.
  */
 export function runPath(exploration: Exploration, path: Path, options: RunPathOptions = {}): void {
   const failed = failureOf(exploration, path, options);
@@ -34,8 +36,7 @@ interface Failed {
 }
 
 function failureOf(exploration: Exploration, path: Path, { invariants = {} }: RunPathOptions): Failed | null {
-  const { machine, actors } = exploration;
-  const told = toldMachine(withHeldActors(machine, actors));
+  const told = toldOf(exploration);
   const actor = createActor(told.machine, {
     input: path.beginning.input,
     clock: new SimulatedClock(),
@@ -60,6 +61,18 @@ function failureOf(exploration: Exploration, path: Path, { invariants = {} }: Ru
   }
 }
 
+/** A copy takes as long to make as a few steps: it is made once for all paths of an exploration. */
+const copies = new WeakMap<Exploration, ToldMachine<AnyStateMachine>>();
+
+function toldOf(exploration: Exploration): ToldMachine<AnyStateMachine> {
+  const { machine, actors } = exploration;
+  const told = copies.get(exploration) ?? toldMachine(withHeldActors(machine, actors));
+  copies.set(exploration, told);
+  // A path that failed may have left something untold.
+  told.told();
+  return told;
+}
+
 function wrongAt(
   exploration: Exploration,
   wanted: StepTold,
@@ -76,6 +89,9 @@ function wrongAt(
   if (guard !== null) return guard;
   if (wanted.taken.join() !== got.taken.join())
     return `It took ${placesInWords(exploration, got.taken)}, wanted ${placesInWords(exploration, wanted.taken)}`;
+  const other = expected && differenceOf(exploration.keyOf(snapshot), exploration.keyOf(expected.snapshot));
+  if (other != null)
+    return `An action goes by more than its context and its event, or an abstraction leaves out what decides: in ${here}, ${other}`;
   return brokenInvariant(invariants, snapshot);
 }
 

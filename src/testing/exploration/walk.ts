@@ -1,6 +1,6 @@
 import { type AnyMachineSnapshot, type AnyStateMachine, createActor, type EventObject, SimulatedClock } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { bringAbout } from './bring-about.ts';
+import { bringAbout, missingFor } from './bring-about.ts';
 import type { ExploreOptions } from './explore.ts';
 import { withHeldActors } from './held-actors.ts';
 import { brokenInvariant, type Invariants } from './invariants.ts';
@@ -53,7 +53,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
     },
     names,
     step(choice) {
-      const all = occurrences(snapshot());
+      const all = occurrences(snapshot()).filter((one) => missingFor(actor, one) === null);
       const occurrence = all[choice % Math.max(1, all.length)];
       if (occurrence === undefined) return;
       names.push(occurrence.name);

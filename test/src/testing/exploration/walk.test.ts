@@ -43,3 +43,11 @@ it('shrinks to the shortest walk that breaks something, and tells it', () => {
     /The invariant "nothing is paid" does not hold in "paying", after its beginning → item\.added .* → checkout\.started\.$/u,
   );
 });
+
+it('takes only steps that can be: an actor that has ended, or was stopped, says nothing more', () => {
+  const { machine, outcomes, events } = foreign.profile;
+  const walk = startWalk(machine, { outcomes, events });
+  for (const choice of [0, 3, 0, 0]) walk.step(choice);
+  expect(walk.names).toEqual(['load: done', 'mute', 'reload', 'load: done']);
+  walk.stop();
+});

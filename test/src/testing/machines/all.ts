@@ -2,6 +2,7 @@ import { done, fails, sends } from '../../../../src/testing/exploration/outcome.
 import { checkout } from './checkout.ts';
 import { fetching } from './fetching.ts';
 import { player } from './player.ts';
+import { profile } from './profile.ts';
 
 /** Machines of the patterns that XState's own documentation shows, written anew, each with all that can happen to it. */
 export const foreign = {
@@ -15,6 +16,11 @@ export const foreign = {
     machine: player,
     outcomes: { tick: [sends({ type: 'ended' }), fails()] },
     events: ['play', 'pause', 'louder', 'softer', 'mute'].map((type) => ({ type })),
+  },
+  profile: {
+    machine: profile,
+    outcomes: { load: [done('Ada'), fails()], hear: [sends({ type: 'changed' }), fails()] },
+    events: [{ type: 'reload' }, { type: 'mute' }, { type: 'leave' }],
   },
   checkout: {
     machine: checkout,

@@ -138,7 +138,13 @@ export const chainChart = {
   },
   events: (snapshot) =>
     snapshot.matches({ cycling: { yield: 'awaitingDirection' } })
-      ? [...SAID, ...PHASES.map((phase) => ({ type: 'run.directed' as const, phase }))]
+      ? [
+          ...SAID,
+          ...PHASES.filter((phase) => phase !== 'experience').map((phase) => ({
+            type: 'run.directed' as const,
+            phase,
+          })),
+        ]
       : SAID,
   actors: { action: loopUnderWay },
   abstraction: whatDecides,

@@ -1,6 +1,6 @@
-import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import type { Chart } from '../../diagram/chart.ts';
-import type { StepTold } from '../anatomy/told-machine.ts';
+import type { StepTold, ToldMachine } from '../anatomy/told-machine.ts';
 import type { Occurrence } from './occurrence.ts';
 
 /** An abstract state: all concrete ones with the same abstraction, of which the first that was reached is kept. */
@@ -34,8 +34,8 @@ export interface Beginning extends StepTold {
 /** The reachable abstract states of a machine, and the edges between them, in the order of their distance. */
 export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, Snapshot = AnyMachineSnapshot> {
   readonly machine: Machine;
-  /** In place of actors that do nothing. */
-  readonly actors: Readonly<Record<string, AnyActorLogic>>;
+  /** The copy that was explored: its actors do nothing, but for those that have a stand-in, and it tells what it does. */
+  readonly told: ToldMachine<AnyStateMachine>;
   readonly chart: Chart;
   readonly beginnings: readonly Beginning[];
   readonly states: readonly ExploredState<Snapshot>[];

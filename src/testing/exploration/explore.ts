@@ -120,7 +120,7 @@ export function explore<Machine extends AnyStateMachine>(
     }
   }
   // What is known here of any snapshot is known to the caller of this machine's.
-  return { machine, actors, chart, beginnings, states, edges, edgesFrom, isWhole, keyOf } as unknown as Exploration<
+  return { machine, told, chart, beginnings, states, edges, edgesFrom, isWhole, keyOf } as unknown as Exploration<
     Machine,
     SnapshotFrom<Machine>
   >;

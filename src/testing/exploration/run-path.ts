@@ -1,10 +1,9 @@
-import { type AnyActorRef, type AnyMachineSnapshot, type AnyStateMachine, createActor, SimulatedClock } from 'xstate';
+import { type AnyActorRef, type AnyMachineSnapshot, createActor, SimulatedClock } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { placeInWords } from '../anatomy/place-words.ts';
-import { type StepTold, type ToldMachine, toldMachine, type Verdict } from '../anatomy/told-machine.ts';
+import type { StepTold, Verdict } from '../anatomy/told-machine.ts';
 import { bringAbout } from './bring-about.ts';
 import type { Exploration } from './exploration.ts';
-import { withHeldActors } from './held-actors.ts';
 import { brokenInvariant, type Invariants } from './invariants.ts';
 import { type Path, pathThrough } from './paths.ts';
 import { differenceOf } from './state-keys.ts';
@@ -36,7 +35,9 @@ interface Failed {
 }
 
 function failureOf(exploration: Exploration, path: Path, { invariants = {} }: RunPathOptions): Failed | null {
-  const told = toldOf(exploration);
+  const { told } = exploration;
+  // A path that failed may have left something untold.
+  told.told();
   const actor = createActor(told.machine, {
     input: path.beginning.input,
     clock: new SimulatedClock(),
@@ -59,18 +60,6 @@ function failureOf(exploration: Exploration, path: Path, { invariants = {} }: Ru
   } finally {
     actor.stop();
   }
-}
-
-/** A copy takes as long to make as a few steps: it is made once for all paths of an exploration. */
-const copies = new WeakMap<Exploration, ToldMachine<AnyStateMachine>>();
-
-function toldOf(exploration: Exploration): ToldMachine<AnyStateMachine> {
-  const { machine, actors } = exploration;
-  const told = copies.get(exploration) ?? toldMachine(withHeldActors(machine, actors));
-  copies.set(exploration, told);
-  // A path that failed may have left something untold.
-  told.told();
-  return told;
 }
 
 function wrongAt(

@@ -41,7 +41,7 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
         cycleLimitReached: ({ context: { recursion, limits } }: Args) => recursion.completedCycles > limits.maxCycles,
       },
     }),
-    /^yield\.assessing, attempt: .* wanted writing \[Y2\], after a question → run\.directed/u,
+    /^yield\.assessing, attempt: sure of it → writing, and what must be so is not; wanted .* \[Y2\], after a question → (?:[^→]* → ){6}attempt: unsure, proposes yield → attempt: sure of it$/u,
   ],
   [
     'a phase that failed is tried again for ever',
@@ -55,13 +55,13 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
     chainMachine.provide({
       guards: { confidenceReached: ({ context }: Args) => (context.assessment?.confidence ?? 0) > 0.1 },
     }),
-    /^yield\.assessing, attempt: unsure, .* → writing; wanted .* \[Y3\], after a question → /u,
+    /^yield\.assessing, attempt: the task is done → writing, and what must be so is not; wanted writing \[Y1, Y2\], after a question → /u,
   ],
   [
     'nobody is asked for consent',
     small,
     chainMachine.provide({ guards: { consentNeeded: () => false } }),
-    /^understanding\.measuring, measureContext: .* → action; wanted .* \[U10\], after a long history → measureContext: /u,
+    /^understanding\.measuring, measureContext: .* → action; wanted .* \[U10.*\], after a long history → recallSession: done → measureContext: /u,
   ],
   [
     'a source that limits its rate is not waited for',

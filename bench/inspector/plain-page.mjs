@@ -3,6 +3,9 @@ import { createServer } from 'node:net';
 import WebSocket from 'ws';
 import { noteWhatIsShown } from './page.mjs';
 
+/** A recording is there within seconds. */
+const MOST_MS = 60_000;
+
 /** A port that nobody has. */
 export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -52,10 +55,28 @@ export async function plainPage(port) {
     goTo: (url) => ask('Page.navigate', { url }),
     /** Milliseconds since the epoch at which it stood at an entry. @param {number} entry @returns {Promise<number>} */
     async stoodAt(entry) {
-      for (;;) {
-        const [shown, at] = (await evaluated('window.seen?.positions.at(-1)')) ?? [-1, 0];
-        if (shown >= entry) return at;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      let last = -1;
+      /** @type {NodeJS.Timeout | undefined} */
+      let timer;
+      /** @type {Promise<never>} */
+      const tooLate = new Promise((_, reject) => {
+        timer = setTimeout(() => {
+          const where = last < 0 ? 'The page showed no entry' : `The page stood at entry ${last}`;
+          reject(
+            new Error(`${where} after ${MOST_MS / 1_000} s, wanted ${entry}: look whether it opens in a browser.`),
+          );
+        }, MOST_MS);
+      });
+      try {
+        for (;;) {
+          const seen = await Promise.race([evaluated('window.seen?.positions.at(-1)'), tooLate]);
+          const [shown, at] = seen ?? [-1, 0];
+          if (shown >= entry) return at;
+          last = shown;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      } finally {
+        clearTimeout(timer);
       }
     },
     async close() {

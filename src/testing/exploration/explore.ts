@@ -26,7 +26,10 @@ export interface ExploreOptions<Machine extends AnyStateMachine> {
   readonly events?:
     | readonly EventFrom<Machine>[]
     | ((snapshot: SnapshotFrom<Machine>) => readonly EventFrom<Machine>[]);
-  /** What the machine is started with, by a name: each is a beginning of its own. Without it, it starts once, with no input. */
+  /**
+   * What the machine is started with, by a name: each is a beginning of its own, and what is reached from two of them is two states. Without
+   * it, it starts once, with no input.
+   */
   readonly inputs?: Readonly<Record<string, InputFrom<Machine>>>;
   /**
    * What of a snapshot makes a difference, as JSON; the state it is in always does. Without it, all of its context does. What is left out

@@ -1,11 +1,15 @@
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { Exploration, ExploredEdge } from '../exploration/exploration.ts';
 import { named, pathTo } from '../exploration/paths.ts';
+import { type Moves, shortestCircle, wayTo } from './circles.ts';
 import type { Property, Witness } from './property.ts';
 import { standing } from './states.ts';
 
 export interface EventuallyOptions {
-  /** Events of actors that come only so often, for a reason that the chart does not know: a loop through one is no witness. */
+  /**
+   * Events of actors that come only so often, for a reason that the chart does not know: a loop through one is no witness. A state to which
+   * nothing else happens, and which they lead back to, is one: there it stands when there are no more of them.
+   */
   readonly finitely?: (event: EventObject) => boolean;
 }
 
@@ -24,10 +28,9 @@ export function alwaysEventually(
     ofWhole: true,
     check(exploration) {
       const isGoal = exploration.states.map(({ snapshot }) => isSo(snapshot));
-      const moves = exploration.edgesFrom.map((edges, id) =>
-        isGoal[id] === true ? [] : edges.filter((edge) => movesByItself(edge) && !finitely(edge.occurrence.event)),
-      );
-      return standsFor(exploration, isGoal) ?? circlesIn(exploration, moves);
+      const all = exploration.edgesFrom.map((edges, id) => (isGoal[id] === true ? [] : edges.filter(movesByItself)));
+      const moves = all.map((edges) => edges.filter(({ occurrence }) => !finitely(occurrence.event)));
+      return standsFor(exploration, isGoal) ?? usedUp(exploration, all, moves) ?? circleIn(exploration, moves);
     },
   };
 }
@@ -37,59 +40,41 @@ function movesByItself({ from, to, taken, occurrence: { kind } }: ExploredEdge):
   return kind === 'emitted' ? from !== to : true;
 }
 
+/** What moves a state for certain, if nobody sends anything: that an actor goes on to tell something is not. */
+const isCertain = ({ taken, occurrence: { kind } }: ExploredEdge): boolean =>
+  taken.length > 0 && kind !== 'sent' && kind !== 'emitted';
+
 /** A state in which it can stand for ever: it has ended otherwise, or nothing but somebody outside can move it. */
 function standsFor(exploration: Exploration, isGoal: readonly boolean[]): Witness | null {
   const found = exploration.states.find(
-    ({ id }) =>
-      isGoal[id] !== true &&
-      !(exploration.edgesFrom[id] ?? []).some(
-        ({ taken, occurrence: { kind } }) => taken.length > 0 && kind !== 'sent' && kind !== 'emitted',
-      ),
+    ({ id }) => isGoal[id] !== true && !(exploration.edgesFrom[id] ?? []).some(isCertain),
   );
   if (found === undefined) return null;
   const ends = found.snapshot.status === 'active' ? 'stands for ever' : 'ends';
   return { what: `it ${ends} in ${standing(found)}`, path: pathTo(exploration, found.id) };
 }
 
-/** A circle of moves, found by a search in depth that keeps its way in a list: graphs are deeper than a stack. */
-function circlesIn(exploration: Exploration, moves: readonly (readonly ExploredEdge[])[]): Witness | null {
-  const done = new Set<number>();
-  for (const { id } of exploration.states) {
-    const way: { readonly state: number; next: number }[] = [{ state: id, next: 0 }];
-    const places = new Map([[id, 0]]);
-    while (way.length > 0) {
-      const last = way.at(-1);
-      if (last === undefined) break;
-      const edge = done.has(last.state) ? undefined : moves[last.state]?.[last.next];
-      if (edge === undefined) {
-        done.add(last.state);
-        places.delete(last.state);
-        way.pop();
-        continue;
-      }
-      last.next += 1;
-      const place = places.get(edge.to);
-      if (place !== undefined) return circle(exploration, way.slice(place), moves);
-      if (done.has(edge.to)) continue;
-      places.set(edge.to, way.length);
-      way.push({ state: edge.to, next: 0 });
-    }
-  }
-  return null;
+/** A state that is moved only by what comes so often and no more, and that it comes back to until it does not come again. */
+function usedUp(exploration: Exploration, all: Moves, moves: Moves): Witness | null {
+  const found = exploration.states.find(({ id }) => {
+    const certain = (all[id] ?? []).filter(isCertain);
+    if (certain.length === 0 || moves[id]?.some(isCertain) === true) return false;
+    return certain.every((edge) => wayTo(id, [edge], all) !== null);
+  });
+  if (found === undefined) return null;
+  const names = (all[found.id] ?? []).filter(isCertain).map(({ occurrence }) => occurrence.name);
+  const what = `it stands for ever in ${standing(found)} once there is no more of ${names.join(' or ')}`;
+  return { what, path: pathTo(exploration, found.id) };
 }
 
-function circle(
-  exploration: Exploration,
-  way: readonly { readonly state: number; readonly next: number }[],
-  moves: readonly (readonly ExploredEdge[])[],
-): Witness {
-  const edges = way.flatMap(({ state, next }) => moves[state]?.[next - 1] ?? []);
-  const start = way[0]?.state ?? 0;
-  const { beginning, edges: before } = pathTo(exploration, start);
+function circleIn(exploration: Exploration, moves: Moves): Witness | null {
+  const edges = shortestCircle(exploration.states, moves);
+  const start = exploration.states[edges?.[0]?.from ?? -1];
+  if (edges === null || start === undefined) return null;
+  const { beginning, edges: before } = pathTo(exploration, start.id);
   const names = edges.map(({ occurrence }) => occurrence.name).join(' → ');
-  const state = exploration.states[start];
   return {
-    what: `it goes in a circle from ${state === undefined ? '' : standing(state)} by ${names}`,
+    what: `it goes in a circle from ${standing(start)} by ${names}`,
     path: named({ beginning, edges: [...before, ...edges] }),
   };
 }

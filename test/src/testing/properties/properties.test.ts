@@ -116,6 +116,44 @@ describe('a property', () => {
     expect(said(heard, finitely)).toEqual(['holds: always eventually over']);
   });
 
+  it('always eventually: shows the circle that is seen by the fewest steps', () => {
+    const round = setup({ actors: { work } }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { src: 'work', onDone: 'b', onError: 'over' } },
+        b: { invoke: { src: 'work', onDone: 'c', onError: 'd' } },
+        c: { invoke: { src: 'work', onDone: 'e', onError: 'over' } },
+        e: { invoke: { src: 'work', onDone: 'a', onError: 'over' } },
+        d: { invoke: { src: 'work', onDone: 'over', onError: { target: 'd', reenter: true } } },
+        over: { type: 'final' },
+      },
+    });
+    const exploration = explore(round, { outcomes: { work: [done(), fails()] } });
+    expect(said(exploration, eventually)).toEqual([
+      'FAILS: always eventually over: it goes in a circle from "d" by work: error, after from its beginning → work: done → work: error → work: error',
+    ]);
+  });
+
+  it('always eventually: does not hold where it stands when there is no more of what comes only so often', () => {
+    const waiting = (next: 'waiting' | 'over') =>
+      explore(
+        setup({ actors: { tell: work } }).createMachine({
+          initial: 'waiting',
+          states: {
+            waiting: { invoke: { src: 'tell', onDone: 'told', onError: 'told' } },
+            told: { after: { 100: next } },
+            over: { type: 'final' },
+          },
+        }),
+        { outcomes: { tell: [done(), fails()] } },
+      );
+    const finitely = alwaysEventually('over', isOver, { finitely: ({ type }) => /^xstate\.(done|error)/u.test(type) });
+    expect(said(waiting('waiting'), finitely)).toEqual([
+      'FAILS: always eventually over: it stands for ever in "waiting" once there is no more of tell: done or tell: error, after from its beginning',
+    ]);
+    expect(said(waiting('over'), finitely)).toEqual(['holds: always eventually over']);
+  });
+
   it('never, and at most: show the shortest path to where it is so', () => {
     const exploration = explored(worker({ bound: 5 }));
     expect(

@@ -36,6 +36,7 @@ export { type RunPathOptions, runPath } from './exploration/run-path.ts';
 export { startWalk, type Walk, type WalkOptions, walkStep } from './exploration/walk.ts';
 export { type KillReport, killReport, type MutantResult } from './mutation/kill-report.ts';
 export { type Mutant, type MutantKind, mutantsOf } from './mutation/mutants.ts';
+export { alikeGoOnAlike } from './properties/alike.ts';
 export { alwaysEventually, type EventuallyOptions } from './properties/always-eventually.ts';
 export { noDeadTransition, noUnreachableState, reachedItems } from './properties/chart.ts';
 export { type MayIgnore, noIgnoredEvent } from './properties/ignored-events.ts';

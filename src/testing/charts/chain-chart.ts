@@ -154,13 +154,14 @@ export const chainChart = {
 /**
  * What of a run decides how it goes on, where it stands. Which cycle it is always does: by that the graph grows with `maxCycles`. A failure
  * and a decision are gone by at once, in states that nothing rests in, and so is a direction, but while a session is recalled; what was said in
- * a phase is looked at in that phase.
+ * a phase is looked at in that phase. Left out, for the graph's size, though it decides: how often an answer was given in earlier cycles, and
+ * what Understanding let go in them. Of such runs only the first to come to a state is followed.
  */
 function whatDecides({ context, value }: ChainSnapshot): unknown {
   // The way to the answer looks back at nothing but what ended the cycles.
   if (typeof value !== 'object' || !('cycling' in value)) return context.interruption?.kind ?? context.decision?.rule;
   const { recursion, assessment, evaluation, limits, usage } = context;
-  const phase = typeof value.cycling === 'object' ? Object.keys(value.cycling)[0] : value.cycling;
+  const [phase, place] = typeof value.cycling === 'object' ? (Object.entries(value.cycling)[0] ?? []) : [value.cycling];
   const callsLeft = limits.maxModelCalls - usage.modelCalls;
   return {
     ...{ cycle: recursion.cycle, completed: recursion.completedCycles, phaseRetries: context.phaseRetries },
@@ -171,7 +172,9 @@ function whatDecides({ context, value }: ChainSnapshot): unknown {
       (phase === 'recalling' && context.direction) ||
       (phase === 'experience' && context.sourceRetry?.retries) ||
       (phase === 'understanding' && evaluation && planOf(context)) ||
-      (phase === 'yield' && assessment && [assessment.proposal, assessment.confidence, assessment.toCompare !== null]),
+      (phase === 'yield' &&
+        place !== 'assessing' &&
+        assessment && [assessment.proposal, assessment.confidence, assessment.toCompare !== null]),
   };
 }
 

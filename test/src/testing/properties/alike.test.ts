@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
+import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
+import { alikeGoOnAlike } from '../../../../src/testing/properties/alike.ts';
+import { findingInWords, findingsOf } from '../../../../src/testing/properties/property.ts';
+import { suites } from '../charts/suites.ts';
+
+/** Opens at the third knock. */
+const gate = setup({ types: { context: {} as { readonly knocks: number } } }).createMachine({
+  id: 'gate',
+  context: { knocks: 0 },
+  initial: 'shut',
+  states: {
+    shut: {
+      on: {
+        knock: [
+          { guard: ({ context }) => context.knocks === 2, target: 'open' },
+          { actions: assign(({ context }) => ({ knocks: context.knocks + 1 })) },
+        ],
+      },
+    },
+    open: {},
+  },
+});
+
+type Abstraction = NonNullable<ExploreOptions<typeof gate>['abstraction']>;
+
+function told(abstraction?: Abstraction): string {
+  const options = { outcomes: {}, events: [{ type: 'knock' }], ...(abstraction && { abstraction }) };
+  const [finding] = findingsOf(explore(gate, options), [alikeGoOnAlike<typeof gate>(options)]);
+  return finding === undefined ? '' : findingInWords(finding);
+}
+
+describe('what is alike goes on alike', () => {
+  it('where an abstraction leaves out what decides nothing', () => {
+    expect(told()).toBe('holds: what is alike goes on alike');
+    expect(told(({ context }) => context.knocks)).toBe('holds: what is alike goes on alike');
+  });
+
+  it('not where it leaves out what decides, which is told with a way to see it', () => {
+    expect(told(({ context }) => context.knocks > 0)).toBe(
+      'FAILS: what is alike goes on alike: of two ways to "shut" that the abstraction takes for one, the later goes on otherwise: at "knock" the guard of shut, knock, [inline] → open says otherwise, after from its beginning → knock → knock → knock',
+    );
+  });
+
+  it('is looked at a step further, and no more: what shows only later is not found', () => {
+    expect(told(() => 'nothing')).toMatch(/^holds/u);
+  });
+
+  it.each(['attempt', 'actionLoop'])('in the exploration of our %s', (name) => {
+    const { machine, options } = suites[name] as NonNullable<(typeof suites)[string]>;
+    expect(alikeGoOnAlike(options).check(explore(machine, options))).toBeNull();
+  });
+});

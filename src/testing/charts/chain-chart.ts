@@ -161,7 +161,7 @@ function whatDecides({ context, value }: ChainSnapshot): unknown {
   // The way to the answer looks back at nothing but what ended the cycles.
   if (typeof value !== 'object' || !('cycling' in value)) return context.interruption?.kind ?? context.decision?.rule;
   const { recursion, assessment, evaluation, limits, usage } = context;
-  const [phase, place] = typeof value.cycling === 'object' ? (Object.entries(value.cycling)[0] ?? []) : [value.cycling];
+  const phase = typeof value.cycling === 'object' ? Object.keys(value.cycling)[0] : value.cycling;
   const callsLeft = limits.maxModelCalls - usage.modelCalls;
   return {
     ...{ cycle: recursion.cycle, completed: recursion.completedCycles, phaseRetries: context.phaseRetries },
@@ -172,9 +172,7 @@ function whatDecides({ context, value }: ChainSnapshot): unknown {
       (phase === 'recalling' && context.direction) ||
       (phase === 'experience' && context.sourceRetry?.retries) ||
       (phase === 'understanding' && evaluation && planOf(context)) ||
-      (phase === 'yield' &&
-        place !== 'assessing' &&
-        assessment && [assessment.proposal, assessment.confidence, assessment.toCompare !== null]),
+      (phase === 'yield' && assessment && [assessment.proposal, assessment.confidence, assessment.toCompare !== null]),
   };
 }
 

@@ -1,6 +1,18 @@
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
-import type { DecisionRule } from '../../../../machines/contracts/decision.ts';
-import { visibleMessages } from '../../../../machines/policies/progress.ts';
+import {
+  endedBy,
+  isByHand,
+  isConverged,
+  isDetour,
+  isLastCycle,
+  isMeasured,
+  isOver,
+  isShown,
+  isShownAsMeasured,
+  isSpent,
+  isSummarised,
+  mayRepeat,
+} from './chain-facts.ts';
 import { BEGINNING, type Row } from './held-against.ts';
 
 type ChainRow = Row<ChainState>;
@@ -44,47 +56,6 @@ const CYCLING = [
   'yield.comparing',
   'yield.awaitingDirection',
 ];
-
-/** Every end of an attempt charges one call, but for an error, which says nothing of one. A timer may leave a call behind that is lost. */
-const isSpent = ({ usage, limits }: ChainState, name: string): boolean =>
-  usage.modelCalls + (/^(attempt|action): (?!error)/.test(name) ? 1 : 0) >= limits.maxModelCalls;
-const mayRepeat = ({ phaseRetries, limits }: ChainState): boolean => phaseRetries < limits.maxPhaseRetries;
-const isLastCycle = ({ recursion, limits }: ChainState): boolean => recursion.completedCycles + 1 >= limits.maxCycles;
-const isByHand = ({ mode }: ChainState): boolean => mode === 'manual';
-const isDetour = ({ detour }: ChainState): boolean => detour;
-
-/** U10: what is over its share of the window with embeddings or by a first guess of three tokens a character is measured. */
-const isMeasured = (state: ChainState): boolean => state.hasEmbeddings || isOver(state);
-const isOver = (state: ChainState): boolean => !fits(state, 3);
-
-function fits(state: ChainState, tokensPerChar: number): boolean {
-  const chars = visibleMessages(state).reduce((sum, { content }) => sum + content.length, 0);
-  return chars * tokensPerChar <= state.contextWindowTokens * state.thresholds.windowShare;
-}
-
-/** U7, U10: a model rates what it can be shown; how many tokens a character has is known from what was measured last. */
-const isShown = (state: ChainState): boolean => fits(state, state.tokensPerChar);
-const isShownAsMeasured = (state: ChainState): boolean => fits(state, 1 / 3);
-
-/** U5: the model is asked for summaries exactly where some are planned, and there is a call left for it, and room. */
-function isSummarised(state: ChainState, there: string): boolean {
-  const { evaluation, limits, usage } = state;
-  const isPlanned = evaluation?.operations.some(({ operation }) => operation === 'TRANSFORM') === true;
-  return (
-    (there === 'understanding.summarising') ===
-    (isPlanned && limits.maxModelCalls - usage.modelCalls > 1 && isShown(state))
-  );
-}
-
-/** Y2: by which rule the cycles ended. */
-const endedBy =
-  (rule: DecisionRule) =>
-  ({ interruption, decision }: ChainState): boolean =>
-    interruption === null && decision?.rule === rule;
-
-/** Y2: of an answer that is the same. */
-const isConverged = ({ thresholds, recursion }: ChainState): boolean =>
-  recursion.completedCycles > 0 && thresholds.change > 0;
 
 /** C8, Y9: a phase that failed is done again, once; then it is done without. */
 const failing = (from: string, on: RegExp, phase: string, next: readonly string[]): readonly ChainRow[] => [

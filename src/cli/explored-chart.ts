@@ -45,6 +45,11 @@ export async function chartToExplore(name: string): Promise<ChartToExplore> {
       'invalid_option',
       `${name}: got ${Object.keys(given).join(', ') || 'no export'}; wanted an XState machine as "machine", and "outcomes" for its actors.`,
     );
+  if (!Array.isArray(properties))
+    throw new PostChainError(
+      'invalid_option',
+      `${name}: got properties that are no list; wanted a list of properties.`,
+    );
   return {
     chart: { ...given, machine, outcomes } as AnyChart,
     properties: [...soundness, ...(properties as readonly Property[])],

@@ -10,7 +10,7 @@ export async function lintCommand(name: string): Promise<{ readonly text: string
   const failed = findings.filter(({ witness }) => witness !== null).length;
   const lines = [
     ...findings.map(findingInWords),
-    `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} over ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} do not hold`}`,
+    `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} over ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} ${failed === 1 ? 'does' : 'do'} not hold`}`,
   ];
   return { text: `${lines.join('\n')}\n`, holds: failed === 0 };
 }

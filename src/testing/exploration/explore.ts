@@ -150,7 +150,7 @@ function stepsOf(told: ToldMachine<AnyStateMachine>, machine: AnyStateMachine) {
   }
   return {
     begin: (input: unknown, name: string) =>
-      tried(name === '' ? 'as it started' : `as it started with the input "${name}"`, () =>
+      tried(name === '' ? 'as it started, with no input of inputs' : `as it started with the input "${name}"`, () =>
         started(steps.begin(input)),
       ),
     after: (snapshot: AnyMachineSnapshot, { event, name }: Occurrence) =>

@@ -1,12 +1,12 @@
 import type { AnyMachineSnapshot } from 'xstate';
 
 /** What must hold of every snapshot; one that returns false, or throws, fails the path. */
-export type Invariants = Readonly<Record<string, (snapshot: never) => unknown>>;
+export type Invariants = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => unknown>>;
 
 /** The first that does not hold, in words; null where all do. */
 export function brokenInvariant(invariants: Invariants, snapshot: AnyMachineSnapshot): string | null {
   for (const [name, holds] of Object.entries(invariants)) {
-    const why = whyNot(() => holds(snapshot as never));
+    const why = whyNot(() => holds(snapshot));
     if (why !== null) return `The invariant "${name}" does not hold in ${JSON.stringify(snapshot.value)}${why}`;
   }
   return null;

@@ -17,4 +17,8 @@ export const fails = (error: unknown = new Error('It failed, as scripted.'), nam
 });
 
 /** The actor sends its parent an event, and goes on: a callback, or a child that uses `sendParent`. */
-export const sends = (event: EventObject, name = event.type): Outcome => ({ kind: 'emitted', name, event });
+export const sends = <Event extends EventObject>(event: Event, name: string = event.type): Outcome => ({
+  kind: 'emitted',
+  name,
+  event,
+});

@@ -1,4 +1,4 @@
-import { type AnyActorRef, type AnyMachineSnapshot, createActor, SimulatedClock } from 'xstate';
+import { type AnyActorRef, type AnyMachineSnapshot, createActor, type InspectionEvent, SimulatedClock } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { placeInWords } from '../anatomy/place-words.ts';
 import type { StepTold, Verdict } from '../anatomy/told-machine.ts';
@@ -10,6 +10,8 @@ import { differenceOf } from './state-keys.ts';
 
 export interface RunPathOptions {
   readonly invariants?: Invariants;
+  /** As `createActor` takes it: for `collectCoverage`. */
+  readonly inspect?: (event: InspectionEvent) => void;
 }
 
 /**
@@ -34,7 +36,7 @@ interface Failed {
   readonly what: string;
 }
 
-function failureOf(exploration: Exploration, path: Path, { invariants = {} }: RunPathOptions): Failed | null {
+function failureOf(exploration: Exploration, path: Path, { invariants = {}, inspect }: RunPathOptions): Failed | null {
   const { told } = exploration;
   // A path that failed may have left something untold.
   told.told();
@@ -42,6 +44,7 @@ function failureOf(exploration: Exploration, path: Path, { invariants = {} }: Ru
     input: path.beginning.input,
     clock: new SimulatedClock(),
     logger: () => {},
+    ...(inspect && { inspect }),
   } as never);
   // An unhandled error of an actor is what a path may lead to: it is seen in the snapshot.
   actor.subscribe({ error: () => {} });

@@ -1,4 +1,11 @@
-import { type AnyMachineSnapshot, type AnyStateMachine, createActor, type EventObject, SimulatedClock } from 'xstate';
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type EventObject,
+  type InspectionEvent,
+  SimulatedClock,
+} from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { bringAbout, missingFor } from './bring-about.ts';
 import type { ExploreOptions } from './explore.ts';
@@ -9,6 +16,8 @@ import { occurrencesOf } from './occurrence.ts';
 export interface WalkOptions<Machine extends AnyStateMachine>
   extends Omit<ExploreOptions<Machine>, 'abstraction' | 'limit' | 'depth'> {
   readonly invariants?: Invariants;
+  /** As `createActor` takes it: for `collectCoverage`. */
+  readonly inspect?: (event: InspectionEvent) => void;
   /** Of `inputs`, the one to begin with; without it, the first. */
   readonly input?: string;
 }
@@ -29,12 +38,19 @@ export interface Walk {
  * `fc.commands([fc.nat().map(walkStep)])`, and `fc.modelRun(() => ({ model: {}, real: startWalk(machine, options) }), commands)`.
  */
 export function startWalk<Machine extends AnyStateMachine>(machine: Machine, options: WalkOptions<Machine>): Walk {
-  const { outcomes, events = [], inputs = {}, actors, invariants = {}, input = Object.keys(inputs)[0] } = options;
+  const { outcomes, events = [], inputs = {}, actors, invariants = {}, inspect } = options;
+  const { input = Object.keys(inputs)[0] } = options;
+  if (input !== undefined && !Object.hasOwn(inputs, input))
+    throw new PostChainError(
+      'invalid_option',
+      `input: got "${input}"; wanted one of inputs (${Object.keys(inputs).join(', ') || 'there are none'}).`,
+    );
   const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
   const actor = createActor(withHeldActors(machine, actors), {
     input: input === undefined ? undefined : inputs[input],
     clock: new SimulatedClock(),
     logger: () => {},
+    ...(inspect && { inspect }),
   } as never);
   // An unhandled error of an actor is seen in the snapshot.
   actor.subscribe({ error: () => {} });
@@ -46,6 +62,11 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
     if (broken !== null)
       throw new PostChainError('path_failed', `${broken}, after ${[input || 'its beginning', ...names].join(' → ')}.`);
   };
+  if (snapshot().status === 'error')
+    throw new PostChainError(
+      'path_failed',
+      `${machine.id} threw as it started${input === undefined ? ', with no input of inputs' : ''}: ${wordsOf(snapshot().error)}`,
+    );
   hold();
   return {
     get snapshot() {
@@ -63,6 +84,9 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
     stop: () => actor.stop(),
   };
 }
+
+const wordsOf = (error: unknown): string =>
+  error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
 
 /** One step of a walk as a command of fast-check. */
 export const walkStep = (choice: number) => ({

@@ -35,21 +35,34 @@ function firstOdd(
     if (before === undefined || kept === undefined) continue;
     const other = steps.after(before, way.occurrence.event);
     told.told();
-    const possible = occurrences(other).filter(canHappen(kept.ended));
-    const edges = edgesFrom[way.to] ?? [];
-    // Where its depth was bounded, nothing was followed.
-    for (const [nth, occurrence] of edges.length === 0 ? [] : possible.entries()) {
-      const edge = edges[nth];
+    const possible = numbered(occurrences(other).filter(canHappen(kept.ended)), ({ name }) => name);
+    const edges = numbered(edgesFrom[way.to] ?? [], ({ occurrence: { name } }) => name);
+    for (const [key, edge] of edges) {
+      const occurrence = possible.get(key);
       const odd =
-        edge?.occurrence.name === occurrence.name
-          ? oddIn(exploration, edge, steps.after(other, occurrence.event), told.told())
-          : `"${occurrence.name}" can happen there`;
-      if (odd !== null) return witness(exploration, way, edge ?? null, odd);
+        occurrence === undefined
+          ? `"${edge.occurrence.name}" cannot happen`
+          : oddIn(exploration, edge, steps.after(other, occurrence.event), told.told());
+      if (odd !== null) return witness(exploration, way, edge, odd);
     }
-    const lost = edges[possible.length];
-    if (lost !== undefined) return witness(exploration, way, lost, `"${lost.occurrence.name}" cannot happen there`);
+    const more = [...possible].find(([key]) => !edges.has(key))?.[1].name;
+    // Where its depth was bounded, nothing was followed.
+    if (more !== undefined && edges.size > 0) return witness(exploration, way, null, `"${more}" can happen`);
   }
   return null;
+}
+
+/** By their names, and their numbers among those of one name: actors come in the order in which they began. */
+function numbered<Item>(items: readonly Item[], nameOf: (item: Item) => string): ReadonlyMap<string, Item> {
+  const times = new Map<string, number>();
+  return new Map(
+    items.map((item) => {
+      const name = nameOf(item);
+      const nth = times.get(name) ?? 0;
+      times.set(name, nth + 1);
+      return [`${nth} ${name}`, item];
+    }),
+  );
 }
 
 /** Of each state that is reached by several edges, the last of them. */
@@ -67,18 +80,18 @@ function oddIn(exploration: Exploration, edge: ExploredEdge, next: AnyMachineSna
     return said?.place !== place || said.holds !== holds;
   });
   const verdict = edge.verdicts[asked];
-  if (verdict !== undefined) return `${at} the guard of ${placeInWords(chart, verdict.place)} says otherwise`;
-  if (edge.taken.join() !== did.taken.join()) return `${at} other transitions are taken`;
+  if (verdict !== undefined) return `the guard of ${placeInWords(chart, verdict.place)} says otherwise ${at}`;
+  if (edge.taken.join() !== did.taken.join()) return `other transitions are taken ${at}`;
   const there = states[edge.to]?.snapshot;
   const difference = there && differenceOf(keyOf(next), keyOf(there));
-  return difference == null ? null : `${at} ${difference}`;
+  return difference == null ? null : `${difference} ${at}`;
 }
 
 function witness(exploration: Exploration, way: ExploredEdge, edge: ExploredEdge | null, odd: string): Witness {
   const { beginning, edges } = pathThrough(exploration, way);
   const value = JSON.stringify(exploration.states[way.to]?.value);
   return {
-    what: `of two ways to ${value} that the abstraction takes for one, the later goes on otherwise: ${odd}`,
+    what: `two ways to ${value} are taken for one, but after the later ${odd}`,
     path: named({ beginning, edges: edge === null ? edges : [...edges, edge] }),
   };
 }

@@ -1,3 +1,4 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { stateKey } from '../anatomy/items.ts';
 import { placeInWords } from '../anatomy/place-words.ts';
 import { itemsOfBeginning, itemsOfEdge } from '../exploration/edge-items.ts';
@@ -13,7 +14,11 @@ export function noDeadTransition({ except = [] }: { readonly except?: readonly s
       const taken = new Set([...edges, ...beginnings].flatMap((step) => step.taken));
       const dead = chart.transitions.flatMap((_, place) => (taken.has(place) ? [] : [placeInWords(chart, place)]));
       return told(
-        dead.filter((words) => !except.includes(words)),
+        without(
+          except,
+          dead,
+          chart.transitions.map((_, place) => placeInWords(chart, place)),
+        ),
         'never taken',
       );
     },
@@ -29,7 +34,11 @@ export function noUnreachableState({ except = [] }: { readonly except?: readonly
       const reached = reachedItems(exploration);
       const missing = exploration.chart.states.filter(({ id }) => !reached.has(stateKey(id))).map(({ id }) => id);
       return told(
-        missing.filter((id) => !except.includes(id)),
+        without(
+          except,
+          missing,
+          exploration.chart.states.map(({ id }) => id),
+        ),
         'never entered',
       );
     },
@@ -45,6 +54,17 @@ export function reachedItems(exploration: Exploration): ReadonlySet<string> {
   for (const beginning of exploration.beginnings) note(itemsOfBeginning(exploration, beginning));
   for (const edge of exploration.edges) note(itemsOfEdge(exploration, edge));
   return reached;
+}
+
+/** Those that are not excepted. Throws `invalid_option` for an exception that is none of all. */
+function without(except: readonly string[], names: readonly string[], all: readonly string[]): readonly string[] {
+  const unknown = except.find((name) => !all.includes(name));
+  if (unknown !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `except: got "${unknown}"; wanted one as a finding names it: "${all[0]}".`,
+    );
+  return names.filter((name) => !except.includes(name));
 }
 
 const told = (names: readonly string[], what: string) =>

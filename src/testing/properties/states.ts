@@ -17,12 +17,12 @@ export function never(name: string, isSo: OfSnapshot<boolean>): Property {
   };
 }
 
-/** A number that is never above its bound. */
+/** A number that is never above its bound; what is no number does not hold. */
 export function atMost(name: string, most: number, measure: OfSnapshot<number>): Property {
   return {
     name: `at most ${most} ${name}`,
     check(exploration) {
-      const found = exploration.states.find(({ snapshot }) => measure(snapshot) > most);
+      const found = exploration.states.find(({ snapshot }) => !(measure(snapshot) <= most));
       if (found === undefined) return null;
       const what = `there are ${measure(found.snapshot)} in ${standing(found)}`;
       return { what, path: pathTo(exploration, found.id) };

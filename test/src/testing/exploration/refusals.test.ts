@@ -64,7 +64,7 @@ describe('an exploration that cannot be', () => {
 
   it('says what a machine threw, and where: as it starts, in a guard, in an action', () => {
     expect(refusalOf(() => explore(fetching, { outcomes: { load: [] } }))?.message).toBe(
-      "fetching threw as it started: Cannot read properties of undefined (reading 'most')",
+      "fetching threw as it started, with no input of inputs: Cannot read properties of undefined (reading 'most')",
     );
     const throwing = createMachine({
       id: 'throwing',
@@ -107,7 +107,7 @@ describe('an exploration that cannot be', () => {
       states: { left: { always: 'right' }, right: { always: 'left' } },
     });
     expect(refusalOf(() => explore(born, { outcomes: {} }))?.message).toBe(
-      'born threw as it started: it goes in a circle at once, by left, at once → right',
+      'born threw as it started, with no input of inputs: it goes in a circle at once, by left, at once → right',
     );
   });
 

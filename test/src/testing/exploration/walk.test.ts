@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
+import { type CoverageCollector, collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
+import { explore } from '../../../../src/testing/exploration/explore.ts';
+import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { startWalk, walkStep } from '../../../../src/testing/exploration/walk.ts';
+import { refusalOf } from '../../../support/refusal-of.ts';
 import { foreign } from '../machines/all.ts';
 
 const steps = { maxCommands: 60, size: 'max' } as const;
@@ -50,4 +55,35 @@ it('takes only steps that can be: an actor that has ended, or was stopped, says 
   for (const choice of [0, 3, 0, 0]) walk.step(choice);
   expect(walk.names).toEqual(['load: done', 'mute', 'reload', 'load: done']);
   walk.stop();
+});
+
+it('is watched as any actor is, as paths are', () => {
+  const { machine, outcomes, events } = foreign.checkout;
+  const transitions = (go: (inspect: CoverageCollector['inspect']) => void): number => {
+    const collector = collectCoverage([machine]);
+    go(collector.inspect);
+    const items = collector.coverage().flatMap((one) => one.items);
+    return items.filter(({ kind, times }) => kind === 'transition' && times > 0).length;
+  };
+  const exploration = explore(machine, { outcomes, events });
+  const all = exploration.chart.transitions.length;
+  const ofPaths = transitions((inspect) => {
+    for (const path of cover(exploration)) runPath(exploration, path, { inspect });
+  });
+  expect(ofPaths).toBe(all);
+  const ofOneStep = transitions((inspect) => startWalk(machine, { outcomes, events, inspect }).step(0));
+  expect(ofOneStep).toBe(1);
+});
+
+it('does not begin where its machine threw, nor with an input that there is not', () => {
+  const { machine, outcomes, events, inputs } = foreign.fetching;
+  expect(refusalOf(() => startWalk(machine, { outcomes, events }))).toEqual({
+    code: 'path_failed',
+    message:
+      "fetching threw as it started, with no input of inputs: Cannot read properties of undefined (reading 'most')",
+  });
+  expect(refusalOf(() => startWalk(machine, { outcomes, events, inputs, input: 'thrice' }))).toEqual({
+    code: 'invalid_option',
+    message: 'input: got "thrice"; wanted one of inputs (never, twice).',
+  });
 });

@@ -8,6 +8,7 @@ import { noDeadTransition, noUnreachableState } from '../../../../src/testing/pr
 import { noIgnoredEvent } from '../../../../src/testing/properties/ignored-events.ts';
 import { findingInWords, findingsOf, type Property } from '../../../../src/testing/properties/property.ts';
 import { atMost, never, noDeadEnd, noUnhandledError } from '../../../../src/testing/properties/states.ts';
+import { refusalOf } from '../../../support/refusal-of.ts';
 
 const work = fromPromise<number>(async () => 0);
 const isOver = ({ status }: { readonly status: string }): boolean => status === 'done';
@@ -166,6 +167,30 @@ describe('a property', () => {
       'FAILS: never at it more than three times: it is so in "working", after from its beginning → work: done → work: done → work: done',
       'FAILS: at most 4 tries: there are 5 in "working", after from its beginning → work: done → work: done → work: done → work: done',
     ]);
+  });
+
+  it('at most: does not hold of what is no number', () => {
+    expect(
+      said(
+        explored(worker({})),
+        atMost('trys', 4, ({ context }) => context.trys),
+      ),
+    ).toEqual(['FAILS: at most 4 trys: there are undefined in "working", after from its beginning']);
+  });
+
+  it('refuses exceptions for what there is not', () => {
+    const exploration = explored(worker({}));
+    const refusal = (property: Property) => refusalOf(() => property.check(exploration))?.message;
+    expect(refusal(noIgnoredEvent({ start: ['workin'] }))).toBe(
+      'noIgnoredEvent: got "workin"; wanted a state of worker, by its id.',
+    );
+    expect(refusal(noIgnoredEvent({ start: ['working', 'worker.idle'] }))).toBeUndefined();
+    expect(refusal(noDeadTransition({ except: ['working'] }))).toMatch(
+      /^except: got "working"; wanted one as a finding names it: "working, /u,
+    );
+    expect(refusal(noUnreachableState({ except: ['idle'] }))).toBe(
+      'except: got "idle"; wanted one as a finding names it: "worker".',
+    );
   });
 
   it('tells what is dead, unreachable, stuck, unheard or unhandled', () => {

@@ -42,6 +42,10 @@ export const endedBy =
   ({ interruption, decision }: ChainState): boolean =>
     interruption === null && decision?.rule === rule;
 
+/** Y6: each cycle is counted, whoever says where the next begins. */
+export const isNextCycle = (after: ChainState, _: string, before: ChainState): boolean =>
+  after.recursion.cycle === before.recursion.cycle + 1;
+
 /** Y2: of an answer that is the same. */
 export const isConverged = ({ thresholds, recursion }: ChainState): boolean =>
   recursion.completedCycles > 0 && thresholds.change > 0;

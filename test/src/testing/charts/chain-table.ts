@@ -6,6 +6,7 @@ import {
   isDetour,
   isLastCycle,
   isMeasured,
+  isNextCycle,
   isOver,
   isShown,
   isShownAsMeasured,
@@ -96,11 +97,13 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: CYCLING, on: /^run\.directed .*nowhere/, to: ['the same'], by: 'Y4, Y5' },
   { from: CYCLING, on: /^run\.adjusted/, to: ['the same'], by: 'Y4' },
   ...PHASES.map((phase) => ({
-    from: CYCLING,
+    from: ['yield.awaitingDirection'],
     on: new RegExp(`^run\\.directed .*"${phase}"`),
     to: PLACES[phase] ?? [],
-    by: 'Y4',
+    so: isNextCycle,
+    by: 'Y4, Y6',
   })),
+  { from: CYCLING, on: /^run\.directed .*"experience"/, to: PLACES['experience'] ?? [], by: 'Y4' },
   // Y2: the bounds come before what was said; the last cycle before the last call.
   {
     from: ['yield.assessing'],

@@ -15,7 +15,7 @@ export interface Row<Context> {
   /** Where it may stand then; `the same` is where it stood. */
   readonly to: readonly string[];
   /** What must be so there: of what tells states from each other, since one state stands for all that are alike. */
-  readonly so?: (context: Context, there: string) => boolean;
+  readonly so?: (context: Context, there: string, before: Context) => boolean;
   /** The requirements that say so. */
   readonly by: string;
 }
@@ -74,11 +74,11 @@ function stepsOf<Context>(exploration: Exploration): readonly Step<Context>[] {
 /** Steps that no row allows, each with the shortest path to it. What is ignored is allowed where no row says what comes of it. */
 export function forbiddenBy<Context>(table: readonly Row<Context>[], exploration: Exploration): readonly string[] {
   return stepsOf<Context>(exploration).flatMap((step) => {
-    const { here, there, name, moves, after, path } = step;
+    const { here, there, name, moves, before, after, path } = step;
     const row = rowFor(table, step);
     if (row === undefined && (!moves || here === BEGINNING)) return [];
     const allowed = row?.to.map((place) => (place === 'the same' ? here : place)) ?? [];
-    const isSo = row?.so === undefined || row.so(after, there);
+    const isSo = row?.so === undefined || row.so(after, there, before);
     if (allowed.includes(there) && isSo && (moves || row?.to.includes('the same') === true)) return [];
     const wanted = row === undefined ? 'a row for it' : `${allowed.join(' or ')} [${row.by}]`;
     const what = moves ? `→ ${there}${isSo ? '' : ', and what must be so is not'}` : 'is ignored';

@@ -1,4 +1,4 @@
-import { count } from '../presentation/printable.ts';
+import { count, printable, printableJson } from '../presentation/printable.ts';
 import { coverageItems } from '../testing/anatomy/items.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
 import { cover } from '../testing/exploration/paths.ts';
@@ -8,7 +8,9 @@ import { chartToExplore, explorationOf } from './explored-chart.ts';
 /** `postchain explore`: how much can happen to a machine, and what of its chart nothing reaches; as data, all of it. */
 export async function exploreCommand(name: string, { json = false }: { readonly json?: boolean }): Promise<string> {
   const exploration = explorationOf(await chartToExplore(name));
-  return json ? `${JSON.stringify(asData(exploration))}\n` : `${inLines(exploration).join('\n')}\n`;
+  return json
+    ? `${printableJson(JSON.stringify(asData(exploration)))}\n`
+    : printable(`${inLines(exploration).join('\n')}\n`);
 }
 
 /** States and edges; `guard` is that of the transition that was taken last, by which it went there. */

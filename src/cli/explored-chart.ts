@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { printable } from '../presentation/printable.ts';
 import { actionChart } from '../testing/charts/action-chart.ts';
 import { attemptChart } from '../testing/charts/attempt-chart.ts';
 import { chainChart } from '../testing/charts/chain-chart.ts';
@@ -45,10 +46,10 @@ export async function chartToExplore(name: string): Promise<ChartToExplore> {
       'invalid_option',
       `${name}: got ${Object.keys(given).join(', ') || 'no export'}; wanted an XState machine as "machine", and "outcomes" for its actors.`,
     );
-  if (!Array.isArray(properties))
+  if (typeof outcomes !== 'object' || outcomes === null || !Array.isArray(properties))
     throw new PostChainError(
       'invalid_option',
-      `${name}: got properties that are no list; wanted a list of properties.`,
+      `${name}: wanted "outcomes" as an object, by the names of actors, and "properties" as an array; leave out what there is none of.`,
     );
   return {
     chart: { ...given, machine, outcomes } as AnyChart,
@@ -59,15 +60,24 @@ export async function chartToExplore(name: string): Promise<ChartToExplore> {
 export const explorationOf = ({ chart }: ChartToExplore): Exploration => explore(chart.machine, chart);
 
 async function imported(name: string): Promise<Record<string, unknown>> {
+  process.once('beforeExit', endsNever);
   try {
     return await import(pathToFileURL(resolve(name)).href);
   } catch (cause) {
     throw new PostChainError('invalid_option', `${name} cannot be loaded: ${whyNot(cause)}`, { cause });
+  } finally {
+    process.off('beforeExit', endsNever);
+  }
+
+  /** Node goes, without a word, where nothing is left that could settle it. */
+  function endsNever(): void {
+    process.stderr.write(`postchain: ${printable(name)} cannot be loaded: it awaits at its top what never comes.\n`);
+    process.exit(2);
   }
 }
 
 function whyNot(cause: unknown): string {
-  if ((cause as { code?: unknown }).code === 'ERR_UNKNOWN_FILE_EXTENSION')
+  if ((cause as { code?: unknown } | null)?.code === 'ERR_UNKNOWN_FILE_EXTENSION')
     return `Node ${process.versions.node} reads no TypeScript; give the JavaScript it is built to, or use Node 22.18 or later`;
   return cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
 }

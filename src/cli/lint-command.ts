@@ -1,4 +1,4 @@
-import { count } from '../presentation/printable.ts';
+import { count, printable } from '../presentation/printable.ts';
 import { findingInWords, findingsOf } from '../testing/properties/property.ts';
 import { chartToExplore, explorationOf } from './explored-chart.ts';
 
@@ -12,5 +12,5 @@ export async function lintCommand(name: string): Promise<{ readonly text: string
     ...findings.map(findingInWords),
     `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} over ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} ${failed === 1 ? 'does' : 'do'} not hold`}`,
   ];
-  return { text: `${lines.join('\n')}\n`, holds: failed === 0 };
+  return { text: printable(`${lines.join('\n')}\n`), holds: failed === 0 };
 }

@@ -1,3 +1,4 @@
+import { printable } from '../presentation/printable.ts';
 import type { Exploration, ExploredEdge } from '../testing/exploration/exploration.ts';
 import { cover, type Path } from '../testing/exploration/paths.ts';
 import { chartToExplore, explorationOf } from './explored-chart.ts';
@@ -6,7 +7,7 @@ import { chartToExplore, explorationOf } from './explored-chart.ts';
 export async function pathsCommand(name: string): Promise<string> {
   const exploration = explorationOf(await chartToExplore(name));
   const scenarios = cover(exploration).map((path, place) => scenario(exploration, path, place + 1));
-  return `${scenarios.join('\n\n')}\n`;
+  return printable(`${scenarios.join('\n\n')}\n`);
 }
 
 function scenario(exploration: Exploration, { beginning, edges }: Path, number: number): string {

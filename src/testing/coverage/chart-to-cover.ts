@@ -2,6 +2,7 @@ import type { AnyStateMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { chartOf } from '../../diagram/chart.ts';
 import { placesOf } from '../../diagram/ways.ts';
+import { enteredBy } from '../anatomy/entered.ts';
 import { groupsOf } from '../anatomy/groups.ts';
 import {
   type CoverageItem,
@@ -12,7 +13,6 @@ import {
   stateKey,
   transitionKey,
 } from '../anatomy/items.ts';
-import { nodesOf } from '../anatomy/nodes.ts';
 
 /** One part of a chart, and how often it was brought about. */
 export interface CoveredItem extends CoverageItem {
@@ -37,16 +37,18 @@ export function chartToCover(machine: AnyStateMachine) {
   };
   note(entered(machine.root.id));
 
-  /** `passedBy`: the candidates before it said no, as nobody else tells. */
-  function took(place: number | null, passedBy: boolean): void {
+  /** `event` is what happened: a wildcard may take it. `passedBy`: the candidates before it said no, as nobody else tells. */
+  function took(place: number | null, event: string, passedBy: boolean): void {
     const [transition, group] = place === null ? [] : [chart.transitions[place], groupOf[place]];
     if (place === null || transition === undefined || group === undefined) return;
     note([transitionKey(place), stateKey(transition.source), ...transition.target.flatMap(entered)]);
     for (let before = group.first; passedBy && before < place; before += 1) note([guardKey(before, false)]);
     if (transition.guard !== null) note([guardKey(place, true)]);
-    const [, end, actor] = /^xstate\.(done|error)\.actor\.(.*)$/u.exec(group.eventType) ?? [];
+    // What is taken at once comes of what was taken before it, and that was counted.
+    const cause = group.eventType === '' ? '' : event;
+    const [, end, actor] = /^xstate\.(done|error)\.actor\.(.*)$/u.exec(cause) ?? [];
     if (actor !== undefined) note([outcomeKey(actor, end === 'done' ? 'done' : 'error')]);
-    if (group.eventType.startsWith('xstate.after.')) note([delayKey(group.eventType)]);
+    if (cause.startsWith('xstate.after.')) note([delayKey(cause)]);
   }
 
   return {
@@ -61,23 +63,7 @@ export function chartToCover(machine: AnyStateMachine) {
       note(places.flatMap((place) => (place === null ? [] : [guardKey(place, false)]))),
     tookAsTold({ source, event, target, candidates }: Told): void {
       const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
-      took(placeOfWay({ source, event, target, guard }), true);
+      took(placeOfWay({ source, event, target, guard }), event, true);
     },
-  };
-}
-
-/** The states that are entered with one: those around it, and those that it begins in. */
-function enteredBy(machine: AnyStateMachine) {
-  const nodes = new Map(nodesOf(machine).map((node) => [node.id, node]));
-  const within = (id: string): readonly string[] => {
-    const node = nodes.get(id);
-    if (node === undefined) return [];
-    const inner = node.type === 'parallel' ? Object.values(node.states) : [...(node.initial?.target ?? [])];
-    return [stateKey(id), ...inner.flatMap((one) => within(one.id))];
-  };
-  return (id: string): readonly string[] => {
-    const around: string[] = [];
-    for (let at = nodes.get(id)?.parent; at !== undefined; at = at.parent) around.push(stateKey(at.id));
-    return [...around, ...within(id)];
   };
 }

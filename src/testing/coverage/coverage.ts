@@ -37,7 +37,7 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
     const before = stood.get(actorRef);
     stood.set(actorRef, snapshot as AnyMachineSnapshot);
     if (event.type === 'xstate.stop') return;
-    for (const transition of taken) chart.took(placeIn(chart, transition), before === undefined);
+    for (const transition of taken) chart.took(placeIn(chart, transition), event.type, before === undefined);
     if (before === undefined) return;
     const asked = taken.length > 0 && taken.every(({ eventType }) => eventType === '') ? '' : event.type;
     chart.refused([...refusedIn(before, asked, taken)].map((transition) => placeIn(chart, transition)));

@@ -4,7 +4,7 @@ import type { CoverageCollector, MachineCoverage } from './coverage.ts';
 import { coveragePage } from './coverage-page.ts';
 import { coverageText } from './coverage-text.ts';
 import { mergedCoverage } from './merged-coverage.ts';
-import { missedThresholds, type Thresholds } from './thresholds.ts';
+import { missedThresholds, requirePercentages, type Thresholds } from './thresholds.ts';
 
 /** Where Vitest carries what a test file says to its reporters. */
 const META = 'postchainCoverage';
@@ -38,6 +38,7 @@ interface ReportedModule {
 
 /** A reporter of Vitest, of version 4.1 on, which tells how much of their charts all test files together brought about. */
 export function chartCoverage({ thresholds = {}, html }: ChartCoverageOptions = {}) {
+  requirePercentages(thresholds);
   let root = '.';
   return {
     onInit(vitest: { readonly config: { readonly root: string } }): void {

@@ -1,3 +1,5 @@
+import type { AnyStateMachine } from 'xstate';
+import { enteredBy } from '../anatomy/entered.ts';
 import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../anatomy/items.ts';
 import { activeNodes } from '../anatomy/nodes.ts';
 import type { StepTold } from '../anatomy/told-machine.ts';
@@ -15,16 +17,19 @@ export function itemsOfEdge(exploration: Exploration, edge: ExploredEdge): reado
 }
 
 export const itemsOfBeginning = (exploration: Exploration, beginning: Beginning): readonly string[] => [
+  ...enteredIn(exploration)(exploration.machine.root.id),
   ...itemsOfStep(exploration, beginning),
   ...restingIn(exploration, beginning.state),
 ];
 
-/** A state that is gone through at once was there where a transition led to it, or out of it. */
-function itemsOfStep({ chart }: Exploration, { taken, verdicts }: StepTold): string[] {
+/** A state that is gone through at once was there where a transition led to it, or into it, or out of it. */
+function itemsOfStep(exploration: Exploration, { taken, verdicts }: StepTold): string[] {
+  const { chart } = exploration;
+  const entered = enteredIn(exploration);
   return [
     ...taken.flatMap((place) => {
       const { source = '', target = [] } = chart.transitions[place] ?? {};
-      return [transitionKey(place), ...[source, ...target].map(stateKey)];
+      return [transitionKey(place), stateKey(source), ...target.flatMap(entered)];
     }),
     ...verdicts.map(({ place, holds }) => guardKey(place, holds)),
   ];
@@ -33,4 +38,13 @@ function itemsOfStep({ chart }: Exploration, { taken, verdicts }: StepTold): str
 function restingIn({ states }: Exploration, id: number): readonly string[] {
   const snapshot = states[id]?.snapshot;
   return snapshot === undefined ? [] : activeNodes(snapshot).map((node) => stateKey(node.id));
+}
+
+const known = new WeakMap<AnyStateMachine, ReturnType<typeof enteredBy>>();
+
+/** Asked for every edge, the same of a machine. */
+function enteredIn({ machine }: Exploration): ReturnType<typeof enteredBy> {
+  const entered = known.get(machine) ?? enteredBy(machine);
+  known.set(machine, entered);
+  return entered;
 }

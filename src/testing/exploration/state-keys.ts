@@ -1,14 +1,17 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 
-/** What makes a difference in a snapshot, as JSON: where it stands, and what the abstraction has of it; without one, all of its context. */
+/**
+ * What makes a difference in a snapshot, as JSON: where it stands, what its states with a history remember, and what the abstraction has of it;
+ * without one, all of its context.
+ */
 export function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined) {
   return (snapshot: AnyMachineSnapshot): string => {
     const { value, status } = snapshot;
     const rest =
       abstraction === undefined ? { context: snapshot.context, output: snapshot.output } : abstraction(snapshot);
     try {
-      return JSON.stringify([value, status, rest]) ?? '';
+      return JSON.stringify([value, status, rest, remembered(snapshot)]) ?? '';
     } catch (cause) {
       throw new PostChainError(
         'exploration_failed',
@@ -19,12 +22,20 @@ export function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) 
   };
 }
 
+/** XState remembers active states by the ids of history states. */
+const remembered = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    Object.entries(historyValue)
+      .map(([id, nodes]) => [id, nodes.map((node) => node.id).sort()] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
+
 /** Where two keys differ, in words: the first of what makes a difference; null where they do not. */
 export function differenceOf(got: string, wanted: string): string | null {
   if (got === wanted) return null;
   const [here, there] = [got, wanted].map((key) => {
-    const [, status, rest] = JSON.parse(key) as readonly unknown[];
-    return { 'its status': status, '': rest };
+    const [, status, rest, history] = JSON.parse(key) as readonly unknown[];
+    return { 'its status': status, '': rest, 'its history': history };
   });
   return firstDifference(here, there, '') ?? 'what makes a difference has another form';
 }

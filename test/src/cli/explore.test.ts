@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { printable } from '../../../src/presentation/printable.ts';
 import { cli } from '../../support/cli.ts';
 
 // Within the project, so that it finds xstate.
@@ -124,5 +125,43 @@ describe('postchain coverage', () => {
       'Wanted per cent, as 80 or guards=60; kinds are states, transitions, guards, outcomes, delays.',
     );
     expect(await cli('coverage', 'nowhere')).toMatchObject({ code: 2 });
+  });
+
+  it.each([
+    ['throws null', 'throw null;', /cannot be loaded: null$/u],
+    [
+      'never comes to its end',
+      'await new Promise(() => {});',
+      /cannot be loaded: it awaits at its top what never comes\.$/u,
+    ],
+    ['has properties that are no list', `${door('')} export const properties = {};`, /"properties" as an array/u],
+    [
+      'has outcomes that are null',
+      `${door('').replace('outcomes', 'others')} export const outcomes = null;`,
+      /"outcomes" as an object/u,
+    ],
+  ])('refuse a module that %s', async (name, text, message) => {
+    const { stderr, code } = await cli('lint', module(`${name.replaceAll(' ', '-')}.mjs`, text));
+    expect(stderr.trim()).toMatch(message);
+    expect(code).toBe(2);
+  });
+
+  it('print no escape sequences of a chart', async () => {
+    const path = module(
+      'escapes.mjs',
+      `import { createMachine } from 'xstate';
+       export const machine = createMachine({ id: 'm\\u001b[2J', initial: 'a', states: { a: { on: { 'go\\u0007': 'b' } }, b: {} } });
+       export const events = [{ type: 'go\\u0007' }];`,
+    );
+    for (const args of [
+      ['lint', path],
+      ['paths', path],
+      ['explore', path],
+      ['explore', path, '--json'],
+    ]) {
+      const { stdout } = await cli(...args);
+      expect(stdout).not.toBe('');
+      expect(stdout).toBe(printable(stdout));
+    }
   });
 });

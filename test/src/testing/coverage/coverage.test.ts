@@ -1,16 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, createActor, SimulatedClock } from 'xstate';
+import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
 import { coverageOf } from '../../../../inspector/fold/coverage.ts';
 import { machinesByName } from '../../../../src/diagram/machines.ts';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { coverageText } from '../../../../src/testing/coverage/coverage-text.ts';
 import { inPercent, percentOf } from '../../../../src/testing/coverage/kinds.ts';
 import { mergedCoverage } from '../../../../src/testing/coverage/merged-coverage.ts';
-import { missedThresholds } from '../../../../src/testing/coverage/thresholds.ts';
+import { missedThresholds, type Thresholds } from '../../../../src/testing/coverage/thresholds.ts';
+import { chartCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
+import { bringAbout } from '../../../../src/testing/exploration/bring-about.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
+import { done } from '../../../../src/testing/exploration/outcome.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runCharts } from '../../../inspector/rig/file-page.ts';
 import { folded } from '../../../inspector/rig/folded.ts';
@@ -101,5 +104,31 @@ describe('coverage', () => {
     ]);
     expect(inPercent(99.99)).toBe('99.9 %');
     expect(inPercent(100)).toBe('100.0 %');
+  });
+
+  it('has the end of an actor, and a delay, that a wildcard took', () => {
+    const machine = createMachine({
+      id: 'catcher',
+      invoke: { id: 'caught', src: 'work', onDone: { guard: () => false } },
+      after: { 10: { guard: () => false } },
+      on: { '*': { actions: [] } },
+    });
+    const exploration = explore(machine, { outcomes: { work: [done()] } });
+    const collector = collectCoverage([machine]);
+    const actor = createActor(withHeldActors(machine), { clock: new SimulatedClock(), inspect: collector.inspect });
+    actor.start();
+    for (const { occurrence } of exploration.edges) bringAbout(actor, occurrence);
+    expect(covered(collector.coverage(), 'outcome')).toEqual(['catcher outcome caught done']);
+    expect(covered(collector.coverage(), 'delay')).toEqual(['catcher delay xstate.after.10.catcher']);
+  });
+
+  it.each([
+    [{ guard: 80 }, 'thresholds: got "guard"; wanted any of states, transitions, guards, outcomes, delays, all.'],
+    [{ all: Number.NaN }, 'thresholds.all: got NaN; wanted per cent, 0 to 100.'],
+    [{ all: -1 }, 'thresholds.all: got -1; wanted per cent, 0 to 100.'],
+    [{ states: '80' }, 'thresholds.states: got 80; wanted per cent, 0 to 100.'],
+  ])('is not held against the threshold %o, by nobody', (thresholds, message) => {
+    expect(() => missedThresholds([], thresholds as Thresholds)).toThrow(message);
+    expect(() => chartCoverage({ thresholds: thresholds as Thresholds })).toThrow(message);
   });
 });

@@ -4,6 +4,7 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
   createActor,
+  createMachine,
   type InspectionEvent,
   SimulatedClock,
 } from 'xstate';
@@ -14,7 +15,7 @@ import { type ExploreOptions, explore } from '../../../../src/testing/exploratio
 import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
-import { reachedItems } from '../../../../src/testing/properties/chart.ts';
+import { noUnreachableState, reachedItems } from '../../../../src/testing/properties/chart.ts';
 import { foreign } from '../machines/all.ts';
 
 const machines = Object.entries(foreign) as unknown as readonly (readonly [
@@ -107,3 +108,40 @@ describe.each(machines.map(([name]) => [name] as const))(
     });
   },
 );
+
+describe('what an exploration has of', () => {
+  it('a state with a history: what it remembers is a difference', () => {
+    const machine = createMachine({
+      id: 'radio',
+      initial: 'on',
+      states: {
+        on: {
+          initial: 'low',
+          states: { low: { on: { next: 'high' } }, high: { on: { boom: '#radio.burnt' } }, last: { type: 'history' } },
+          on: { pause: 'off' },
+        },
+        off: { on: { resume: 'on.last' } },
+        burnt: {},
+      },
+    });
+    const events = ['next', 'boom', 'pause', 'resume'].map((type) => ({ type }));
+    const { states, edges } = explore(machine, { outcomes: {}, events });
+    const resumed = edges.filter(({ occurrence, taken }) => occurrence.name === 'resume' && taken.length > 0);
+    expect(resumed.map(({ to }) => states[to]?.value)).toEqual([{ on: 'low' }, { on: 'high' }]);
+  });
+
+  it('states that are gone through at once: the outer ones were entered too', () => {
+    const machine = createMachine({
+      id: 'gate',
+      initial: 'outer',
+      states: {
+        outer: { initial: 'inner', states: { inner: { always: '#gate.next' } } },
+        next: { on: { go: '#gate.last.first' } },
+        last: { initial: 'first', states: { first: { always: '#gate.over' } } },
+        over: { type: 'final' },
+      },
+    });
+    const exploration = explore(machine, { outcomes: {}, events: [{ type: 'go' }] });
+    expect(noUnreachableState().check(exploration)).toBeNull();
+  });
+});

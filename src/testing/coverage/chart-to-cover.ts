@@ -1,9 +1,9 @@
-import type { AnyStateMachine } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { chartOf } from '../../diagram/chart.ts';
 import { placesOf } from '../../diagram/ways.ts';
-import { enteredBy } from '../anatomy/entered.ts';
-import { groupsOf } from '../anatomy/groups.ts';
+import { enteredAtStart, enteredBy } from '../anatomy/entered.ts';
+import { groupsOf, transitionsOf } from '../anatomy/groups.ts';
 import {
   type CoverageItem,
   coverageItems,
@@ -14,10 +14,15 @@ import {
   transitionKey,
 } from '../anatomy/items.ts';
 
+import { activeNodes } from '../anatomy/nodes.ts';
+
 /** One part of a chart, and how often it was brought about. */
 export interface CoveredItem extends CoverageItem {
   readonly times: number;
 }
+
+/** What the steps are called that a machine takes as it begins. */
+const INIT = 'xstate.init';
 
 type Told = Extract<JournalEntry, { readonly type: 'transition' }>;
 
@@ -30,18 +35,17 @@ export function chartToCover(machine: AnyStateMachine) {
   const groups = groupsOf(machine);
   const groupOf = groups.flatMap((group) => group.candidates.map(() => group));
   const byName = new Map(groups.map((group) => [`${group.node.id} ${group.eventType}`, group]));
-  const entered = enteredBy(machine);
+  const entered = transitionsOf(machine).map(enteredBy);
+  const atStart = enteredAtStart(machine);
   const placeOfWay = placesOf(chart);
   const note = (keys: Iterable<string>): void => {
     for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
   };
-  note(entered(machine.root.id));
-
   /** `event` is what happened: a wildcard may take it. `passedBy`: the candidates before it said no, as nobody else tells. */
   function took(place: number | null, event: string, passedBy: boolean): void {
     const [transition, group] = place === null ? [] : [chart.transitions[place], groupOf[place]];
     if (place === null || transition === undefined || group === undefined) return;
-    note([transitionKey(place), stateKey(transition.source), ...transition.target.flatMap(entered)]);
+    note([transitionKey(place), ...(entered[place] ?? [])]);
     for (let before = group.first; passedBy && before < place; before += 1) note([guardKey(before, false)]);
     if (transition.guard !== null) note([guardKey(place, true)]);
     // What is taken at once comes of what was taken before it, and that was counted.
@@ -53,6 +57,8 @@ export function chartToCover(machine: AnyStateMachine) {
 
   return {
     ...{ chart, note, took },
+    begins: (): void => note(atStart),
+    stands: (snapshot: AnyMachineSnapshot): void => note(activeNodes(snapshot).map(({ id }) => stateKey(id))),
     items: (): readonly CoveredItem[] =>
       coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),
     placeAt(state: string, eventType: string, index: number): number | null {
@@ -62,6 +68,8 @@ export function chartToCover(machine: AnyStateMachine) {
     refused: (places: readonly (number | null)[]): void =>
       note(places.flatMap((place) => (place === null ? [] : [guardKey(place, false)]))),
     tookAsTold({ source, event, target, candidates }: Told): void {
+      // What it does as it begins is told from where it begins.
+      if (event === INIT && atStart.includes(stateKey(source))) note(atStart);
       const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
       took(placeOfWay({ source, event, target, guard }), event, true);
     },

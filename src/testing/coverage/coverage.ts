@@ -4,6 +4,7 @@ import type { Chart } from '../../diagram/chart.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../properties/chart.ts';
 import { type ChartToCover, type CoveredItem, chartToCover } from './chart-to-cover.ts';
+import { withoutThoseThatGaveWay } from './gave-way.ts';
 import { refusedIn } from './refused.ts';
 
 export interface MachineCoverage {
@@ -21,6 +22,9 @@ export interface CoverageCollector {
   coverage(): readonly MachineCoverage[];
 }
 
+/** The machine that each attempt begins anew. */
+const ATTEMPT = 'attempt';
+
 type Microstep = Extract<InspectionEvent, { readonly type: '@xstate.microstep' }>;
 
 /**
@@ -31,22 +35,26 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
   const charts = new Map(machines.map((machine) => [machine.id, chartToCover(machine)]));
   const stood = new WeakMap<object, AnyMachineSnapshot>();
 
-  function stepped({ actorRef, event, snapshot, _transitions: taken }: Microstep): void {
+  function stepped({ actorRef, event, snapshot, _transitions: enabled }: Microstep): void {
     const chart = charts.get((snapshot as AnyMachineSnapshot).machine?.id ?? '');
     if (chart === undefined) return;
     const before = stood.get(actorRef);
     stood.set(actorRef, snapshot as AnyMachineSnapshot);
+    if (before === undefined) chart.begins();
     if (event.type === 'xstate.stop') return;
+    const taken = withoutThoseThatGaveWay(enabled, before);
     for (const transition of taken) chart.took(placeIn(chart, transition), event.type, before === undefined);
     if (before === undefined) return;
-    const asked = taken.length > 0 && taken.every(({ eventType }) => eventType === '') ? '' : event.type;
-    chart.refused([...refusedIn(before, asked, taken)].map((transition) => placeIn(chart, transition)));
+    const asked = enabled.length > 0 && enabled.every(({ eventType }) => eventType === '') ? '' : event.type;
+    chart.refused([...refusedIn(before, asked, enabled)].map((transition) => placeIn(chart, transition)));
   }
 
   /** Where a machine rests, all that would be taken at once said no. */
   function rested(actor: object, snapshot: AnyMachineSnapshot): void {
     const chart = charts.get(snapshot.machine?.id ?? '');
     if (chart === undefined || snapshot.status !== 'active') return;
+    // It did nothing as it began, or goes on where another left off.
+    if (!stood.has(actor)) chart.stands(snapshot);
     stood.set(actor, snapshot);
     chart.refused([...refusedIn(snapshot, '', [])].map((transition) => placeIn(chart, transition)));
   }
@@ -57,7 +65,9 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
       if (event.type === '@xstate.snapshot') rested(event.actorRef, event.snapshot as AnyMachineSnapshot);
     },
     addJournal(entries) {
-      for (const entry of entries) if (entry.type === 'transition') charts.get(entry.machine)?.tookAsTold(entry);
+      for (const entry of entries)
+        if (entry.type === 'transition') charts.get(entry.machine)?.tookAsTold(entry);
+        else if (entry.type === 'attempt-start') charts.get(ATTEMPT)?.begins();
     },
     addExploration(exploration) {
       charts.get(exploration.machine.id)?.note(reachedItems(exploration));

@@ -14,13 +14,26 @@ interface WithMeta {
 }
 
 /** For `afterAll(reportCoverage(collector))`: hands what was collected in a test file to `chartCoverage`. */
-export function reportCoverage({ coverage }: CoverageCollector): (context: object, suite: object) => void {
+export function reportCoverage(collector: CoverageCollector): (context: object, suite: object) => void {
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the parameters, and wants a pattern as the first
   return ({}, suite) => {
     const { meta } = suite as WithMeta;
-    const before = (meta[META] ?? []) as readonly MachineCoverage[];
-    meta[META] = [...before, ...coverage()];
+    const there = (meta[META] ?? []) as readonly MachineCoverage[];
+    meta[META] = [...there, ...newIn(collector)];
   };
+}
+
+const handedOver = new WeakMap<CoverageCollector, readonly MachineCoverage[]>();
+
+/** What was counted since it was last handed over: several suites, and test files, may share a collector. */
+function newIn(collector: CoverageCollector): readonly MachineCoverage[] {
+  const before = handedOver.get(collector) ?? [];
+  const now = collector.coverage();
+  handedOver.set(collector, now);
+  return now.map((one, place) => ({
+    ...one,
+    items: one.items.map((item, at) => ({ ...item, times: item.times - (before[place]?.items[at]?.times ?? 0) })),
+  }));
 }
 
 export interface ChartCoverageOptions {

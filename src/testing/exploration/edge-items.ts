@@ -1,5 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
-import { enteredBy } from '../anatomy/entered.ts';
+import { enteredAtStart, enteredBy } from '../anatomy/entered.ts';
+import { transitionsOf } from '../anatomy/groups.ts';
 import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../anatomy/items.ts';
 import { activeNodes } from '../anatomy/nodes.ts';
 import type { StepTold } from '../anatomy/told-machine.ts';
@@ -17,7 +18,7 @@ export function itemsOfEdge(exploration: Exploration, edge: ExploredEdge): reado
 }
 
 export const itemsOfBeginning = (exploration: Exploration, beginning: Beginning): readonly string[] => [
-  ...enteredIn(exploration)(exploration.machine.root.id),
+  ...enteredAtStart(exploration.machine),
   ...itemsOfStep(exploration, beginning),
   ...restingIn(exploration, beginning.state),
 ];
@@ -28,8 +29,8 @@ function itemsOfStep(exploration: Exploration, { taken, verdicts }: StepTold): s
   const entered = enteredIn(exploration);
   return [
     ...taken.flatMap((place) => {
-      const { source = '', target = [] } = chart.transitions[place] ?? {};
-      return [transitionKey(place), stateKey(source), ...target.flatMap(entered)];
+      const source = chart.transitions[place]?.source ?? '';
+      return [transitionKey(place), stateKey(source), ...(entered[place] ?? [])];
     }),
     ...verdicts.map(({ place, holds }) => guardKey(place, holds)),
   ];
@@ -40,11 +41,11 @@ function restingIn({ states }: Exploration, id: number): readonly string[] {
   return snapshot === undefined ? [] : activeNodes(snapshot).map((node) => stateKey(node.id));
 }
 
-const known = new WeakMap<AnyStateMachine, ReturnType<typeof enteredBy>>();
+const known = new WeakMap<AnyStateMachine, readonly (readonly string[])[]>();
 
-/** Asked for every edge, the same of a machine. */
-function enteredIn({ machine }: Exploration): ReturnType<typeof enteredBy> {
-  const entered = known.get(machine) ?? enteredBy(machine);
+/** By the places of transitions. Asked for every edge, the same of a machine. */
+function enteredIn({ machine }: Exploration): readonly (readonly string[])[] {
+  const entered = known.get(machine) ?? transitionsOf(machine).map(enteredBy);
   known.set(machine, entered);
   return entered;
 }

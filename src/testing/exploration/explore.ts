@@ -67,6 +67,8 @@ export function explore<Machine extends AnyStateMachine>(
     depth = Number.POSITIVE_INFINITY,
     limit = DEFAULT_LIMIT,
   } = options;
+  for (const [name, value] of Object.entries({ limit, depth }))
+    if (!(value >= 0)) throw new PostChainError('invalid_option', `${name}: got ${value}; wanted a number, 0 or more.`);
   const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
   const held = withHeldActors(machine, actors);
   const told = toldMachine(held);

@@ -1,6 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { placeInWords } from '../anatomy/place-words.ts';
-import type { StepTold } from '../anatomy/told-machine.ts';
 import { canHappen } from '../exploration/ended-actors.ts';
 import type { Exploration, ExploredEdge } from '../exploration/exploration.ts';
 import type { ExploreOptions } from '../exploration/explore.ts';
@@ -42,7 +41,7 @@ function firstOdd(
       const odd =
         occurrence === undefined
           ? `"${edge.occurrence.name}" cannot happen`
-          : oddIn(exploration, edge, steps.after(other, occurrence.event), told.told());
+          : oddIn(exploration, edge, () => steps.after(other, occurrence.event));
       if (odd !== null) return witness(exploration, way, edge, odd);
     }
     const more = [...possible].find(([key]) => !edges.has(key))?.[1].name;
@@ -68,13 +67,25 @@ function numbered<Item>(items: readonly Item[], nameOf: (item: Item) => string):
 /** Of each state that is reached by several edges, the last of them. */
 function lastWays({ states, edges }: Exploration): readonly ExploredEdge[] {
   const last = new Map<number, ExploredEdge>();
-  for (const edge of edges) if (states[edge.to]?.reachedBy !== edge.id) last.set(edge.to, edge);
+  for (const edge of edges) {
+    const isFirst = states[edge.to]?.reachedBy === edge.id;
+    // One that comes back to its state shows little of other ways to it.
+    if (!isFirst && (edge.from !== edge.to || !last.has(edge.to))) last.set(edge.to, edge);
+  }
   return [...last.values()];
 }
 
-function oddIn(exploration: Exploration, edge: ExploredEdge, next: AnyMachineSnapshot, did: StepTold): string | null {
-  const { chart, keyOf, states } = exploration;
+function oddIn(exploration: Exploration, edge: ExploredEdge, step: () => AnyMachineSnapshot): string | null {
+  const { chart, keyOf, states, told } = exploration;
   const at = `at "${edge.occurrence.name}"`;
+  let next: AnyMachineSnapshot;
+  try {
+    next = step();
+  } catch (error) {
+    told.told();
+    return `it throws ${at} (${error instanceof Error ? error.message.split('\n')[0] : String(error)})`;
+  }
+  const did = told.told();
   const asked = edge.verdicts.findIndex(({ place, holds }, nth) => {
     const said = did.verdicts[nth];
     return said?.place !== place || said.holds !== holds;

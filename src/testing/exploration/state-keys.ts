@@ -11,6 +11,7 @@ export function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) 
     const rest =
       abstraction === undefined ? { context: snapshot.context, output: snapshot.output } : abstraction(snapshot);
     try {
+      if (abstraction === undefined) requireNoCollection(snapshot.context);
       return JSON.stringify([value, status, rest, remembered(snapshot)]) ?? '';
     } catch (cause) {
       throw new PostChainError(
@@ -20,6 +21,13 @@ export function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) 
       );
     }
   };
+}
+
+/** Two of them with other things within would be the same JSON. */
+function requireNoCollection(context: unknown): void {
+  for (const [name, value] of Object.entries(context ?? {}))
+    if (value instanceof Map || value instanceof Set)
+      throw new TypeError(`${name} is a ${value instanceof Map ? 'Map' : 'Set'}`);
 }
 
 /** XState remembers active states by the ids of history states. */

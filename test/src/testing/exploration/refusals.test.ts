@@ -119,6 +119,14 @@ describe('an exploration that cannot be', () => {
     );
   });
 
+  it.each([new Map(), new Set()])('wants one where the context has a %o, of which JSON tells nothing', (seen) => {
+    const machine = createMachine({ id: 'seeing', context: { seen } });
+    expect(() => explore(machine, { outcomes: {} })).toThrow(
+      /\(seen is a (Map|Set)\): give an abstraction that is\.$/u,
+    );
+    expect(explore(machine, { outcomes: {}, abstraction: () => [...seen] }).states).toHaveLength(1);
+  });
+
   it('needs no outcome of an actor that is said to never end', () => {
     const waiting = setup({ actors: { wait: fromPromise(async () => {}) } }).createMachine({
       initial: 'here',

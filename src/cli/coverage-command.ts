@@ -29,7 +29,7 @@ export async function coverageCommand(
   if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(names), machines }));
   const text = json
     ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`
-    : coverageText(machines);
+    : `${coverageText(machines)}${html === undefined ? '' : `\n${html}: the charts, coloured. It opens from disk.\n`}`;
   return { text, missed: missedThresholds(machines, min) };
 }
 

@@ -14,7 +14,8 @@ export function enteredBy({ source, target, reenter }: AnyTransitionDefinition):
   const entered = new Set<AnyStateNode>();
   for (const node of targets) {
     const isKept = node === domain;
-    for (const inner of isKept ? withInitial(node).filter((one) => one !== node) : withInitial(node)) entered.add(inner);
+    for (const inner of isKept ? withInitial(node).filter((one) => one !== node) : withInitial(node))
+      entered.add(inner);
     for (let around = node.parent; around && around !== domain && isWithin(around, domain); around = around.parent)
       for (const one of around.type === 'parallel' ? withOthers(around, targets) : [around]) entered.add(one);
     if (!isKept && domain?.type === 'parallel') for (const one of withOthers(domain, targets)) entered.add(one);

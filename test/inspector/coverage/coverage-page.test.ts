@@ -145,7 +145,7 @@ describe.skipIf(browser === null)('the page of coverage', () => {
     expect([...(await heardStates(page))].sort()).toEqual([
       'done, never entered, final',
       'failed, never entered, final',
-      'idle, 1 time entered',
+      'idle, never entered',
       'loading, load, never entered',
       'waiting, never entered',
     ]);

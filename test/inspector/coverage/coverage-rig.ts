@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { createActor } from 'xstate';
 import type { Chart } from '../../../src/diagram/chart.ts';
 import { machinesByName } from '../../../src/diagram/machines.ts';
 import type { CoverageItem } from '../../../src/testing/anatomy/items.ts';
 import { collectCoverage, type MachineCoverage } from '../../../src/testing/coverage/coverage.ts';
 import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
 import { explore } from '../../../src/testing/exploration/explore.ts';
+import { withHeldActors } from '../../../src/testing/exploration/held-actors.ts';
 import { foreign } from '../../src/testing/machines/all.ts';
 import { type Look, openWatched, type WatchedPage } from '../page/page-rig.ts';
 import { readmeRun } from '../page/page-runs.ts';
@@ -22,10 +24,11 @@ export async function ownCoverage(): Promise<readonly MachineCoverage[]> {
   return collector.coverage();
 }
 
-/** Of machines of somebody else: one explored without an event that it knows, two that were never started. */
+/** Of machines of somebody else: one explored without an event that it knows, one that was only started, one that was not. */
 export function foreignCoverage(): readonly MachineCoverage[] {
   const { machine, outcomes, events } = foreign.checkout;
   const collector = collectCoverage([machine, foreign.player.machine, foreign.fetching.machine]);
+  createActor(withHeldActors(foreign.player.machine), { inspect: collector.inspect }).start().stop();
   collector.addExploration(explore(machine, { outcomes, events: events.slice(0, 2) }));
   return collector.coverage();
 }

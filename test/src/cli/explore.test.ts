@@ -113,7 +113,9 @@ describe('postchain coverage', () => {
     expect(deciding).toMatchObject({ kind: 'state', name: 'postChain.cycling.yield.deciding' });
     expect(deciding.times % 2).toBe(0);
     const page = join(folder, 'deep', 'coverage.html');
-    expect((await cli('coverage', journal, '--html', page)).stdout).toBe(stdout);
+    expect((await cli('coverage', journal, '--html', page)).stdout).toBe(
+      `${stdout}\n${page}: the charts, coloured. It opens from disk.\n`,
+    );
     expect(readFileSync(page, 'utf8')).toContain('"title":"Recorded run: run.jsonl"');
     expect(parsed[0].chart).toBeUndefined();
     expect((await cli('coverage', journal, '--html', folder)).stderr).toMatch(/: it cannot be written \(EISDIR/u);

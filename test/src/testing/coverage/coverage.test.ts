@@ -82,7 +82,7 @@ describe('coverage', () => {
   it('is told as a table, with what is missing; of an exploration too', () => {
     const { machine, outcomes, events } = foreign.checkout;
     const collector = collectCoverage([machine]);
-    expect(percentOf(collector.coverage()[0] as MachineCoverage, 'state')).toBeCloseTo(100 * (2 / 7));
+    expect(percentOf(collector.coverage()[0] as MachineCoverage, 'state')).toBe(0);
     collector.addExploration(explore(machine, { outcomes, events }));
     const text = coverageText(collector.coverage());
     expect(text.split('\n').slice(0, 2)).toEqual([

@@ -1,0 +1,13 @@
+import { done, explore, fails, findingInWords, findingsOf, killReport, mutantsOf, soundness } from 'postchain/testing';
+import { door } from './chart-coverage/door.ts';
+
+const { killed, results, survivors } = await killReport(mutantsOf(door), (mutant) => {
+  const exploration = explore(mutant, {
+    outcomes: { turnKey: [done(true), fails()] },
+    events: [{ type: 'close' }, { type: 'unlock' }],
+  });
+  const [fault] = findingsOf(exploration, soundness).filter(({ witness }) => witness !== null);
+  if (fault !== undefined) throw new Error(findingInWords(fault));
+});
+
+console.log(`${killed} of ${results.length} killed; alive: ${survivors.join('; ')}`);

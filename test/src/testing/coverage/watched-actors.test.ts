@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
+import { nodesOf } from '../../../../src/testing/anatomy/nodes.ts';
+import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
+import { mergedCoverage } from '../../../../src/testing/coverage/merged-coverage.ts';
+import { reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
+import { bringAbout } from '../../../../src/testing/exploration/bring-about.ts';
+import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
+import { explore } from '../../../../src/testing/exploration/explore.ts';
+import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
+import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { foreign } from '../machines/all.ts';
+
+/** A copy that counts how often its states are entered, by their ids. */
+function countedEntries(machine: AnyStateMachine): readonly [AnyStateMachine, Readonly<Record<string, number>>] {
+  const copy = machine.provide({});
+  const entries: Record<string, number> = {};
+  for (const node of nodesOf(copy)) {
+    entries[node.id] = 0;
+    node.entry.unshift(() => {
+      entries[node.id] = (entries[node.id] ?? 0) + 1;
+    });
+  }
+  return [copy, entries];
+}
+
+const timesOf = (all: readonly MachineCoverage[], kind: string): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    all.flatMap(({ items }) => items.filter((item) => item.kind === kind).map(({ name, times }) => [name, times])),
+  );
+
+const conflict = createMachine({
+  id: 'conflict',
+  initial: 'p',
+  states: {
+    p: {
+      type: 'parallel',
+      states: {
+        a: { initial: 'x', states: { x: { on: { go: 'y' } }, y: {} } },
+        b: { initial: 'x', states: { x: { on: { go: '#over' } } } },
+        c: {
+          initial: 'x',
+          on: { again: { target: '.x' }, anew: { target: '.x', reenter: true }, out: '#over' },
+          states: { x: { initial: 'deep', states: { deep: {} } } },
+        },
+      },
+    },
+    over: { id: 'over', on: { back: { target: '#conflict.p.a.y' } } },
+  },
+});
+
+const machines = {
+  ...foreign,
+  conflict: {
+    machine: conflict,
+    outcomes: {},
+    events: ['go', 'again', 'anew', 'out', 'back'].map((type) => ({ type })),
+  },
+};
+
+describe('coverage of watched actors', () => {
+  it.each(Object.entries(machines))('of %s counts each state as often as its entry actions run', (_, given) => {
+    const { machine, ...options } = given;
+    const exploration = explore<AnyStateMachine>(machine, options as never) as Exploration;
+    for (const path of cover(exploration, { each: 'edge' })) {
+      const [held, entries] = countedEntries(withHeldActors(machine));
+      const collector = collectCoverage([machine]);
+      const { inspect } = collector;
+      const actor = createActor(held, { clock: new SimulatedClock(), inspect, input: path.beginning.input }).start();
+      for (const { occurrence } of path.edges) bringAbout(actor, occurrence);
+      actor.stop();
+      expect(timesOf(collector.coverage(), 'state'), path.name).toEqual(entries);
+    }
+  });
+
+  it('is nothing where none ran, not even a beginning', () => {
+    const times = Object.values(timesOf(collectCoverage([conflict]).coverage(), 'state'));
+    expect(times.every((one) => one === 0)).toBe(true);
+  });
+
+  it('counts where one goes on that another left off', () => {
+    const { machine } = foreign.checkout;
+    const first = createActor(withHeldActors(machine)).start();
+    first.send({ type: 'item.added', price: 10 });
+    first.send({ type: 'checkout.started' });
+    const collector = collectCoverage([machine]);
+    const { inspect } = collector;
+    createActor(withHeldActors(machine), { snapshot: first.getPersistedSnapshot(), inspect } as never).start();
+    const entered = Object.entries(timesOf(collector.coverage(), 'state')).filter(([, times]) => times > 0);
+    expect(entered.map(([name]) => name)).toEqual(['checkout', 'paying']);
+  });
+
+  it('counts of transitions in conflict the one that was taken', () => {
+    const collector = collectCoverage([conflict]);
+    createActor(conflict, { inspect: collector.inspect }).start().send({ type: 'go' });
+    const taken = Object.entries(timesOf(collector.coverage(), 'transition')).filter(([, times]) => times > 0);
+    expect(taken).toEqual([['p.a.x, go → p.a.y', 1]]);
+  });
+
+  it('is handed over once to the reporter, however many suites share a collector', () => {
+    const { machine } = foreign.checkout;
+    const collector = collectCoverage([machine]);
+    const suite: { meta: { postchainCoverage?: readonly MachineCoverage[] } } = { meta: {} };
+    createActor(withHeldActors(machine), { inspect: collector.inspect }).start();
+    for (let times = 0; times < 2; times += 1) reportCoverage(collector)({}, suite);
+    expect(mergedCoverage(suite.meta.postchainCoverage ?? [])).toEqual(collector.coverage());
+  });
+});

@@ -20,6 +20,8 @@ function page(root: string, name: string): UserConfig {
       emptyOutDir: true,
       modulePreload: false,
       chunkSizeWarningLimit: 2_000,
+      // The drawings of our charts take their seconds, which is nothing for who installs.
+      rolldownOptions: { checks: { bundlerTimings: false } },
     },
   };
 }

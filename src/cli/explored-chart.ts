@@ -11,6 +11,7 @@ import { actionProperties, attemptProperties, chainProperties, soundness } from 
 import type { Exploration } from '../testing/exploration/exploration.ts';
 import { explore } from '../testing/exploration/explore.ts';
 import type { ExploredChart } from '../testing/exploration/explored-chart.ts';
+import { firstLineOf } from '../testing/first-line.ts';
 import type { Property } from '../testing/properties/property.ts';
 
 type AnyChart = ExploredChart<AnyStateMachine>;
@@ -79,5 +80,5 @@ async function imported(name: string): Promise<Record<string, unknown>> {
 function whyNot(cause: unknown): string {
   if ((cause as { code?: unknown } | null)?.code === 'ERR_UNKNOWN_FILE_EXTENSION')
     return `Node ${process.versions.node} reads no TypeScript; give the JavaScript it is built to, or use Node 22.18 or later`;
-  return cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+  return firstLineOf(cause);
 }

@@ -44,6 +44,8 @@ export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, 
   readonly isWhole: boolean;
   /** What makes a difference in a snapshot, as text: those with the same, and the same actors that ended, are one state. */
   keyOf(snapshot: AnyMachineSnapshot): string;
+  /** All that can happen to a snapshot, whose actors with these ids have ended. */
+  possibleIn(snapshot: AnyMachineSnapshot, ended: readonly string[]): readonly Occurrence[];
   /** Edges out of each state, by its id. */
   readonly edgesFrom: readonly (readonly ExploredEdge[])[];
 }

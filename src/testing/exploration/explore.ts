@@ -70,6 +70,7 @@ export function explore<Machine extends AnyStateMachine>(
   for (const [name, value] of Object.entries({ limit, depth }))
     if (!(value >= 0)) throw new PostChainError('invalid_option', `${name}: got ${value}; wanted a number, 0 or more.`);
   const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
+  const possibleIn: Exploration['possibleIn'] = (snapshot, ended) => occurrences(snapshot).filter(canHappen(ended));
   const held = withHeldActors(machine, actors);
   const told = toldMachine(held);
   const chart = chartOf(machine);
@@ -108,7 +109,7 @@ export function explore<Machine extends AnyStateMachine>(
   // States are found in the order of their distance, so the list is its own queue.
   let isWhole = true;
   for (const state of states) {
-    const all = occurrences(state.snapshot).filter(canHappen(state.ended));
+    const all = possibleIn(state.snapshot, state.ended);
     if (state.depth >= depth) {
       isWhole &&= all.length === 0;
       continue;
@@ -125,10 +126,18 @@ export function explore<Machine extends AnyStateMachine>(
     }
   }
   // What is known here of any snapshot is known to the caller of this machine's.
-  return { machine, told, chart, beginnings, states, edges, edgesFrom, isWhole, keyOf } as unknown as Exploration<
-    Machine,
-    SnapshotFrom<Machine>
-  >;
+  return {
+    machine,
+    told,
+    chart,
+    beginnings,
+    states,
+    edges,
+    edgesFrom,
+    isWhole,
+    keyOf,
+    possibleIn,
+  } as unknown as Exploration<Machine, SnapshotFrom<Machine>>;
 }
 
 /** Pure steps, and in words what went wrong where one cannot be taken. */

@@ -1,4 +1,5 @@
 import type { AnyMachineSnapshot } from 'xstate';
+import { firstLineOf } from '../first-line.ts';
 
 /** What must hold of every snapshot; one that returns false, or throws, fails the path. */
 export type Invariants = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => unknown>>;
@@ -16,6 +17,6 @@ function whyNot(holds: () => unknown): string | null {
   try {
     return holds() === false ? '' : null;
   } catch (error) {
-    return `: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
+    return `: ${firstLineOf(error)}`;
   }
 }

@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { firstLineOf } from '../first-line.ts';
 
 /**
  * What makes a difference in a snapshot, as JSON: where it stands, what its states with a history remember, and what the abstraction has of it;
@@ -16,7 +17,7 @@ export function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) 
     } catch (cause) {
       throw new PostChainError(
         'exploration_failed',
-        `What makes a difference in ${JSON.stringify(value)} is no JSON (${cause instanceof Error ? cause.message.split('\n')[0] : String(cause)}): give an abstraction that is.`,
+        `What makes a difference in ${JSON.stringify(value)} is no JSON (${firstLineOf(cause)}): give an abstraction that is.`,
         { cause },
       );
     }

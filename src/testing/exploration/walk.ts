@@ -7,6 +7,7 @@ import {
   SimulatedClock,
 } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { firstLineOf } from '../first-line.ts';
 import { bringAbout, missingFor } from './bring-about.ts';
 import type { ExploreOptions } from './explore.ts';
 import { withHeldActors } from './held-actors.ts';
@@ -65,7 +66,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
   if (snapshot().status === 'error')
     throw new PostChainError(
       'path_failed',
-      `${machine.id} threw as it started${input === undefined ? ', with no input of inputs' : ''}: ${wordsOf(snapshot().error)}`,
+      `${machine.id} threw as it started${input === undefined ? ', with no input of inputs' : ''}: ${firstLineOf(snapshot().error)}`,
     );
   hold();
   return {
@@ -84,9 +85,6 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
     stop: () => actor.stop(),
   };
 }
-
-const wordsOf = (error: unknown): string =>
-  error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
 
 /** One step of a walk as a command of fast-check. */
 export const walkStep = (choice: number) => ({

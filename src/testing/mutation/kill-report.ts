@@ -1,4 +1,5 @@
 import type { AnyStateMachine } from 'xstate';
+import { firstLineOf } from '../first-line.ts';
 import type { Mutant } from './mutants.ts';
 
 /** What became of one mutant: by what a suite found it out, or null where it passed for the real one. */
@@ -29,6 +30,6 @@ async function wrongWith<Machine>(machine: Machine, suite: (machine: Machine) =>
     await suite(machine);
     return null;
   } catch (error) {
-    return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    return firstLineOf(error);
   }
 }

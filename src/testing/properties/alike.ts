@@ -1,40 +1,29 @@
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
+import type { AnyMachineSnapshot } from 'xstate';
 import { placeInWords } from '../anatomy/place-words.ts';
-import { canHappen } from '../exploration/ended-actors.ts';
 import type { Exploration, ExploredEdge } from '../exploration/exploration.ts';
-import type { ExploreOptions } from '../exploration/explore.ts';
-import { occurrencesOf } from '../exploration/occurrence.ts';
 import { named, pathThrough } from '../exploration/paths.ts';
 import { pureSteps } from '../exploration/pure-steps.ts';
 import { differenceOf } from '../exploration/state-keys.ts';
+import { firstLineOf } from '../first-line.ts';
 import type { Property, Witness } from './property.ts';
 
 /**
  * Snapshots that an abstraction takes for one go on in the same way: the same can happen to them, and the same comes of it. An exploration
- * follows only the first of them; here the last way to each state is followed a step further. `options` are those of the exploration. That
- * is a test of an abstraction, no proof: it looks at two snapshots of each state.
+ * follows only the first of them; here the last way to each state is followed a step further. That is a test of an abstraction, no proof: it
+ * looks at two snapshots of each state.
  */
-export function alikeGoOnAlike<Machine extends AnyStateMachine>(options: ExploreOptions<Machine>): Property {
-  return {
-    name: 'what is alike goes on alike',
-    check: (exploration) => firstOdd(exploration, options as unknown as ExploreOptions<AnyStateMachine>),
-  };
-}
+export const alikeGoOnAlike: Property = { name: 'what is alike goes on alike', check: firstOdd };
 
-function firstOdd(
-  exploration: Exploration,
-  { outcomes, events = [] }: ExploreOptions<AnyStateMachine>,
-): Witness | null {
-  const { machine, told, states, edgesFrom } = exploration;
+function firstOdd(exploration: Exploration): Witness | null {
+  const { told, states, edgesFrom, possibleIn } = exploration;
   const steps = pureSteps(told.machine);
-  const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
   for (const way of lastWays(exploration)) {
     const before = states[way.from]?.snapshot;
     const kept = states[way.to];
     if (before === undefined || kept === undefined) continue;
     const other = steps.after(before, way.occurrence.event);
     told.told();
-    const possible = numbered(occurrences(other).filter(canHappen(kept.ended)), ({ name }) => name);
+    const possible = numbered(possibleIn(other, kept.ended), ({ name }) => name);
     const edges = numbered(edgesFrom[way.to] ?? [], ({ occurrence: { name } }) => name);
     for (const [key, edge] of edges) {
       const occurrence = possible.get(key);
@@ -83,7 +72,7 @@ function oddIn(exploration: Exploration, edge: ExploredEdge, step: () => AnyMach
     next = step();
   } catch (error) {
     told.told();
-    return `it throws ${at} (${error instanceof Error ? error.message.split('\n')[0] : String(error)})`;
+    return `it throws ${at} (${firstLineOf(error)})`;
   }
   const did = told.told();
   const asked = edge.verdicts.findIndex(({ place, holds }, nth) => {

@@ -28,7 +28,7 @@ type Abstraction = NonNullable<ExploreOptions<typeof gate>['abstraction']>;
 
 function told(abstraction?: Abstraction): string {
   const options = { outcomes: {}, events: [{ type: 'knock' }], ...(abstraction && { abstraction }) };
-  const [finding] = findingsOf(explore(gate, options), [alikeGoOnAlike<typeof gate>(options)]);
+  const [finding] = findingsOf(explore(gate, options), [alikeGoOnAlike]);
   return finding === undefined ? '' : findingInWords(finding);
 }
 
@@ -61,7 +61,7 @@ describe('what is alike goes on alike', () => {
       },
     });
     const options = { outcomes: { send: [done(), fails()], progress: [sends({ type: 'tick', percent: 10 })] } };
-    expect(alikeGoOnAlike(options).check(explore(parallel, options))).toBeNull();
+    expect(alikeGoOnAlike.check(explore(parallel, options))).toBeNull();
   });
 
   it('is looked at a step further, and no more: what shows only later is not found', () => {
@@ -70,6 +70,6 @@ describe('what is alike goes on alike', () => {
 
   it.each(['attempt', 'actionLoop'])('in the exploration of our %s', (name) => {
     const { machine, options } = suites[name] as NonNullable<(typeof suites)[string]>;
-    expect(alikeGoOnAlike(options).check(explore(machine, options))).toBeNull();
+    expect(alikeGoOnAlike.check(explore(machine, options))).toBeNull();
   });
 });

@@ -2,39 +2,42 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** Every requirement by its id: the rooms of the product and how many rows each has. */
-const ROWS = { C: 8, U: 14, Y: 12, R: 10, E: 10, A: 13 };
-const ids = Object.entries(ROWS).flatMap(([room, rows]) =>
-  Array.from({ length: rows }, (_, row) => `${room}${row + 1}`),
+const PAGE = 'docs/requirements.md';
+const OPEN = '**Not yet met:**';
+
+/** The two-column table rows of the page that begin with an id. */
+const rows = [...readFileSync(PAGE, 'utf8').matchAll(/^\| ([A-Z]\d+) \| ([^|]+) \|$/gm)].map(
+  ([, id = '', requirement = '']) => ({ id, isOpen: requirement.includes(OPEN) }),
 );
+const ids = rows.map(({ id }) => id);
 
-/** Not yet proved by a test, with the issue that will. This list only ever gets shorter. */
-const pending: Readonly<Record<string, number>> = {};
-
-/**
- * Proved in part: tests name the row, and the rest of it waits for its issue. A row stands here or in `pending`, never in both;
- * this list, too, only ever gets shorter.
- */
-const partly: Readonly<Record<string, { readonly issue: number; readonly missing: string }>> = {};
-
-const proved = new Set(
+/** Every id in brackets in a test file, with one file that names it: `[U8]`, or `[R2, R5]`. */
+const named = new Map(
   readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts') && file !== 'requirements.test.ts')
-    .flatMap((file) => [...readFileSync(join('test', file), 'utf8').matchAll(/\[([CUYREA]\d+)\b/g)])
-    .map(([, id]) => id),
+    .flatMap((file) =>
+      [...readFileSync(join('test', file), 'utf8').matchAll(/\[([CUYREA]\d+(?:, [CUYREA]\d+)*)\]/g)].flatMap(
+        ([, list = '']) => list.split(', ').map((id) => [id, file] as const),
+      ),
+    ),
 );
 
-describe('the requirements', () => {
-  it.each(ids)('%s is named by a test, or listed with the issue that will prove it', (id) => {
-    expect(proved.has(id) !== id in pending).toBe(true);
+describe(PAGE, () => {
+  it('lists the requirements of each area in order, without gaps or repeated ids', () => {
+    const areas = [...new Set(ids.map((id) => id.slice(0, 1)))];
+    expect(areas).toEqual(['C', 'U', 'Y', 'R', 'E', 'A']);
+    for (const area of areas) {
+      const own = ids.filter((id) => id.startsWith(area));
+      expect(own).toEqual(own.map((_, at) => `${area}${at + 1}`));
+    }
   });
 
-  it.each(Object.keys(partly))('%s, proved in part, is a row that a test names', (id) => {
-    expect(ids).toContain(id);
-    expect(proved.has(id)).toBe(true);
+  it.each(rows.filter(({ isOpen }) => !isOpen))('$id is named by at least one test', ({ id }) => {
+    expect(named.has(id), `no test title names [${id}]: add a test, or mark the row "${OPEN}"`).toBe(true);
   });
 
-  it('are all that tests name', () => {
-    expect([...proved].filter((id) => !ids.includes(id as string))).toEqual([]);
+  it('defines every id that a test names', () => {
+    const unknown = [...named].filter(([id]) => !ids.includes(id)).map(([id, file]) => `[${id}] in test/${file}`);
+    expect(unknown).toEqual([]);
   });
 });

@@ -9,5 +9,5 @@ console.log(inspector.url);
 const run = chain.run({ request: 'What does the Yield phase decide?' });
 inspector.watch(run);
 await run.answer;
-// The page stays until Ctrl-C.
+// The page stays open until Ctrl-C.
 process.once('SIGINT', () => inspector.close());

@@ -15,7 +15,7 @@ const message = (id: string, role: Message['role'], content: string): Message =>
 });
 const messages = [
   message('m1', 'search', 'The pump in the cellar was replaced in March by Okonkwo.'),
-  message('m2', 'search', 'The garden wall is two metres high and needs paint.'),
+  message('m2', 'search', 'The garden wall is two meters high and needs paint.'),
   message('m3', 'search', 'Okonkwo comes on Tuesdays and brings his own tools.'),
 ];
 const request = 'Who replaced the pump?';

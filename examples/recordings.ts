@@ -10,12 +10,12 @@ const chain = createPostChain({ documents: createPassageIndex(documents), journa
 const run = chain.run({ request: 'What does the Yield phase decide?' });
 await run.answer;
 
-// On the real charts, with no model, in a few milliseconds.
+// Replays the real charts with no model, in a few milliseconds.
 const recorded: JournalEntry[] = [];
 for await (const entry of journals.read(run.runId)) recorded.push(entry);
-console.log(replay(recorded).divergence); // null: every entry came out the same
+console.log(replay(recorded).divergence); // null: every entry is identical
 
-// The same run, had the threshold been another one where it decided.
+// The same run with a different threshold at its first decision.
 const decision = recorded.find(({ type }) => type === 'decision');
 const fork = await chain.fork(run.runId, { at: decision?.seq ?? 1, set: { 'thresholds.confidence': 0.1 } });
 console.log((await fork.answer).metadata.decision?.rule); // confidenceReached

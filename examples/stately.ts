@@ -5,7 +5,7 @@ import { replies, scriptedModel } from 'postchain/testing';
 const model = scriptedModel({}, { otherwise: replies });
 const run = createPostChain({ model, journals: memoryJournals() }).run({ request: 'Is it so?' });
 
-// In place of the function: the URL of a WebSocket, such as 'ws://localhost:8080'.
+// Instead of the function: the URL of a WebSocket, such as 'ws://localhost:8080'.
 const bridge = statelyBridge(run, ({ type, sessionId, snapshot }) => {
   const { value } = (snapshot ?? {}) as { value?: unknown };
   if (type === '@xstate.snapshot') console.log(sessionId, JSON.stringify(value));

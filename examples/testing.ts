@@ -7,7 +7,7 @@ const model = scriptedModel({ intention: [busy, { ...replies.intention }] }, { o
 const run = createPostChain({ model, clock }).run({ request: 'Is it so?' });
 
 await settle();
-console.log(run.actor.getSnapshot().value); // waits in Intention for what the server asked for
+console.log(run.actor.getSnapshot().value); // waiting in Intention for the retry delay
 clock.increment(5_000);
 const { status } = await run.answer;
 console.log(status);

@@ -13,19 +13,19 @@ function closed(turnKey: () => Promise<boolean>, clock = new SimulatedClock()) {
   return actor;
 }
 
-it('is locked by its key, and opens when it was unlocked', async () => {
+it('locks with its key, and opens when unlocked', async () => {
   const actor = closed(async () => true);
   await waitFor(actor, (state) => state.matches('locked'));
   actor.send({ type: 'unlock' });
   expect(actor.getSnapshot().value).toBe('open');
 });
 
-it('opens again where the key breaks', async () => {
+it('opens again if the key breaks', async () => {
   const actor = closed(() => Promise.reject(new Error('broken')));
   await waitFor(actor, (state) => state.matches('open'));
 });
 
-it('opens again where the key takes too long', () => {
+it('opens again if the key takes too long', () => {
   const clock = new SimulatedClock();
   const actor = closed(() => new Promise(() => {}), clock);
   clock.increment(5_000);

@@ -3,7 +3,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { options } from './chain.ts';
 import { RunView } from './run-view.tsx';
 
-/** A request box, and below it the run of what was asked last; earlier requests and answers go along as its history. */
+/** A request box and the run of the latest request. Earlier requests and answers are passed as its history. */
 export function App() {
   const box = useRef<HTMLTextAreaElement>(null);
   const [history, setHistory] = useState<readonly Turn[]>([]);
@@ -43,7 +43,7 @@ export function App() {
           placeholder="When is the lamp lit in winter?"
         />
         <p id="hint" className="hint">
-          Answered from three notes about a lighthouse, in this page: nothing is sent anywhere.
+          Answered in this page, from three notes about a lighthouse. Nothing is sent anywhere.
         </p>
         <p role="alert">{problem}</p>
         <button type="submit" disabled={running}>

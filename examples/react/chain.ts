@@ -2,10 +2,10 @@ import { createPassageIndex, type PartialUpdate, type PostChainOptions } from 'p
 import { model } from './model.ts';
 import { notes } from './notes.ts';
 
-/** What the chain of this page is made of: all of it runs in the browser. */
+/** The options of this page's chain. All of it runs in the browser. */
 export const options: PostChainOptions = { model, documents: createPassageIndex(notes) };
 
-/** The text of a reply under way, whatever it is a reply to. */
+/** Returns the text of the reply being streamed, for any task. */
 export function writingOf({ task, value }: PartialUpdate): string {
   switch (task) {
     case 'action':

@@ -1,14 +1,15 @@
 import type { ConsentChoice, ConsentRequest } from 'postchain';
 import { useLayoutEffect, useRef, useState } from 'react';
 
-const CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
+const LABELS = { keep: 'keep', summarise: 'summarize', remove: 'remove' } as const;
+const CHOICES = Object.keys(LABELS) as (keyof typeof LABELS)[];
 
 interface Props {
   readonly request: ConsentRequest;
   readonly onChoice: (choice: ConsentChoice, items?: Record<string, ConsentChoice>) => void;
 }
 
-/** Asks once for all messages, with a word of its own for any of them. Escape keeps everything. */
+/** Asks once for all messages; each one can be answered separately. Escape keeps everything. */
 export function ConsentDialog({ request, onChoice }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const first = useRef<HTMLButtonElement>(null);
@@ -44,13 +45,15 @@ export function ConsentDialog({ request, onChoice }: Props) {
             <p>
               “{preview}” <span className="hint">({chars} characters)</span>
             </p>
-            <p className="hint">Summarised: {summary}</p>
+            <p className="hint">Summary: {summary}</p>
             <label>
               This one{' '}
               <select value={items[messageId] ?? ''} onChange={(event) => choose(messageId, event.target.value)}>
-                <option value="">like the rest</option>
+                <option value="">same as the rest</option>
                 {CHOICES.map((choice) => (
-                  <option key={choice}>{choice}</option>
+                  <option key={choice} value={choice}>
+                    {LABELS[choice]}
+                  </option>
                 ))}
               </select>
             </label>
@@ -65,7 +68,7 @@ export function ConsentDialog({ request, onChoice }: Props) {
             ref={choice === 'keep' ? first : undefined}
             onClick={() => onChoice(choice, items)}
           >
-            {choice} {rest}
+            {LABELS[choice]} {rest}
           </button>
         ))}
       </footer>

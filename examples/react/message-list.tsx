@@ -2,7 +2,7 @@ import type { Message } from 'postchain';
 
 const NAMES: Readonly<Record<Message['role'], string>> = { user: 'You', assistant: 'Chain', search: 'Found' };
 
-/** The context as it stands: what Understanding removes is gone from here, what it summarises is short. */
+/** The current context: messages that Understanding removed are gone, and summarized ones are short. */
 export function MessageList({ messages }: { readonly messages: readonly Message[] }) {
   return (
     <section aria-labelledby="messages-title">

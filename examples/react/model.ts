@@ -1,11 +1,11 @@
 import { type ChatModel, offlineModel } from 'postchain';
 
-/** Milliseconds between two pieces: about as fast as one reads. */
+/** Delay between two chunks, about reading speed. */
 const PACE_MS = 30;
 
 /**
- * The offline model, slowed down so that one can watch it; it needs no key and no server. A page must not hold a key: for a real
- * model, put a `ChatModel` here that asks a server of yours.
+ * The built-in extractive model (no LLM), slowed down so that you can watch it. It needs no key and no server. A page must not
+ * contain an API key: for a real model, use a `ChatModel` here that calls your own server.
  */
 export const model: ChatModel = paced(offlineModel({ chunkChars: 16 }));
 

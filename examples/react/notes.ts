@@ -1,12 +1,12 @@
 import type { Document } from 'postchain';
 
-/** What the page answers from: each line a paragraph of its own. */
+/** The documents that the page answers from: one paragraph per line. */
 export const notes: readonly Document[] = [
   note('lighthouse/lamp.md', [
     'The lamp is lit half an hour before sunset, and an hour before sunset in December and January.',
-    'The lamp burns 1.4 litres of oil an hour. The tank holds 40 litres.',
+    'The lamp burns 1.4 liters of oil an hour. The tank holds 40 liters.',
     'The lens is wiped every morning with a dry cloth and once a month with spirit.',
-    'When the lamp fails, the keeper fires a green rocket and telephones the harbour master.',
+    'When the lamp fails, the keeper fires a green rocket and telephones the harbor master.',
   ]),
   note('lighthouse/fog.md', [
     'In fog the horn sounds for four seconds every minute, by day and by night.',

@@ -1,6 +1,6 @@
 import { PHASES, type Phase } from 'postchain';
 
-/** The six phases; the current one is lit, those before it are passed. */
+/** The six phases: the current one is highlighted, earlier ones are marked as passed. */
 export function PhaseList({ current, isOver }: { readonly current: Phase | null; readonly isOver: boolean }) {
   const at = current === null ? -1 : PHASES.indexOf(current);
   return (

@@ -11,12 +11,12 @@ interface Props {
   readonly onAnswer: (answer: FinalAnswer) => void;
 }
 
-/** One run, as it goes. All text is shown as text: what a model or a document says is never HTML. */
+/** A live run. Text from models and documents is rendered as text, never as HTML. */
 export function RunView({ input, onAnswer }: Props) {
   const { phase, cycle, messages, answer, writing, question, consent, cancel } = useChain(input);
-  const told = useEffectEvent(onAnswer);
+  const reportAnswer = useEffectEvent(onAnswer);
   useEffect(() => {
-    if (answer !== null) told(answer);
+    if (answer !== null) reportAnswer(answer);
   }, [answer]);
 
   return (
@@ -31,7 +31,7 @@ export function RunView({ input, onAnswer }: Props) {
           )}
         </header>
         <p role="status">
-          {answer ? 'Answered.' : question ? 'Waiting for your word.' : `At ${phase ?? 'the answer'}.`}
+          {answer ? 'Answered.' : question ? 'Waiting for your answer.' : `Phase: ${phase ?? 'final answer'}.`}
         </p>
         <PhaseList current={phase} isOver={phase === null} />
         {answer === null && <p className="writing">{writing}</p>}

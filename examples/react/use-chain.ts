@@ -5,7 +5,7 @@ import { useLayoutEffect, useState } from 'react';
 import type { InputFrom } from 'xstate';
 import { options, writingOf } from './chain.ts';
 
-/** A run of the chain machine as React state. Its actor starts with the component and stops with it. */
+/** Runs the chain machine as React state. The actor starts and stops with the component. */
 export function useChain(input: InputFrom<typeof chainMachine>) {
   const [writing, setWriting] = useState('');
   const [question, setQuestion] = useState<ConsentRequest | null>(null);
@@ -15,7 +15,7 @@ export function useChain(input: InputFrom<typeof chainMachine>) {
   });
   const [snapshot, send, actor] = useActor(machine, { input });
 
-  // Before the actor starts, which is in an effect: nothing that it emits is missed.
+  // The actor starts in an effect. A layout effect runs earlier, so no emitted event is missed.
   useLayoutEffect(() => {
     const asking = actor.on('consent-asked', ({ request }) => setQuestion(request));
     return () => asking.unsubscribe();
@@ -28,7 +28,7 @@ export function useChain(input: InputFrom<typeof chainMachine>) {
     messages: snapshot.context.messages,
     answer: snapshot.output ?? null,
     writing,
-    /** What the user is asked just now. */
+    /** The consent request that waits for an answer. */
     question: asks ? question : null,
     consent: (choice: ConsentChoice, items: Record<string, ConsentChoice> = {}) =>
       send({ type: 'consent.given', choice, items }),

@@ -2,7 +2,7 @@ import { defineConfig } from 'vite';
 
 const here = (path: string): string => new URL(`../../${path}`, import.meta.url).pathname;
 
-/** In a project of your own the aliases go: `postchain` is installed there. */
+/** Your own project needs no aliases: it installs `postchain`. */
 export default defineConfig({
   base: './',
   resolve: {

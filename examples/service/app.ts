@@ -12,15 +12,15 @@ import { ownHostOnly } from './same-site.ts';
 import { streamRun } from './stream-run.ts';
 
 export interface ServiceOptions {
-  /** What callers must send as `Authorization: Bearer …`; without one nobody is asked. */
+  /** The token that callers send as `Authorization: Bearer …`. Without it, the service needs no authorization. */
   readonly token?: string | undefined;
-  /** Names that the service may be called by beside the loopback ones. */
+  /** Host names of the service, in addition to the loopback ones. */
   readonly hosts?: readonly string[];
-  /** Default 1 MB. */
+  /** Default: 1 MB. */
   readonly maxBodyBytes?: number;
-  /** Runs at once. Default 100. */
+  /** Concurrent runs. Default: 100. */
   readonly maxRuns?: number;
-  /** How long a reader may take no byte before it is let go of, in milliseconds. Default 30 seconds. */
+  /** How long a client may read nothing before it is disconnected, in milliseconds. Default: 30,000. */
   readonly stallMs?: number;
 }
 
@@ -32,12 +32,12 @@ const requestSchema = z.strictObject({
   history: z.array(turnSchema).max(1_000).optional(),
 });
 
-/** A client speaks for its user; `run.interrupted` is the service's own word. */
+/** Clients send their user's events; only the service itself interrupts runs. */
 const clientEventSchema = chainEventSchema.refine(({ type }) => type !== 'run.interrupted', {
-  error: 'a client may cancel a run, not interrupt it',
+  error: 'clients can cancel a run, not interrupt it',
 });
 
-/** A chain as an HTTP service: one run a request, streamed as server-sent events. */
+/** Serves a chain over HTTP: one run per request, streamed as server-sent events. */
 export function createApp(
   chain: Pick<PostChain, 'run'>,
   options: ServiceOptions = {},
@@ -50,11 +50,11 @@ export function createApp(
     if (error instanceof HTTPException) return error.getResponse();
     const known = error instanceof Refusal || error instanceof PostChainError;
     if (!known) console.error(error);
-    const { code, message } = known ? error : { code: 'internal', message: 'The service failed; its log says why.' };
+    const { code, message } = known ? error : { code: 'internal', message: 'The service failed; see its log.' };
     return c.json({ code, message }, error instanceof Refusal ? error.status : known ? 400 : 500);
   });
   app.notFound(() => {
-    throw new Refusal(404, 'not_found', 'There is POST /runs, POST /runs/:id/events and GET /healthz.');
+    throw new Refusal(404, 'not_found', 'Not found: use POST /runs, POST /runs/:id/events or GET /healthz.');
   });
 
   app.use(secureHeaders(), ownHostOnly(hosts));
@@ -64,14 +64,15 @@ export function createApp(
     bodyLimit({
       maxSize: maxBodyBytes,
       onError: () => {
-        throw new Refusal(413, 'body_too_large', `The body may have at most ${maxBodyBytes} bytes.`);
+        throw new Refusal(413, 'body_too_large', `The body must be at most ${maxBodyBytes} bytes.`);
       },
     }),
   );
 
   app.post('/runs', async (c) => {
     const { request, session_id, history = [] } = await readBody(c, requestSchema);
-    if (runs.size >= maxRuns) throw new Refusal(503, 'too_many_runs', `There are ${maxRuns} runs; try again later.`);
+    if (runs.size >= maxRuns)
+      throw new Refusal(503, 'too_many_runs', `The limit of ${maxRuns} concurrent runs is reached; try again later.`);
     const { signal } = c.req.raw;
     const run = chain.run({ request, history, signal, ...(session_id !== undefined && { sessionId: session_id }) });
     runs.set(run.runId, run);
@@ -82,7 +83,7 @@ export function createApp(
   app.post('/runs/:id/events', async (c) => {
     const event = await readBody(c, clientEventSchema);
     const run = runs.get(c.req.param('id'));
-    if (run === undefined) throw new Refusal(404, 'unknown_run', 'No such run is under way.');
+    if (run === undefined) throw new Refusal(404, 'unknown_run', 'No live run has this id.');
     run.send(event);
     return c.body(null, 204);
   });

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 
-/** Says no to a request, as `{ code, message }`. */
+/** An error response: its status, and `{ code, message }` as the body. */
 export class Refusal extends Error {
   readonly status: ContentfulStatusCode;
   readonly code: string;
@@ -14,7 +14,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The JSON body, held against a schema. A form or plain text is refused: those a browser sends to foreign sites unasked. */
+/** Returns the validated JSON body. Rejects forms and plain text, which browsers send to other sites without a preflight request. */
 export async function readBody<Body>(c: Context, schema: z.ZodType<Body>): Promise<Body> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal(415, 'no_json', 'Send the body as application/json.');
@@ -28,6 +28,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Refusal(400, 'invalid_json', 'The body is no JSON.');
+    throw new Refusal(400, 'invalid_json', 'The body is not valid JSON.');
   }
 }

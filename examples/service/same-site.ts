@@ -4,17 +4,18 @@ import { Refusal } from './refusal.ts';
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Only for callers that name this host, and pages that it served. A page of another site is refused by its Origin, and one whose
- * name was rebound to this address (DNS rebinding) by its Host. What is no browser sends no Origin.
+ * Rejects requests from pages of other sites: by their Origin, or by their Host if a foreign name was rebound to this address (DNS
+ * rebinding). Clients other than browsers send no Origin.
  */
 export function ownHostOnly(hosts: readonly string[]): MiddlewareHandler {
   const known = new Set([...LOOPBACK, ...hosts].map((host) => host.toLowerCase()));
   return async (c, next) => {
     const host = c.req.header('host') ?? '';
-    if (!known.has(hostname(host))) throw new Refusal(403, 'foreign_host', 'This host does not serve that name.');
+    if (!known.has(hostname(host)))
+      throw new Refusal(403, 'foreign_host', 'The Host header does not name this service.');
     const origin = c.req.header('origin');
     if (origin !== undefined && !isSame(origin, host))
-      throw new Refusal(403, 'foreign_origin', 'Pages of other sites may not call this service.');
+      throw new Refusal(403, 'foreign_origin', 'Pages of other sites cannot call this service.');
     await next();
   };
 }

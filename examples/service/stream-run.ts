@@ -4,9 +4,9 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Run } from 'postchain';
 
 /**
- * A run as server-sent events: `entry` for each entry of its journal (its `seq` is the id), `partial` for the reply under way, and
- * last `answer`. The next event is asked for when the last is on its way, so a slow reader slows nothing down but itself: what it
- * misses are partial values, of which it gets the newest.
+ * Streams a run as server-sent events: `entry` for each journal entry (its `seq` is the event id), `partial` for the reply being
+ * streamed, and finally `answer`. The next event is read only when the last one is written, so a slow client delays only itself: it
+ * skips partial values and gets the newest one.
  */
 export function streamRun(c: Context<{ Bindings: HttpBindings }>, run: Run, stallMs: number): Response {
   const hangUp = () => void c.env.outgoing.destroy();
@@ -22,7 +22,10 @@ export function streamRun(c: Context<{ Bindings: HttpBindings }>, run: Run, stal
   });
 }
 
-/** False once the reader is gone. One that took nothing for `stallMs` is hung up on, which interrupts the run like any disconnect. */
+/**
+ * Returns false once the client is gone. A client that reads nothing for `stallMs` is disconnected, which interrupts the run like any
+ * other disconnect.
+ */
 async function written(
   stream: SSEStreamingApi,
   message: { readonly event: string; readonly id?: string; readonly data: string },

@@ -11,7 +11,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Vitest itself, over the example, as its reader would start it. */
+/** Runs Vitest on the example, as a reader would. */
 async function vitest(...flags: readonly string[]): Promise<Ended> {
   const vitestItself = 'node_modules/vitest/vitest.mjs';
   const started = run(process.execPath, [vitestItself, 'run', '--root', 'examples/chart-coverage', ...flags]);
@@ -21,8 +21,8 @@ async function vitest(...flags: readonly string[]): Promise<Ended> {
   );
 }
 
-describe('the example of chart coverage in Vitest', () => {
-  it('tells what its tests brought about of the chart, and holds it against the thresholds', async () => {
+describe('the chart coverage example in Vitest', () => {
+  it('reports how much of the chart its tests reached, and checks the thresholds', async () => {
     const { code, stdout } = await vitest();
     expect(stdout).toMatch(/^machine +states +transitions +guards +outcomes +delays +all\ndoor( +100\.0 %){6}$/mu);
     expect(code).toBe(0);
@@ -31,8 +31,8 @@ describe('the example of chart coverage in Vitest', () => {
     expect(page).toContain('"layout":{"drawings":{"door":');
   }, 60_000);
 
-  it('fails the run where a threshold is missed, and says what is', async () => {
-    const { code, stdout, stderr } = await vitest('-t', 'is locked');
+  it('fails the run if a threshold is missed, and names what is missing', async () => {
+    const { code, stdout, stderr } = await vitest('-t', 'locks');
     expect(stdout).toMatch(/^door, never:\n {2}transition {2}closed, error → open$/mu);
     expect(stderr).toContain('Chart coverage: door: 60.0 % of transitions, wanted 90 %\n');
     expect(code).toBe(1);

@@ -134,7 +134,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
 
     it.each([
       ['Keep all', LONG],
-      ['Summarise all', expect.stringMatching(/^The boat was late again\..{0,180}$/)],
+      ['Summarize all', expect.stringMatching(/^The boat was late again\..{0,180}$/)],
       ['Remove all', 'When does the boat come?'],
     ])('%s does so', async (name, first) => {
       await asked();
@@ -157,7 +157,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       const focused = () => page.evaluate(() => document.activeElement?.textContent);
       expect(await focused()).toBe('keep all');
       await page.keyboard.press('Tab');
-      expect(await focused()).toBe('summarise all');
+      expect(await focused()).toBe('summarize all');
       await page.keyboard.press('Escape');
       await answerOf(page).waitFor();
       expect(await said()).toContain(LONG);

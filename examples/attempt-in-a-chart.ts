@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const Ticket = z.object({ urgent: z.boolean(), summary: z.string() });
 const model = scriptedModel({ ticket: [{ urgent: true, summary: 'The shop is down.' }] });
-const triage = createAttempt({ model, schema: Ticket, name: 'ticket', system: 'You sort support mail.' });
+const triage = createAttempt({ model, schema: Ticket, name: 'ticket', system: 'You triage support mail.' });
 
 const desk = setup({
   types: {
@@ -38,5 +38,5 @@ const desk = setup({
   },
 });
 
-const actor = createActor(desk, { input: { mail: 'Nobody can pay since nine!' } }).start();
+const actor = createActor(desk, { input: { mail: 'Nobody has been able to pay since nine!' } }).start();
 console.log((await toPromise(actor)).summary, actor.getSnapshot().value);

@@ -4,11 +4,11 @@ import { z } from 'zod';
 
 const weather = defineCapability({
   name: 'weather',
-  description: 'Tells the weather of a city.',
+  description: 'Returns the current weather in a city.',
   arguments: z.object({ city: z.string() }),
   execute: async ({ city }, { signal }) => {
     signal.throwIfAborted();
-    return `It rains in ${city}.`;
+    return `It is raining in ${city}.`;
   },
 });
 

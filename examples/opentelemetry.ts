@@ -4,13 +4,13 @@ import { createPostChain } from 'postchain';
 import { traceRun } from 'postchain/otel';
 import { replies, scriptedModel } from 'postchain/testing';
 
-// Yours is set up once for the whole program, with an exporter that sends.
+// In your program, set this up once, with an exporter that sends the spans.
 const exporter = new InMemorySpanExporter();
 trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
 
 const busy = { failure: { code: 'rate_limited', retryAfterMs: 10 } };
 const model = scriptedModel({ intention: [busy, { ...replies.intention }] }, { otherwise: replies });
-const run = createPostChain({ model }).run({ request: 'Is it so?' });
+const run = createPostChain({ model }).run({ request: 'Which plan fits a team of five?' });
 const traced = traceRun(run.events);
 console.log((await run.answer).answerText);
 await traced;

@@ -1,7 +1,7 @@
 import { type ChatModel, createStructuredOutput, failureOf } from 'postchain';
 import { z } from 'zod';
 
-// Stands for any provider's client: one call, text piece by piece.
+// Stand-in for a provider's client: one call that streams text.
 async function* sayings(prompt: string): AsyncGenerator<string> {
   yield '{"shout":"';
   yield `${prompt.toUpperCase()}"}`;

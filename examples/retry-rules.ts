@@ -11,7 +11,7 @@ const policy = retryPolicy(maxCorrections(1), fallbackModel(large), {
 });
 
 const schema = z.object({ yes: z.boolean() });
-const answer = createStructuredOutput({ model: small, schema, name: 'answer', prompt: 'Is it so?', policy });
+const answer = createStructuredOutput({ model: small, schema, name: 'answer', prompt: 'Is the store open?', policy });
 try {
   console.log(await answer.value);
 } catch (error) {

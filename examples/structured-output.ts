@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const Recipe = z.object({ title: z.string(), minutes: z.int().positive(), steps: z.array(z.string()) });
 
-// It says "soon" first and is corrected. A real one is openaiModel({ model: 'gpt-4.1-mini' }).
+// The first reply ("soon") is invalid and gets corrected. For a real model: openaiModel({ model: 'gpt-4.1-mini' }).
 const right = { title: 'Pancakes', minutes: 25, steps: ['Mix', 'Wait', 'Fry'] };
 const model = scriptedModel({ recipe: [{ ...right, minutes: 'soon' }, right] });
 
@@ -18,7 +18,7 @@ const recipe = createStructuredOutput({
 
 for await (const update of recipe) {
   if (update.type === 'partial') console.log(update.value.title, update.value.steps?.length ?? 0);
-  if (update.type === 'reset') console.log('once more:', update.failure.issues);
+  if (update.type === 'reset') console.log('retrying:', update.failure.issues);
 }
 const { title, minutes } = await recipe.value;
 console.log(`${title} in ${minutes} minutes, after ${recipe.execution.attempts.length} attempts`);

@@ -25,9 +25,12 @@ describe('the package', () => {
   it('has at the top what belongs there, and nothing else', () => {
     const known = [
       '.ci',
+      'AGENTS.md',
       'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'bench',
       'docs',
       'examples',

@@ -3,17 +3,17 @@ import { parseArgs } from 'node:util';
 
 /**
  * @typedef {object} Arguments
- * @property {boolean} json One JSON object on stdout in place of the table.
- * @property {boolean} check Exit code 1 where a limit does not hold.
- * @property {string} data The folder of measuring data, absolute; it need not be there.
+ * @property {boolean} json Print one JSON object to stdout instead of the table.
+ * @property {boolean} check Exit with code 1 if a limit is exceeded.
+ * @property {string} data The absolute path of the data directory, which may not exist.
  * @property {readonly string[]} only The benchmarks to run.
  */
 
 /**
- * Reads the command line; throws a TypeError with one line for what makes no sense.
+ * Parses the command line. Throws a TypeError with a one-line message for invalid arguments.
  *
  * @param {readonly string[]} args
- * @param {readonly string[]} names The benchmarks there are.
+ * @param {readonly string[]} names All benchmarks.
  * @returns {Arguments}
  */
 export function readArguments(args, names) {
@@ -24,10 +24,11 @@ export function readArguments(args, names) {
   });
   const [word, ...wanted] = positionals;
   if (word !== undefined && word !== 'only')
-    throw new TypeError(`got "${word}"; wanted only NAME, --json, --check or --data DIR`);
-  if (word === 'only' && wanted.length === 0) throw new TypeError(`only which? one of ${names.join(', ')}`);
+    throw new TypeError(`expected only NAME, --json, --check or --data DIR; received "${word}"`);
+  if (word === 'only' && wanted.length === 0)
+    throw new TypeError(`"only" needs a name: expected one of ${names.join(', ')}`);
   const unknown = wanted.find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new TypeError(`there is no benchmark "${unknown}": one of ${names.join(', ')}`);
+  if (unknown !== undefined) throw new TypeError(`unknown benchmark "${unknown}"; expected one of ${names.join(', ')}`);
   return {
     json: values.json ?? false,
     check: values.check ?? false,

@@ -1,7 +1,6 @@
 /**
- * A process of one contender: measures once for each message. `race` starts it with the contender's module. It does not
- * collect garbage between two measurements: that would shrink the young generation, and the next one would measure how the
- * heap grows back.
+ * The process of one contender: measures once per message. `race` starts it with the contender's module. It does not collect garbage
+ * between measurements: that would shrink the young generation, and the next measurement would include the heap growing back.
  */
 const [, , contender = ''] = process.argv;
 const { measure } = await import(contender);

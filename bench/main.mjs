@@ -15,10 +15,10 @@ import { versions } from './versions.mjs';
  * @typedef {object} Report
  * @property {string} title
  * @property {readonly import('./row.mjs').Row[]} rows
- * @property {Readonly<Record<string, unknown>>} facts What was seen beside the times: what makes sure that the work was done.
+ * @property {Readonly<Record<string, unknown>>} facts Other observations, which show that the work was done.
  */
 
-/** Every benchmark by its name. One that needs the measuring data takes the folder and skips with a line where it is absent. */
+/** All benchmarks by name. `data` is the data directory, for benchmarks that need one. */
 const benchmarks = /** @type {Record<string, (options: { data: string }) => Promise<Report>>} */ ({
   step: measureStep,
   growth: measureGrowth,
@@ -31,7 +31,7 @@ const benchmarks = /** @type {Record<string, (options: { data: string }) => Prom
 });
 
 /**
- * Runs the benchmarks and prints what they found. Gives the exit code: 0, or with --check 1 where a limit does not hold.
+ * Runs the benchmarks and prints a report. Returns the exit code: 0, 2 for invalid usage, or 1 if --check finds an exceeded limit.
  *
  * @param {readonly string[]} args
  */

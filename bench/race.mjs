@@ -3,26 +3,26 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What one contender is asked for. `module` exports `measure(options)`, which gives a number or an object; contenders with
- * the same module share a process.
+ * One contender. `module` exports `measure(options)`, which returns a number or an object. Contenders with the same module share a
+ * process.
  *
  * @typedef {object} Entrant
  * @property {string} name
  * @property {URL} module
  * @property {Readonly<Record<string, unknown>>} [options]
- * @property {number} [rounds] Fewer rounds than the others, for one that takes long.
+ * @property {number} [rounds] Fewer rounds than the others, for a slow contender.
  * @property {number} [warmUps]
  */
 
 /**
- * Measures the entrants in turns, A B C A B C …, so that a noisy moment falls on all of them. Each module has a process of its
- * own that lives through all rounds: warm code, and none pays for what another does to the process (LangGraph's
- * LangGraph's AsyncLocalStorage is likely to slow the promises around it on Node 20).
+ * Measures the entrants in turns, A B C A B C …, so that a noisy moment affects all of them. Each module has its own process for all
+ * rounds: its code stays warm, and no contender slows another (on Node 20, LangGraph's AsyncLocalStorage probably slows other promises
+ * in its process).
  *
  * @template T
  * @param {readonly Entrant[]} entrants
  * @param {{ rounds: number, warmUps: number }} plan
- * @returns {Promise<Record<string, T[]>>} What was measured, by name, the warm-ups left out.
+ * @returns {Promise<Record<string, T[]>>} The measurements by name, without warm-ups.
  */
 export async function race(entrants, { rounds, warmUps }) {
   const lanes = new Map();
@@ -79,7 +79,7 @@ async function answerOf(lane, name) {
         return message.measured;
       }),
       once(lane, 'exit', { signal }).then(([code]) => {
-        throw new Error(`${name}: its process ended with ${code}`);
+        throw new Error(`${name}: the process exited with code ${code}`);
       }),
     ]);
   } finally {

@@ -1,15 +1,15 @@
 /**
- * One figure of a report.
+ * One figure in a report.
  *
  * @typedef {object} Row
  * @property {string} what
  * @property {number} value
  * @property {'microseconds' | 'bytes'} unit
- * @property {readonly number[]} samples What the value is the median of.
- * @property {number | null} ratio To the samples of `ratioTo`, round by round.
+ * @property {readonly number[]} samples The value is their median.
+ * @property {number | null} ratio The ratio to the samples of `ratioTo`, round by round.
  * @property {string | null} ratioTo
- * @property {number | null} limit What the ratio may be at the most.
- * @property {number | null} goal What it should better be.
+ * @property {number | null} limit The highest allowed ratio.
+ * @property {number | null} goal The ratio to aim for.
  * @property {boolean | null} holds
  */
 
@@ -22,7 +22,7 @@ export function median(samples) {
 }
 
 /**
- * A figure by itself.
+ * Returns a figure without a comparison.
  *
  * @param {string} what
  * @param {readonly number[]} samples
@@ -44,8 +44,8 @@ export function row(what, samples, unit = 'microseconds') {
 }
 
 /**
- * A figure beside another one, and the limit that the issue sets for their ratio, if any. The ratio is the median of the
- * ratios round by round, over the rounds that both ran: what slows a moment slows both.
+ * Returns a figure compared with another one, with the limit of their ratio, if any. The ratio is the median of the ratios of the
+ * rounds that both ran: a slow moment affects both.
  *
  * @param {Row} one
  * @param {Row} other

@@ -1,7 +1,7 @@
 /** @typedef {import('./row.mjs').Row} Row */
 
 /**
- * The figures for people.
+ * Formats a report as text.
  *
  * @param {{ date: string, node: string, platform: string, cpus: number, versions: Record<string, string>,
  *   benchmarks: Record<string, import('./main.mjs').Report> }} result
@@ -11,7 +11,7 @@ export function formatReport({ date, node, platform, cpus, versions, benchmarks 
   const lines = [`${date}, node ${node}, ${platform}, ${cpus} cpus`, packages.join(', ')];
   for (const [name, { title, rows, facts }] of Object.entries(benchmarks)) {
     lines.push('', `${name}: ${title}`, ...table(rows));
-    lines.push(...Object.entries(facts).map(([fact, value]) => `  ${fact}: ${spell(value)}`));
+    lines.push(...Object.entries(facts).map(([fact, value]) => `  ${fact}: ${formatFact(value)}`));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -26,7 +26,7 @@ function table(rows) {
       row.ratio === null ? '' : short(row.ratio),
       row.ratioTo ?? '',
       row.limit === null ? '' : `<= ${short(row.limit)}${row.goal === null ? '' : ` (goal ${short(row.goal)})`}`,
-      row.holds === null ? '' : row.holds ? 'holds' : 'DOES NOT HOLD',
+      row.holds === null ? '' : row.holds ? 'ok' : 'EXCEEDED',
     ]),
   ];
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? [];
@@ -53,6 +53,6 @@ function short(ratio) {
 }
 
 /** @param {unknown} value */
-function spell(value) {
+function formatFact(value) {
   return typeof value === 'number' ? value.toLocaleString('en', { maximumFractionDigits: 2 }) : String(value);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What is measured, and where it is installed: the peers in bench/, XState at the top, where PostChain has it. */
+/** The measured packages and where they are installed: the peers in bench/, XState where PostChain uses it. */
 const PACKAGES = {
   postchain: '../package.json',
   xstate: '../node_modules/xstate/package.json',

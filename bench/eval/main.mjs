@@ -16,10 +16,10 @@ import { formatResults } from './table.mjs';
 
 /** @typedef {import('./result.mjs').Result} Result */
 
-/** Every measurement by its name; `file` is the data set that it needs, null where it makes its own. */
+/** All measurements by name. `file` is the data set that one needs; null if it generates its own data. */
 const MEASURES = { speed, decision, retention, paragraphs, traces, dialogue, sufficiency, path };
 
-const USAGE = `wanted any of ${Object.keys(MEASURES).join(', ')}, --data DIR, --json, --check`;
+const USAGE = `expected any of ${Object.keys(MEASURES).join(', ')}, --data DIR, --json, --check`;
 
 process.exitCode = await main(process.argv.slice(2)).catch((error) => {
   process.stderr.write(`eval: ${/** @type {Error} */ (error).message}\n`);
@@ -27,7 +27,7 @@ process.exitCode = await main(process.argv.slice(2)).catch((error) => {
 });
 
 /**
- * Gives the exit code: 0, 2 for wrong usage, and with --check 1 where something does not hold.
+ * Returns the exit code: 0, 2 for invalid usage, or 1 if --check finds a missed target.
  *
  * @param {readonly string[]} args
  */
@@ -42,9 +42,9 @@ async function main(args) {
   const results = [];
   for (const name of options.names) {
     const { file, run } = MEASURES[name];
-    const data = file === null ? { file: 'made here', rows: [] } : readRows(options.data, file);
+    const data = file === null ? { file: 'generated', rows: [] } : readRows(options.data, file);
     if (data === null || (file !== null && data.rows.length === 0))
-      process.stderr.write(`eval: ${name} is skipped: no ${file}.*.jsonl in ${options.data}\n`);
+      process.stderr.write(`eval: skipped ${name}: no ${file}.*.jsonl in ${options.data}\n`);
     else {
       process.stderr.write(`eval: measuring ${name} (${data.file}) …\n`);
       results.push(...(await measured(data.file, () => run(data.rows, policies))));
@@ -55,7 +55,7 @@ async function main(args) {
 }
 
 /**
- * A row that is none of its set is told by the file, in place of a stack.
+ * Runs a measurement. A row that does not fit its data set is reported with the file name, without a stack trace.
  *
  * @param {string} file
  * @param {() => readonly Result[] | Promise<readonly Result[]>} run
@@ -64,7 +64,9 @@ async function measured(file, run) {
   try {
     return await run();
   } catch (error) {
-    throw new TypeError(`${file}: a row does not have the form of the set (${/** @type {Error} */ (error).message})`);
+    throw new TypeError(
+      `${file}: a row does not match the format of its data set (${/** @type {Error} */ (error).message})`,
+    );
   }
 }
 
@@ -76,7 +78,7 @@ function byMeasure(results) {
 }
 
 /**
- * The options, or what is wrong with them.
+ * Returns the options, or an error message.
  *
  * @param {readonly string[]} args
  */
@@ -88,13 +90,13 @@ function readOptions(args) {
       options: { json: { type: 'boolean' }, check: { type: 'boolean' }, data: { type: 'string' } },
     });
     const unknown = positionals.find((name) => !Object.hasOwn(MEASURES, name));
-    if (unknown !== undefined) return `there is no measurement "${unknown}"`;
+    if (unknown !== undefined) return `unknown measurement "${unknown}"`;
     const names = /** @type {(keyof typeof MEASURES)[]} */ (
       positionals.length === 0 ? Object.keys(MEASURES) : positionals
     );
     const data = resolve(values.data ?? fileURLToPath(new URL('../../../shared/data', import.meta.url)));
     if (values.data !== undefined && !statSync(data, { throwIfNoEntry: false })?.isDirectory())
-      return `${data} is no folder`;
+      return `${data} is not a directory`;
     return { names, data, json: values.json ?? false, check: values.check ?? false };
   } catch (error) {
     return /** @type {Error} */ (error).message;

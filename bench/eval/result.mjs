@@ -1,21 +1,21 @@
 /**
- * What a measurement found.
+ * The result of one measurement.
  *
  * @typedef {object} Result
- * @property {string} measure Its name: the key in `--json`.
- * @property {number} value A share, 0..1, or what `unit` says.
+ * @property {string} measure The name: the key in `--json`.
+ * @property {number} value A share, 0..1, or a number in `unit`.
  * @property {string} unit
- * @property {number | null} [atLeast] What must hold; null or left out where nothing must.
+ * @property {number | null} [atLeast] The target; null or omitted if there is none.
  * @property {number | null} [atMost]
  * @property {Readonly<Record<string, number>>} [recalls] The recall of each class, 0..1.
  * @property {number} [recallsAtLeast]
- * @property {number} rows How many rows, questions or runs it was measured on.
- * @property {Readonly<Record<string, number>>} [baselines] The same measure by simpler means, in the same run.
+ * @property {number} rows The number of rows, questions or runs measured.
+ * @property {Readonly<Record<string, number>>} [baselines] The same measure for simpler methods, in the same run.
  * @property {Readonly<Record<string, number | string>>} [detail]
  */
 
 /**
- * Whether a result is as it must be; null where nothing must be.
+ * Returns whether a result meets its target; null if it has none.
  *
  * @param {Result} result
  * @returns {boolean | null}

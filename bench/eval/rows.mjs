@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The rows of a data set: JSON lines of the file whose name up to its first dot is the set's, so that another split of the same form
- * can be given. Null where there is none. Throws for a file with a line that is no JSON.
+ * Returns the rows of a data set: the JSON lines of the file whose name up to its first dot is `name`, so that other splits can be used.
+ * Returns null if there is no such file. Throws for a line that is not valid JSON.
  *
  * @param {string} folder
  * @param {string} name
@@ -28,6 +28,6 @@ function rowOf(line, where) {
   try {
     return JSON.parse(line);
   } catch {
-    throw new TypeError(`${where} is no JSON`);
+    throw new TypeError(`${where} is not valid JSON`);
   }
 }

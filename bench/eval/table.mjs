@@ -3,12 +3,12 @@ import { holds } from './result.mjs';
 /** @typedef {import('./result.mjs').Result} Result */
 
 /**
- * The results for people, the baselines beside them.
+ * Formats the results and their baselines as a table.
  *
  * @param {readonly Result[]} results
  */
 export function formatResults(results) {
-  const cells = [['measure', 'value', 'wanted', '', 'recalls', 'baselines', 'rows'], ...results.map(lineOf)];
+  const cells = [['measure', 'value', 'target', '', 'recalls', 'baselines', 'rows'], ...results.map(lineOf)];
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? [];
   return `${cells
     .map((line) =>
@@ -23,16 +23,16 @@ export function formatResults(results) {
 /** @param {Result} result */
 function lineOf(result) {
   const { measure, value, atLeast = null, atMost = null, recalls = {}, baselines = {}, rows } = result;
-  const held = holds(result);
-  const spell = isTime(result) ? (/** @type {number} */ ms) => `${ms.toFixed(ms < 10 ? 2 : 0)} ms` : percent;
-  const wanted = atLeast !== null ? `>= ${spell(atLeast)}` : atMost !== null ? `<= ${spell(atMost)}` : '';
+  const met = holds(result);
+  const format = isTime(result) ? (/** @type {number} */ ms) => `${ms.toFixed(ms < 10 ? 2 : 0)} ms` : percent;
+  const target = atLeast !== null ? `>= ${format(atLeast)}` : atMost !== null ? `<= ${format(atMost)}` : '';
   return [
     measure,
-    spell(value),
-    wanted,
-    held === null ? '' : held ? 'holds' : 'DOES NOT HOLD',
+    format(value),
+    target,
+    met === null ? '' : met ? 'met' : 'MISSED',
     named(recalls, percent),
-    named(baselines, spell),
+    named(baselines, format),
     String(rows),
   ];
 }
@@ -45,10 +45,10 @@ const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 /**
  * @param {Readonly<Record<string, number>>} values
- * @param {(value: number) => string} spell
+ * @param {(value: number) => string} format
  */
-function named(values, spell) {
+function named(values, format) {
   return Object.entries(values)
-    .map(([name, value]) => `${name} ${spell(value)}`)
+    .map(([name, value]) => `${name} ${format(value)}`)
     .join(', ');
 }

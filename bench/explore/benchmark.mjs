@@ -5,7 +5,7 @@ import { against, row } from '../row.mjs';
 const PROCESS = fileURLToPath(new URL('process.mjs', import.meta.url));
 const ROUNDS = 3;
 
-/** Exploring the chain with everything that can happen in a phase, and running the paths that cover it; and with twice the cycles. */
+/** Explores the chain with every outcome of its phases and runs the covering paths; then again with twice the cycles. */
 export async function measureExplore() {
   const once = [];
   const twice = [];
@@ -15,13 +15,13 @@ export async function measureExplore() {
   }
   const five = row('5 cycles, the default', once.map(microseconds));
   return {
-    title: 'the chain explored, and covered by paths that are run',
+    title: 'explore the chain and run its covering paths',
     rows: [
       against(five, limitRow('30 s', 30e6), { limit: 1 }),
       against(row('10 cycles', twice.map(microseconds)), five, { limit: 2 }),
       against(
         row(
-          'the process at its most, 5 cycles',
+          'peak memory of the process, 5 cycles',
           once.map(({ bytes }) => bytes),
           'bytes',
         ),
@@ -31,7 +31,7 @@ export async function measureExplore() {
         },
       ),
     ],
-    facts: { 'of 5 cycles': counts(once[0]), 'of 10 cycles': counts(twice[0]) },
+    facts: { '5 cycles': counts(once[0]), '10 cycles': counts(twice[0]) },
   };
 }
 

@@ -1,6 +1,6 @@
 import { chainChart, cover, explore, runPath } from '../../dist/testing.js';
 
-/** Explores the chain with so many cycles, runs the paths that cover it, and prints what that took. */
+/** Explores the chain with the given number of cycles, runs the covering paths, and prints time, memory and counts. */
 const maxCycles = Number(process.argv[2]);
 const inputs = Object.fromEntries(
   Object.entries(chainChart.inputs).map(([name, input]) => [

@@ -6,7 +6,7 @@ import { against, row } from '../row.mjs';
 const timing = { cycles: 2_100, windows: { early: [50, 150], late: [1_950, 2_050] } };
 const weighing = { from: 100, to: 2_000 };
 
-/** What a step costs late in one run, beside what it cost early, and what the run holds on to. */
+/** Compares the cost of a step late in a run with one early in it, and measures the heap that the run retains. */
 export async function measureGrowth() {
   /** @type {Record<string, Sample[]>} */
   const { time = [], heap = [] } = await race(
@@ -20,13 +20,13 @@ export async function measureGrowth() {
   const early = row('a step at cycle 100 (50 to 150)', samples(time, 'early'));
   const late = row('a step at cycle 2,000 (1,950 to 2,050)', samples(time, 'late'));
   return {
-    title: `one run of ${timing.cycles} cycles, watched at two places`,
+    title: `one run of ${timing.cycles} cycles, measured at two points`,
     rows: [
       early,
       against(late, early, { limit: 1.3 }),
-      row('heap a cycle, journal', samples(heap, 'journal'), 'bytes'),
-      row('heap a cycle, all but the journal', samples(heap, 'rest'), 'bytes'),
+      row('heap per cycle, journal', samples(heap, 'journal'), 'bytes'),
+      row('heap per cycle, without the journal', samples(heap, 'rest'), 'bytes'),
     ],
-    facts: { 'journal entries a cycle': heap[0]?.entries ?? 0 },
+    facts: { 'journal entries per cycle': heap[0]?.entries ?? 0 },
   };
 }

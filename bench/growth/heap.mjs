@@ -2,8 +2,8 @@ import { assertDone, startLongRun } from '../step/long-run.mjs';
 import { collectGarbage } from './collect-garbage.mjs';
 
 /**
- * Bytes of heap that a run under way gains a cycle, and how many of them are its journal's. The heap is measured at two
- * cycles; then everything but the journal entries of the time between is let go, and these are weighed.
+ * Measures how many bytes of heap a live run gains per cycle, and how many of them belong to its journal. The heap is measured at two
+ * cycles. Then everything except the journal entries recorded in between is released, and those are measured.
  *
  * @param {{ from: number, to: number }} options
  */

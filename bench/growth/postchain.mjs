@@ -5,9 +5,9 @@ import { collectGarbage } from './collect-garbage.mjs';
 const WARM_UP_CYCLES = 300;
 
 /**
- * Microseconds a step within windows of one run, the collector's work included. A window is from the beginning of its first
- * cycle to that of its last. The run before is collected first and the process warmed again: neither cold code nor somebody
- * else's garbage makes the early window dear, which would flatter the ratio.
+ * Measures microseconds per step within windows of one run, including garbage collection. A window lasts from the start of its first
+ * cycle to the start of its last. The previous run is collected first, and the process is warmed up again: cold code or old garbage
+ * would slow the early window and make the ratio look better.
  *
  * @param {{ cycles: number, windows: Readonly<Record<string, readonly [number, number]>> }} options
  * @returns {Promise<Record<string, number>>}

@@ -10,9 +10,9 @@ const ENTRIES = 100_000;
 const ROUNDS = 3;
 const PANELS = ['Why', 'Output', 'Context', 'Events', 'Overlay'];
 
-/** What people wait for in the inspector, in a real Chromium, beside the limits that were set for it. */
+/** Measures the inspector in a real Chromium against its limits. */
 export async function measureInspector() {
-  // Chromium is unpacked into the project's folder, and the README's run is of its documents.
+  // Chromium is unpacked into the project directory, and the README's run reads its documents.
   process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
   const port = await freePort();
   const browser = await startChromium(port);
@@ -32,38 +32,38 @@ export async function measureInspector() {
     const frames = PANELS.flatMap((panel) => {
       const all = recorded.flatMap((one) => one.frames[panel] ?? []);
       return [
-        within(`a frame of scrubbing, ${panel}`, [median(all)], 20),
-        within(`the 95th percentile, ${panel}`, [percentile(all, 0.95)], 50),
+        within(`scrubbing, time per frame, ${panel}`, [median(all)], 20),
+        within(`scrubbing, 95th percentile, ${panel}`, [percentile(all, 0.95)], 50),
       ];
     });
     return {
-      title: `the README's run live, and a recording of ${recording.count} entries`,
+      title: `the README's run, live, and a recording of ${recording.count} entries`,
       rows: [
         within(
-          'opening to chart',
+          'time to the chart',
           live.map(({ chartMs }) => chartMs),
           1_500,
         ),
         within(
-          'an entry written to shown, the slowest of a run',
+          'delay from writing an entry to showing it, worst per run',
           live.map((one) => Math.max(...one.lags)),
           100,
         ),
-        row('the same, the median', [median(lags) * 1_000]),
-        within('a long recording opened', opened, 3_000),
+        row('the same, median', [median(lags) * 1_000]),
+        within('opening a long recording', opened, 3_000),
         ...frames,
         bytesWithin(
-          'the heap, at its most',
+          'peak heap',
           recorded.map(({ heapBytes }) => heapBytes),
           400_000_000,
         ),
         row(
-          'the heap, without garbage',
+          'heap after garbage collection',
           recorded.map(({ keptBytes }) => keptBytes),
           'bytes',
         ),
       ],
-      facts: { 'work of an idle live page, ms in 3 s': live.map(({ idleMs }) => Math.round(idleMs * 10) / 10) },
+      facts: { 'CPU time of an idle live page, ms in 3 s': live.map(({ idleMs }) => Math.round(idleMs * 10) / 10) },
     };
   } finally {
     recording.remove();

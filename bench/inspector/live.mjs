@@ -3,8 +3,8 @@ import { inspectionServer } from '../../dist/inspection.js';
 import { seenBy, untilShown, watchedPage } from './page.mjs';
 
 /**
- * The README's run, with a page that looks on: how long after opening the chart is up, and how long after each entry was written the page
- * shows it, in milliseconds. Its model waits until the page is there, and until it was seen what the page costs meanwhile.
+ * Runs the README's example with a page open. Measures, in milliseconds, how long the page takes to show the chart, and how long after
+ * it was written each entry is shown. The model waits until the page is open and its idle CPU time has been measured.
  *
  * @param {import('playwright-core').Browser} browser
  */
@@ -42,7 +42,7 @@ export async function measureLive(browser) {
 }
 
 /**
- * A model that answers nothing before it is told to begin.
+ * Returns a model that does not answer before `begin` is called.
  *
  * @param {import('../../dist/index.js').ChatModel} inner
  */
@@ -64,7 +64,7 @@ function held(inner) {
 }
 
 /**
- * The milliseconds that the page's main thread works in so much time.
+ * Returns the milliseconds that the page's main thread is busy during `ms` milliseconds.
  *
  * @param {import('playwright-core').Page} page
  * @param {number} ms

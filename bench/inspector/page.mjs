@@ -3,7 +3,7 @@ import { runnerImport } from 'vite';
 /** @typedef {import('playwright-core').Page} Page */
 
 /**
- * The Chromium that npm installs; throws where it does not start. What it listens to on a port, it listens to besides Playwright.
+ * Starts the Chromium that npm installs, and throws if that fails. With `port`, it also accepts DevTools connections there.
  *
  * @param {number} [port]
  */
@@ -16,8 +16,8 @@ export async function startChromium(port) {
 }
 
 /**
- * A page that notes when what was shown, in milliseconds since the epoch: the chart, and each position of the cursor, once it was
- * painted. `faults` is what it complained of.
+ * Returns a page that records when the chart and each cursor position were painted, in milliseconds since the epoch. `faults` holds its
+ * errors and warnings.
  *
  * @param {import('playwright-core').Browser} browser
  */
@@ -33,7 +33,7 @@ export async function watchedPage(browser) {
   return { page, faults };
 }
 
-/** Runs in the page, before any script of its own. */
+/** Runs in the page, before the page's own scripts. */
 export function noteWhatIsShown() {
   const seen = { begunAt: Date.now(), chartAt: 0, positions: /** @type {[number, number][]} */ ([]) };
   Object.assign(window, { seen });
@@ -44,13 +44,13 @@ export function noteWhatIsShown() {
     const entry = Number(position?.[1]?.replaceAll(',', ''));
     if (position !== null && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
   };
-  // The frame in which it changed has been painted when the next one begins.
+  // A frame has been painted when the next one starts.
   const observer = new MutationObserver(() => requestAnimationFrame(look));
   observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
 }
 
 /**
- * What the page has noted.
+ * Returns what the page has recorded.
  *
  * @param {Page} page
  * @returns {Promise<{ begunAt: number, chartAt: number, positions: [number, number][] }>}
@@ -58,7 +58,7 @@ export function noteWhatIsShown() {
 export const seenBy = (page) => page.evaluate(() => /** @type {any} */ (window).seen);
 
 /**
- * Waits until the page stands at an entry.
+ * Waits until the cursor of the page is at an entry.
  *
  * @param {Page} page
  * @param {number} entry

@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import WebSocket from 'ws';
 import { noteWhatIsShown } from './page.mjs';
 
-/** A recording is there within seconds. */
+/** Opening a recording takes seconds; this is the upper bound. */
 const MOST_MS = 60_000;
 
-/** A port that nobody has. */
+/** Returns a free port. */
 export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -17,10 +17,10 @@ export async function freePort() {
 }
 
 /**
- * A page as a person has it. Playwright has the browser tell it of all that comes by the network, each message of a socket included: that
- * costs a page which is sent much as much again. This one tells nothing: it is only asked.
+ * Opens a page without Playwright. Playwright makes the browser report all network traffic, including every WebSocket message, which
+ * doubles the cost of a page that receives much data. This page reports nothing; it is only queried.
  *
- * @param {number} port that its browser listens to
+ * @param {number} port The DevTools port of its browser.
  */
 export async function plainPage(port) {
   const target = await (await fetch(`http://127.0.0.1:${port}/json/new?about:blank`, { method: 'PUT' })).json();
@@ -53,7 +53,7 @@ export async function plainPage(port) {
   return {
     /** @param {string} url */
     goTo: (url) => ask('Page.navigate', { url }),
-    /** Milliseconds since the epoch at which it stood at an entry. @param {number} entry @returns {Promise<number>} */
+    /** Returns when the cursor reached an entry, in milliseconds since the epoch. @param {number} entry @returns {Promise<number>} */
     async stoodAt(entry) {
       let last = -1;
       /** @type {NodeJS.Timeout | undefined} */
@@ -61,9 +61,11 @@ export async function plainPage(port) {
       /** @type {Promise<never>} */
       const tooLate = new Promise((_, reject) => {
         timer = setTimeout(() => {
-          const where = last < 0 ? 'The page showed no entry' : `The page stood at entry ${last}`;
+          const where = last < 0 ? 'no entry' : `entry ${last}`;
           reject(
-            new Error(`${where} after ${MOST_MS / 1_000} s, wanted ${entry}: look whether it opens in a browser.`),
+            new Error(
+              `The page shows ${where} after ${MOST_MS / 1_000} s; expected ${entry}. Check that it opens in a browser.`,
+            ),
           );
         }, MOST_MS);
       });

@@ -9,7 +9,7 @@ import { plainPage } from './plain-page.mjs';
 
 const FRAMES = 240;
 
-/** A run of at least so many entries, on disk. */
+/** Records a run of at least this many entries on disk. */
 export async function recordLongRun(/** @type {number} */ entries) {
   const folder = mkdtempSync(join(tmpdir(), 'postchain-bench-'));
   const run = startLongRun(Math.ceil(entries / 120), undefined, fileJournals(folder));
@@ -18,9 +18,9 @@ export async function recordLongRun(/** @type {number} */ entries) {
 }
 
 /**
- * Opens a long recording in a page that nobody debugs: milliseconds until all of it is there.
+ * Opens a long recording in a page without a debugger attached. Returns the milliseconds until all of it is loaded.
  *
- * @param {number} port of the browser
+ * @param {number} port The DevTools port of the browser.
  * @param {{ folder: string, runId: string, count: number }} recording
  */
 export async function measureOpening(port, { folder, runId, count }) {
@@ -38,8 +38,8 @@ export async function measureOpening(port, { folder, runId, count }) {
 }
 
 /**
- * Scrubs a long recording: milliseconds of each frame while somebody drags the cursor about with each of these panels open, and the bytes
- * of the page's heap.
+ * Scrubs through a long recording with each of these panels open. Returns the milliseconds per frame, and the size of the page's heap in
+ * bytes.
  *
  * @param {import('playwright-core').Browser} browser
  * @param {{ folder: string, runId: string, count: number }} recording
@@ -72,7 +72,7 @@ export async function measureRecording(browser, { folder, runId, count }, panels
   }
 }
 
-/** Drags the cursor over the timeline, to and fro over all of it: the milliseconds of each frame. */
+/** Drags the cursor back and forth over the whole timeline. Returns the milliseconds per frame. */
 function scrub(/** @type {import('playwright-core').Page} */ page) {
   return page.evaluate(async (frames) => {
     const track = /** @type {HTMLElement} */ (document.querySelector('.time-place [role=slider]'));

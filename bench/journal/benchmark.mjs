@@ -6,7 +6,7 @@ const ENTRIES = 100_000;
 const CYCLES = 1_000;
 const windows = { early: [50, 150], late: [CYCLES - 150, CYCLES - 50] };
 
-/** What it costs to keep a journal, and to read and replay a long one. */
+/** Measures the cost of writing a journal, and of reading and replaying a long one. */
 export async function measureJournal() {
   const writing = ['memory', 'file', 'SQLite'].map((store) => ({
     name: store,
@@ -20,19 +20,19 @@ export async function measureJournal() {
   /** @param {string} name @param {string} key @param {number} [factor] */
   const of = (name, key, factor = 1) => (samples[name] ?? []).map((sample) => (sample[key] ?? Number.NaN) * factor);
   const rows = writing.flatMap(({ name }) => {
-    const early = row(`an entry written, ${name}, cycles 50 to 150`, of(name, 'early'));
-    return [early, against(row(`the same in cycles 850 to 950`, of(name, 'late')), early, { limit: 1.3 })];
+    const early = row(`writing an entry, ${name}, cycles 50 to 150`, of(name, 'early'));
+    return [early, against(row(`the same, cycles 850 to 950`, of(name, 'late')), early, { limit: 1.3 })];
   });
-  const parse = row(`${ENTRIES} lines parsed as JSON, an entry`, of('read', 'parse', 1000 / ENTRIES));
+  const parse = row(`parsing ${ENTRIES} lines as JSON, per entry`, of('read', 'parse', 1000 / ENTRIES));
   return {
     title: `journals of runs of ${CYCLES} cycles, and one of ${ENTRIES} entries`,
     rows: [
       ...rows,
       parse,
-      against(row('read, with checksums and schemas', of('read', 'read', 1000 / ENTRIES)), parse),
-      against(row('the context folded', of('read', 'fold', 1000 / ENTRIES)), parse),
-      against(row('replayed, all entries compared', of('read', 'replay', 1000 / ENTRIES)), parse),
+      against(row('reading, with checksums and schemas', of('read', 'read', 1000 / ENTRIES)), parse),
+      against(row('folding the context', of('read', 'fold', 1000 / ENTRIES)), parse),
+      against(row('replaying, comparing all entries', of('read', 'replay', 1000 / ENTRIES)), parse),
     ],
-    facts: { 'bytes an entry in the file': Math.round(samples['read']?.[0]?.['bytes'] ?? 0) },
+    facts: { 'bytes per entry in the file': Math.round(samples['read']?.[0]?.['bytes'] ?? 0) },
   };
 }

@@ -20,9 +20,9 @@ const stores = /** @type {Record<string, (folder: string) => import('../../dist/
 });
 
 /**
- * What a journal costs. `write`: microseconds an entry in a store, early and late in one run, by the median of its cycles, and the bytes
- * of a cycle there. `read`: milliseconds to read a recording of so many entries whole, to fold its context, to replay it, and to parse the
- * lines of its file and nothing else.
+ * Measures the cost of a journal. `write`: microseconds per entry in a store, early and late in one run, as the median over its cycles.
+ * `read`: milliseconds to read a recording of `entries` entries, to fold its context, to replay it, and to only parse the lines of its
+ * file.
  *
  * @param {{ what: 'write', store: string, cycles: number, windows: Readonly<Record<string, readonly [number, number]>> } | { what: 'read', entries: number }} options
  */

@@ -6,7 +6,7 @@ import { versions } from '../versions.mjs';
 const module = new URL('process.mjs', import.meta.url);
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-/** How long the command line takes to start, beside node itself. */
+/** Measures the start time of the command line, compared with Node itself. */
 export async function measureStartup() {
   /** @type {Record<string, number[]>} */
   const measured = await race(

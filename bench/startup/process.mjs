@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { spawnSync } from 'node:child_process';
 
 /**
- * Microseconds from starting a node process to its end.
+ * Measures microseconds from the start of a Node process to its exit.
  *
  * @param {{ args: readonly string[], prints: string }} options
  */

@@ -7,10 +7,10 @@ const { createMachine } = setup({
     context: /** @type {{ cycles: number, cycle: number, steps: number }} */ ({}),
     input: /** @type {{ cycles: number }} */ ({}),
   },
-  actors: { think: fromPromise(async () => ({ ok: true })) },
+  actors: { respond: fromPromise(async () => ({ ok: true })) },
   guards: {
     succeeded: (_, /** @type {{ ok: boolean }} */ { ok }) => ok,
-    goesOn: ({ context }) => context.cycle < context.cycles,
+    hasCyclesLeft: ({ context }) => context.cycle < context.cycles,
   },
   actions: {
     countStep: assign({ steps: ({ context }) => context.steps + 1 }),
@@ -21,7 +21,7 @@ const { createMachine } = setup({
 /** @param {string} target */
 const phase = (target) => ({
   invoke: {
-    src: /** @type {const} */ ('think'),
+    src: /** @type {const} */ ('respond'),
     onDone: [
       {
         guard: {
@@ -41,14 +41,14 @@ const machine = createMachine({
   initial: 'action',
   states: {
     ...Object.fromEntries(PHASES.map((name, at) => [name, phase(PHASES[at + 1] ?? 'deciding')])),
-    deciding: { always: [{ guard: 'goesOn', target: 'action', actions: 'countCycle' }, { target: 'done' }] },
+    deciding: { always: [{ guard: 'hasCyclesLeft', target: 'action', actions: 'countCycle' }, { target: 'done' }] },
     done: { type: 'final' },
     failed: { type: 'final' },
   },
 });
 
 /**
- * Microseconds a step of a machine with nothing in it: an invoked promise and a guard.
+ * Measures microseconds per step of a minimal machine: an invoked promise and a guard.
  *
  * @param {{ cycles: number }} options
  */

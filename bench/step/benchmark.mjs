@@ -4,11 +4,11 @@ import { PHASES, replyText } from './replies.mjs';
 
 /** @typedef {{ microseconds: number, entries?: number, context?: number, partials?: number }} Sample */
 
-/** Cycles of six steps in one round: some 300 ms for each contender, so that a scheduler's hiccup does not decide. */
+/** Cycles of six steps per round: about 300 ms for each contender, so that a scheduling delay does not decide. */
 const CYCLES = { 'hand-written loop': 10_000, 'bare XState': 2_000, 'LangGraph.js': 300, PostChain: 300 };
 const contender = (/** @type {string} */ file) => new URL(file, import.meta.url);
 
-/** The cost of one phase step with a model that answers at once. */
+/** Measures the cost of one phase step with a model that answers immediately. */
 export async function measureStep() {
   const options = { cycles: CYCLES.PostChain };
   /** @type {Record<string, Sample[]>} */
@@ -36,7 +36,7 @@ export async function measureStep() {
   const fact = (/** @type {string} */ name, /** @type {'entries' | 'context' | 'partials'} */ key) =>
     median((measured[name] ?? []).map((sample) => sample[key] ?? 0));
   return {
-    title: `one phase step with a model that answers at once, ${CYCLES.PostChain} cycles of six steps a round`,
+    title: `one phase step with a model that answers immediately, ${CYCLES.PostChain} cycles of six steps per round`,
     rows: [
       against(rowOf('hand-written loop'), langgraph),
       against(rowOf('bare XState'), langgraph),
@@ -45,10 +45,10 @@ export async function measureStep() {
       against(rowOf('PostChain, events read'), langgraph),
     ],
     facts: {
-      'bytes of a reply': median(replyBytes),
-      'journal entries a step': fact('PostChain', 'entries'),
+      'bytes per reply': median(replyBytes),
+      'journal entries per step': fact('PostChain', 'entries'),
       'messages in the context at the end': fact('PostChain', 'context'),
-      'partial values read a step': fact('PostChain, events read', 'partials') / (CYCLES.PostChain * PHASES.length),
+      'partial values read per step': fact('PostChain, events read', 'partials') / (CYCLES.PostChain * PHASES.length),
     },
   };
 }

@@ -9,7 +9,7 @@ const State = Annotation.Root({
 
 /** Six bare nodes in a loop, one conditional edge, no checkpointer. */
 function compile() {
-  /** @type {any} The names of nodes are in the graph's type, which a loop cannot follow. */
+  /** @type {any} The graph's type contains the node names, which a loop cannot express. */
   const graph = new StateGraph(State);
   for (const phase of PHASES)
     graph.addNode(phase, async (/** @type {typeof State.State} */ { steps }) => ({ steps: steps + 1 }));
@@ -18,16 +18,16 @@ function compile() {
     const next = PHASES[at + 1];
     if (next !== undefined) graph.addEdge(phase, next);
   }
-  const goesOn = (/** @type {typeof State.State} */ { steps, cycles }) =>
+  const nextNode = (/** @type {typeof State.State} */ { steps, cycles }) =>
     steps < cycles * PHASES.length ? PHASES[0] : END;
-  graph.addConditionalEdges('yield', goesOn, [PHASES[0], END]);
+  graph.addConditionalEdges('yield', nextNode, [PHASES[0], END]);
   return graph.compile();
 }
 
 const app = compile();
 
 /**
- * Microseconds a node of LangGraph.js. The graph is compiled beforehand.
+ * Measures microseconds per node of LangGraph.js. The graph is compiled beforehand.
  *
  * @param {{ cycles: number }} options
  */

@@ -6,9 +6,9 @@ import { zeroLatencyModel } from './zero-latency-model.mjs';
 const PLENTY = 1_000_000_000;
 
 /**
- * Starts a run of that many cycles through the whole product: createPostChain, the charts, streamed replies, validation and
- * the journal in memory. Of all options only the bounds are moved that would end it early, or make a cycle other than six phases with a
- * call each: a crowded context would begin some with Understanding, and summaries are a call more.
+ * Starts a run of that many cycles through all of PostChain: createPostChain, the charts, streamed replies, validation and the
+ * in-memory journal. The options differ from the defaults only in bounds that would end the run early, or make a cycle other than six
+ * phases with one call each: a crowded context starts some cycles with Understanding, and summaries need extra calls.
  *
  * @param {number} cycles
  * @param {(cycle: number) => void} [onCycle]
@@ -26,8 +26,8 @@ export function startLongRun(cycles, onCycle, journals) {
 }
 
 /**
- * Makes sure that the run did what it is measured for: every phase of every cycle, each reply streamed, validated and
- * journaled, at the first attempt.
+ * Asserts that the run did the work being measured: every phase of every cycle, with each reply streamed, validated and journaled at
+ * the first attempt.
  *
  * @param {ReturnType<typeof startLongRun>} run
  * @param {number} cycles

@@ -2,8 +2,8 @@ import { assertDone, startLongRun } from './long-run.mjs';
 import { PHASES } from './replies.mjs';
 
 /**
- * Microseconds a phase step of PostChain, through the whole product; starting the run and writing the final answer are
- * counted in. With `watched` somebody reads every event and partial value.
+ * Measures microseconds per phase step through all of PostChain, including starting the run and writing the final answer. With
+ * `watched`, every event and partial value is read.
  *
  * @param {{ cycles: number, watched?: boolean }} options
  */

@@ -16,7 +16,7 @@ export const REQUEST = 'Which queue design keeps retries bounded when consumers 
 const unit = z.number().min(0).max(1);
 const rated = z.array(z.object({ messageId: z.string(), score: unit }));
 
-/** What PostChain holds each phase's reply against, written out for the contenders that validate by themselves. */
+/** The schemas that PostChain validates each phase's reply with, for the contenders that validate themselves. */
 export const schemas = {
   action: z.object({
     response: z.string(),
@@ -60,8 +60,8 @@ export const schemas = {
 };
 
 /**
- * A valid reply of about 300 bytes. Answers differ from cycle to cycle by more than a tenth of their words and stay
- * unconfident, and Yield proposes Action: only the limit of cycles ends a run.
+ * Returns a valid reply of about 300 bytes. More than a tenth of an answer's words differ between cycles, its confidence stays low, and
+ * Yield proposes Action: only the cycle limit ends a run.
  *
  * @param {Task} task
  * @param {number} cycle

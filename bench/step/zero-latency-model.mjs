@@ -4,16 +4,16 @@ import { replyText } from './replies.mjs';
 
 const DELTA_CHARS = 64;
 
-/** About five deltas a reply, as one read of a socket would give them. */
+/** Yields about five deltas per reply, each about the size of one socket read. */
 export async function* textDeltas(/** @type {Task} */ task, /** @type {number} */ cycle) {
   const text = replyText(task, cycle);
   for (let at = 0; at < text.length; at += DELTA_CHARS) yield text.slice(at, at + DELTA_CHARS);
 }
 
 /**
- * A model that answers at once: no timer, no network. It counts the cycles by the calls of Action.
+ * Returns a model that answers immediately, with no timer and no network. It counts cycles by the calls for Action.
  *
- * @param {(cycle: number) => void} [onCycle] Called at the beginning of each cycle.
+ * @param {(cycle: number) => void} [onCycle] Called at the start of each cycle.
  */
 export function zeroLatencyModel(onCycle = () => {}) {
   let cycle = 0;

@@ -10,7 +10,7 @@ const CONTENDERS = /** @type {const} */ ({
   'JSON.parse at the end': 'json-parse.mjs',
   parsePartialJson: 'parse-partial-json.mjs',
 });
-/** Its cost grows with the square of the text, to the better part of a minute at 200 kB. */
+/** The cost of `parsePartialJson` grows quadratically, to most of a minute at 200 kB. */
 const SLOW_ROUNDS = /** @type {Record<number, number>} */ ({ 20: 3, 100: 3, 200: 1 });
 
 const entrants = SIZES.flatMap((kilobytes) =>
@@ -22,7 +22,7 @@ const entrants = SIZES.flatMap((kilobytes) =>
   })),
 );
 
-/** What it costs to stream JSON in chunks of four characters, with the partial values read. */
+/** Measures the cost of streaming JSON in chunks of four characters and reading the partial values. */
 export async function measureStream() {
   /** @type {Record<string, Sample[]>} */
   const measured = await race(entrants, { rounds: 15, warmUps: 6 });
@@ -44,7 +44,7 @@ export async function measureStream() {
     title: 'JSON in chunks of four characters, partial values read',
     rows: [...rows, against(rowOf('PostChain', 200), rowOf('PostChain', 100), { limit: 2.3 })],
     facts: {
-      'partial values read a chunk, PostChain': median(shares.flatMap(([, all]) => all.map(({ share }) => share))),
+      'partial values read per chunk, PostChain': median(shares.flatMap(([, all]) => all.map(({ share }) => share))),
     },
   };
 }

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { chunks, createReader, longReply } from './text.mjs';
 
 /**
- * Microseconds of taking the chunks in and parsing once at the end: no partial value, and what no stream can be cheaper than.
+ * Measures microseconds to read the chunks and parse once at the end, with no partial values: the lower bound for any stream.
  *
  * @param {{ chars: number }} options
  */

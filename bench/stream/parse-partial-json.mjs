@@ -3,7 +3,7 @@ import { parsePartialJson } from 'ai';
 import { chunks, createReader, longReply } from './text.mjs';
 
 /**
- * Microseconds of AI SDK's parser over the text so far at each chunk, as its object stream calls it. Nothing is validated.
+ * Measures microseconds of AI SDK's parser, called with the text so far at each chunk, as its object stream does. Nothing is validated.
  *
  * @param {{ chars: number }} options
  */

@@ -4,7 +4,7 @@ import { createPostChain, definePrompt } from '../../dist/index.js';
 import { replySchema } from './reply-schema.mjs';
 import { chunks, createReader, longReply } from './text.mjs';
 
-/** Yield with a longer reply: the attempt machine, its reader and its validation are the product's own. */
+/** Yield with a longer reply, read and validated by the real attempt machine. */
 const prompt = definePrompt({
   name: 'yield',
   version: 1,
@@ -25,7 +25,7 @@ const streaming = (text) => ({
 });
 
 /**
- * Microseconds from the start of a run that is one attempt to its answer: streamed, journaled chunk by chunk, partial values
+ * Measures microseconds from the start of a run with one attempt to its answer: streamed, journaled chunk by chunk, partial values
  * delivered and read, validated.
  *
  * @param {{ chars: number }} options

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** What the long reply is held against, all of it. */
+/** The schema of the long reply. */
 export const replySchema = replySchemaOf(z);
 
 /**
- * The same in another major version of zod.
+ * Returns the schema, built with any major version of zod.
  *
  * @param {Pick<typeof z, 'array' | 'boolean' | 'number' | 'object' | 'string'>} zod
  */

@@ -1,8 +1,8 @@
 const CHUNK_CHARS = 4;
 
 /**
- * A reply to Yield with a long report in it: the JSON of about that many characters, the same each time. Strings with escapes
- * and more than ASCII, numbers, booleans, null, arrays and objects.
+ * Returns the JSON of a Yield reply that contains a long report, about that many characters, the same each time. It has strings with
+ * escapes and non-ASCII characters, numbers, booleans, null, arrays and objects.
  *
  * @param {number} chars
  */
@@ -40,13 +40,13 @@ function sectionOf(at) {
   };
 }
 
-/** The text in chunks of four characters, at once. */
+/** Yields the text in chunks of four characters, without delay. */
 export async function* chunks(/** @type {string} */ text) {
   for (let at = 0; at < text.length; at += CHUNK_CHARS) yield text.slice(at, at + CHUNK_CHARS);
 }
 
 /**
- * Reads partial values as a page would that shows the newest section: each of them, and a bit of each.
+ * Reads part of every partial value, like a page that shows the newest section.
  */
 export function createReader() {
   let partials = 0;

@@ -27,7 +27,7 @@ const heapEntrants = HEAP_SIZES.map((kilobytes) => ({
   options: { chars: kilobytes * 1_000 },
 }));
 
-/** What it costs to get one typed object that streams in chunks of four characters, with the partial values read. */
+/** Measures the cost of one typed object that streams in chunks of four characters, with the partial values read. */
 export async function measureStructured() {
   /** @type {Record<string, Sample[]>} */
   const times = await race(entrants, { rounds: 9, warmUps: 4 });
@@ -39,8 +39,8 @@ export async function measureStructured() {
     title: 'one typed object in chunks of four characters, partial values read',
     rows: [...timeRows(times), ...heapRows(heaps)],
     facts: {
-      'partial values read a chunk, PostChain': median(shares.flatMap(([, all]) => all.map(({ share }) => share))),
-      'bytes a character that the parsed value weighs': median(heapSamples.map(({ weight }) => weight)),
+      'partial values read per chunk, PostChain': median(shares.flatMap(([, all]) => all.map(({ share }) => share))),
+      'heap bytes per character of the parsed value': median(heapSamples.map(({ weight }) => weight)),
     },
   };
 }
@@ -73,7 +73,7 @@ function timeRows(times) {
 function heapRows(heaps) {
   const rowOf = (/** @type {number} */ kilobytes) =>
     row(
-      `peak heap a character, ${kilobytes} kB`,
+      `peak heap per character, ${kilobytes} kB`,
       (heaps[nameOf('heap', kilobytes)] ?? []).map(({ peak }) => peak),
       'bytes',
     );

@@ -8,9 +8,9 @@ import { streamingModel } from './streaming-model.mjs';
 const SAMPLES = 20;
 
 /**
- * The most heap that one structured output holds on to, and what its value weighs, in bytes a character of the text. The heap
- * is measured after a full collection, so that garbage does not count: twenty times on the way, once within the validation,
- * when the schema has made its copy, and once with the value in hand. The text itself is there before, and does not count.
+ * Measures the peak heap that one structured output retains, and the size of its value, in bytes per character of the text. The heap is
+ * measured after a full collection, so that garbage does not count: twenty times during the stream, once during validation, after the
+ * schema has made its copy, and once with the final value. The text itself exists before the first measurement and does not count.
  *
  * @param {{ chars: number }} options
  */
@@ -26,9 +26,9 @@ export async function measure({ chars }) {
   };
   const { value, partials } = await streamed(text, sample, sampleEvery);
   const before = heapBytes();
-  const wanted = JSON.parse(text);
+  const expected = JSON.parse(text);
   const weight = heapBytes() - before;
-  assert.deepEqual(value, wanted);
+  assert.deepEqual(value, expected);
   return { peak: peak / text.length, weight: weight / text.length, share: partials / chunks };
 }
 

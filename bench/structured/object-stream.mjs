@@ -18,8 +18,8 @@ async function* parts(text) {
 }
 
 /**
- * Microseconds of AI SDK's own object stream: `streamText` with `Output.object`, its partial outputs read to the end, its
- * output awaited, which validates it.
+ * Measures microseconds of AI SDK's own object stream: `streamText` with `Output.object`, with all partial outputs read and the
+ * validated output awaited.
  *
  * @param {{ chars: number }} options
  */

@@ -5,7 +5,7 @@ import { createReader, longReply } from '../stream/text.mjs';
 import { streamingModel } from './streaming-model.mjs';
 
 /**
- * Microseconds from the start of one structured output to its value: streamed, partial values delivered and read, validated.
+ * Measures microseconds from the start of one structured output to its value: streamed, partial values delivered and read, validated.
  *
  * @param {{ chars: number }} options
  */

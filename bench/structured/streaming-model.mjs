@@ -1,10 +1,10 @@
 import { chunks } from '../stream/text.mjs';
 
 /**
- * A model that answers with the text at once, in chunks of four characters.
+ * Returns a model that answers with the text immediately, in chunks of four characters.
  *
  * @param {string} text
- * @param {(chunk: number) => void} [onChunk] Called before each, counted from 1.
+ * @param {(chunk: number) => void} [onChunk] Called before each chunk, counted from 1.
  */
 export function streamingModel(text, onChunk) {
   return {

@@ -4,7 +4,7 @@ import ZodStream from 'zod-stream';
 import { replySchemaOf } from '../stream/reply-schema.mjs';
 import { chunks, createReader, longReply } from '../stream/text.mjs';
 
-/** zod-stream 3 reads the insides of a schema of zod 3. */
+/** zod-stream 3 reads the internals of zod 3 schemas. */
 const schema = replySchemaOf(/** @type {any} */ (z));
 
 /** @param {string} text */
@@ -14,7 +14,7 @@ async function* bytes(text) {
 }
 
 /**
- * Microseconds of zod-stream over the same text as bytes. It validates each partial value.
+ * Measures microseconds of zod-stream over the same text as bytes. It validates each partial value.
  *
  * @param {{ chars: number }} options
  */

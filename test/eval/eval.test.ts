@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Finished, temporaryFolder } from '../support/cli.ts';
 
-/** Sets of our own, in the form of the public ones; everything in them is invented. */
+/** Invented data sets in the format of the public ones. */
 const CORPUS = 'test/eval/corpus';
 
-/** What a measurement found, as `--json` tells it. */
+/** The result of a measurement in `--json`. */
 interface Found {
   readonly value: number;
   readonly unit: string;
@@ -17,7 +17,7 @@ interface Found {
   readonly recalls?: Readonly<Record<string, number>>;
 }
 
-/** Runs the evaluation over the built policies. */
+/** Runs the evaluation of the built policies. */
 function evaluate(...args: readonly string[]): Promise<Finished> {
   const child = spawn(process.execPath, ['bench/eval/main.mjs', ...args]);
   const text = { stdout: '', stderr: '' };
@@ -31,7 +31,7 @@ function evaluate(...args: readonly string[]): Promise<Finished> {
 const lines = (text: string): readonly string[] => text.trimEnd().split('\n');
 const rowsOf = (set: string): readonly string[] => lines(readFileSync(join(CORPUS, `${set}.own.jsonl`), 'utf8'));
 
-/** What each measurement says of our own sets, at least: far enough under what it says today. */
+/** Lower bounds for our own data sets, well below today's values. */
 const FLOORS: Readonly<Record<string, { readonly rows: number; readonly least: number; readonly over?: string[] }>> = {
   retention_dialogue_own_size: { rows: 20, least: 0.9, over: ['the newest'] },
   retention_dialogue_16000: { rows: 20, least: 1 },
@@ -53,7 +53,7 @@ describe('the evaluation of our own corpus', () => {
   }, 120_000);
 
   it.each(Object.entries(FLOORS))(
-    'tells %s with its rows, its baselines and whether it holds, and it is good enough [U14] [Y12]',
+    'reports %s with its rows, baselines and whether the target is met, and stays above its lower bound [U14] [Y12]',
     (measure, { rows, least, over = [] }) => {
       const { [measure]: result } = found;
       if (result === undefined) throw new Error(`no ${measure} in ${Object.keys(found)}`);
@@ -69,7 +69,7 @@ describe('the evaluation of our own corpus', () => {
   );
 
   it.each(['completion_traces', 'completion_dialogue', 'sufficiency'])(
-    'tells of %s the recall of both classes, and neither is bought with the other [Y12]',
+    'reports the recall of both classes for %s, and neither is sacrificed for the other [Y12]',
     (measure) => {
       const { complete = 0, incomplete = 0 } = found[measure]?.recalls ?? {};
       expect(found[measure]?.value).toBeCloseTo((complete + incomplete) / 2, 12);
@@ -77,15 +77,15 @@ describe('the evaluation of our own corpus', () => {
     },
   );
 
-  it('measures the times of an evaluation, and ends well whatever they are', () => {
+  it('measures the evaluation times, and exits with 0 whatever they are', () => {
     for (const measure of ['evaluation_cold_ms', 'evaluation_one_more_ms'])
       expect(found[measure]).toMatchObject({ value: expect.any(Number), rows: expect.any(Number) });
     expect(finished.code).toBe(0);
   });
 });
 
-describe('the evaluation of a folder', () => {
-  /** A folder with copies of our sets under other names. */
+describe('the evaluation of a data directory', () => {
+  /** A directory with copies of our data sets under other names. */
   const folderOf = (files: Readonly<Record<string, string>>): string => {
     const folder = temporaryFolder();
     for (const [name, as] of Object.entries(files)) copyFileSync(join(CORPUS, `${name}.own.jsonl`), join(folder, as));
@@ -96,7 +96,7 @@ describe('the evaluation of a folder', () => {
     writeFileSync(join(folder, name), text);
     return folder;
   };
-  it('finds another split by the name of the file up to its first dot, and no other file', async () => {
+  it('finds another split by the file name up to its first dot, and no other file', async () => {
     const folder = folderOf({ yield_sgd: 'yield_sgd.second.half.jsonl', yield_traces: 'yield_sgd_more.dev.jsonl' });
     const { code, stdout, stderr } = await evaluate('dialogue', 'traces', '--data', folder, '--json');
     expect(Object.keys(JSON.parse(stdout))).toEqual(['completion_dialogue']);
@@ -105,28 +105,28 @@ describe('the evaluation of a folder', () => {
     expect(code).toBe(0);
   });
 
-  it('that lacks a set skips what needs it with a line on stderr, and ends well', async () => {
+  it('skips measurements whose data set is missing, with a line on stderr, and exits with 0', async () => {
     const folder = temporaryFolder();
     const { code, stdout, stderr } = await evaluate('traces', 'path', '--data', folder, '--json');
     expect(lines(stderr)).toEqual([
-      `eval: traces is skipped: no yield_traces.*.jsonl in ${folder}`,
-      `eval: path is skipped: no multihop.*.jsonl in ${folder}`,
+      `eval: skipped traces: no yield_traces.*.jsonl in ${folder}`,
+      `eval: skipped path: no multihop.*.jsonl in ${folder}`,
     ]);
     expect({ code, found: JSON.parse(stdout) }).toEqual({ code: 0, found: {} });
   });
 
-  it('that is not there is told, where it was asked for by name', async () => {
+  it('reports a missing --data directory', async () => {
     const { code, stderr } = await evaluate('traces', '--data', join(temporaryFolder(), 'nowhere'));
-    expect(stderr).toMatch(/^eval: .*nowhere is no folder/);
+    expect(stderr).toMatch(/^eval: .*nowhere is not a directory/);
     expect(code).toBe(2);
   });
 
-  it('prints a table with the baselines beside, and with --check says by its exit code what does not hold', async () => {
+  it('prints a table with baselines, and with --check exits with 1 if a target is missed', async () => {
     const { code, stdout } = await evaluate('traces', '--data', CORPUS, '--check');
     const [head, row] = lines(stdout);
-    expect(head).toMatch(/^measure +value +wanted +recalls +baselines +rows$/);
+    expect(head).toMatch(/^measure +value +target +recalls +baselines +rows$/);
     expect(row).toMatch(/^completion_traces +\d+\.\d % +>= 92\.0 % .*never complete 50\.0 % +94$/);
-    expect(code).toBe(row?.includes('DOES NOT HOLD') ? 1 : 0);
+    expect(code).toBe(row?.includes('MISSED') ? 1 : 0);
   });
 
   it('ignores blank lines and a missing last line break', async () => {
@@ -140,38 +140,38 @@ describe('the evaluation of a folder', () => {
     expect(JSON.parse(stdout).completion_dialogue.rows).toBe(2);
   });
 
-  it('refuses a name that is no measurement, and names it', async () => {
+  it('rejects an unknown measurement and names it', async () => {
     const { code, stdout, stderr } = await evaluate('lunch', '--data', CORPUS);
-    expect(lines(stderr)[0]).toContain('eval: there is no measurement "lunch"');
+    expect(lines(stderr)[0]).toContain('eval: unknown measurement "lunch"');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('says what is wrong with a command in one line', async () => {
+  it('reports a usage error in one line', async () => {
     expect(lines((await evaluate('lunch')).stderr)).toHaveLength(1);
   });
 
-  it.each(['toString', 'constructor', '__proto__'])('refuses the name %s like any other', async (name) => {
+  it.each(['toString', 'constructor', '__proto__'])('rejects the name %s like any other unknown name', async (name) => {
     expect((await evaluate(name, '--data', CORPUS)).code).toBe(2);
   });
 
-  it('tells a line that is no JSON by file and number, in one line', async () => {
+  it('reports invalid JSON with file and line number, in one line', async () => {
     const { code, stderr } = await evaluate('traces', '--data', folderWith('yield_traces.x.jsonl', '{}\nno JSON\n'));
     expect(stderr).toMatch(/^eval: .*yield_traces\.x\.jsonl:2\b.*\n$/);
     expect(code).not.toBe(0);
   });
 
-  it('tells a row that is none of the set by its file, in one line', async () => {
+  it('reports a row in the wrong format with its file, in one line', async () => {
     const { stderr } = await evaluate('traces', '--data', folderWith('yield_traces.x.jsonl', '{"question":"Who?"}\n'));
     expect(stderr).toMatch(/yield_traces\.x\.jsonl: a row/);
     expect(stderr).not.toMatch(/\n {4}at /);
   });
 
-  it('of a set without rows skips it, and tells no value that is no number', async () => {
+  it('skips a data set without rows, and reports only finite values', async () => {
     const { stdout } = await evaluate('traces', '--data', folderWith('yield_traces.x.jsonl', '\n'), '--json');
     for (const { value } of Object.values<Found>(JSON.parse(stdout))) expect(Number.isFinite(value)).toBe(true);
   });
 
-  it('that is a file says so in one line', async () => {
+  it('reports a --data path that is a file, in one line', async () => {
     const { stderr } = await evaluate('traces', '--data', join(CORPUS, 'yield_sgd.own.jsonl'));
     expect(lines(stderr).filter((line) => !line.startsWith('eval: '))).toEqual([]);
   });

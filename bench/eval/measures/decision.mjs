@@ -5,7 +5,7 @@ const MESSAGES = 20;
 const CHARS = 500;
 const DECISIONS = 300;
 
-/** In the order of the chart: the rules that end a run, then one edge a phase. */
+/** In the order of the chart: the rules that end a run, then one transition per phase. */
 const RULES = /** @type {const} */ ([
   'cycleLimitReached',
   'budgetExhausted',
@@ -16,7 +16,7 @@ const RULES = /** @type {const} */ ([
 ]);
 const PHASES = /** @type {const} */ (['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
 
-/** What the policies of one decision of Yield cost, late in a long run: an answer is assessed, every rule asked, the next cycle begun. */
+/** The time that the policies of one Yield decision take late in a long run: assess an answer, evaluate every rule, start the next cycle. */
 export const measure = {
   file: null,
   /**
@@ -42,7 +42,7 @@ export const measure = {
       {
         measure: 'decision_ms',
         value: share(warm, 0.5),
-        unit: `ms, ${MESSAGES} messages of ${CHARS} characters after ${CYCLES.toLocaleString('en')} cycles, one message new`,
+        unit: `ms, ${MESSAGES} messages of ${CHARS} characters after ${CYCLES.toLocaleString('en')} cycles, one new message`,
         atMost: 1,
         rows: warm.length,
         detail: { '95th percentile': share(warm, 0.95), 'every message new': share(cold, 0.5) },
@@ -52,7 +52,7 @@ export const measure = {
 };
 
 /**
- * The state of a run that has gone on so often, never twice with the same answer.
+ * Returns the state of a run after `CYCLES` cycles, each with a different answer.
  *
  * @param {typeof import('postchain/machines')} policies
  */
@@ -78,7 +78,7 @@ function afterManyCycles(policies) {
 }
 
 /**
- * One decision: the state after it.
+ * Returns the state after one decision.
  *
  * @param {import('postchain/machines').ChainState} state
  * @param {readonly import('postchain/machines').Message[]} messages
@@ -116,7 +116,7 @@ function aMessage(id, seed) {
 
 const NAMES = ['Aldmoor', 'Brennick', 'Corrin', 'Dunmarrow', 'Ferrant', 'Hollin Bay', 'Ostrin', 'Skerra', 'Velmora'];
 
-/** So many characters about harbours and bridges, other ones for another seed. */
+/** Returns `CHARS` characters of text, different for each seed. */
 function textOf(/** @type {number} */ seed) {
   const sentences = Array.from({ length: 8 }, (_, at) => {
     const name = NAMES[(seed * 7 + at * 3) % NAMES.length];

@@ -1,16 +1,16 @@
 /**
- * Whether the user's words close a dialogue, at each turn of a user. Only role and content of the turns are given to the policy.
+ * At each user turn: do the user's words close the dialogue? The policy sees only the role and content of the turns.
  *
  * @typedef {{ role: 'user' | 'assistant', content: string }} Turn
  * @typedef {{ history: readonly Turn[], complete: boolean }} Row
  * @typedef {{ userSatisfaction: (turns: readonly Turn[]) => { score: number } }} Policies
  */
 
-/** Formulas of leaving and of declining, wherever they stand: what one would write in a minute. */
+/** The simple baseline: phrases for leaving and declining, anywhere in the text. */
 const GOODBYE = /\b(?:good ?bye|bye|see you|that(?:'s| is| will be| would be) all|no,? thank(?:s| you))\b/i;
-/** From this score on, the policy says that the user is satisfied. */
+/** The lowest score at which the policy considers the user satisfied. */
 const SATISFIED = 0.5;
-/** What the issue asks for. */
+/** The target. */
 const AT_LEAST = 0.88;
 
 export const measure = {
@@ -40,19 +40,19 @@ export const measure = {
 };
 
 /**
- * Balanced accuracy: the mean of both recalls.
+ * Returns the balanced accuracy: the mean of both recalls.
  *
  * @param {readonly Row[]} rows
- * @param {(turns: readonly Turn[]) => boolean} says
+ * @param {(turns: readonly Turn[]) => boolean} predict
  */
-function score(rows, says) {
+function score(rows, predict) {
   const right = { complete: 0, incomplete: 0 };
   const all = { complete: 0, incomplete: 0 };
   for (const { history, complete } of rows) {
     const kind = complete ? 'complete' : 'incomplete';
-    const said = says(history.map(({ role, content }) => ({ role, content })));
+    const predicted = predict(history.map(({ role, content }) => ({ role, content })));
     all[kind] += 1;
-    if (said === complete) right[kind] += 1;
+    if (predicted === complete) right[kind] += 1;
   }
   const recalls = { complete: right.complete / all.complete, incomplete: right.incomplete / all.incomplete };
   return { value: (recalls.complete + recalls.incomplete) / 2, recalls };

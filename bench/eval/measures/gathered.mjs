@@ -1,5 +1,5 @@
 /**
- * A paragraph of the data as the engine gathers it: the title is its first line.
+ * Returns a paragraph of the data in the form the engine gathers: the title is the first line.
  *
  * @typedef {{ id: string, title: string, text: string }} Paragraph
  * @typedef {{ id: string, content: string }} Gathered
@@ -11,7 +11,7 @@ export function gathered({ id, title, text }) {
 }
 
 /**
- * The share of a question's words that the texts have, common words aside: the baseline.
+ * The baseline: the share of a question's words, without common words, that appear in the texts.
  *
  * @param {string} question
  * @param {readonly Gathered[]} texts

@@ -1,7 +1,7 @@
 /** @typedef {import('postchain/machines').Message} Message */
 
 /**
- * What of the gold messages survives an evaluation of the context, summed over questions.
+ * A question about a context, with the messages that answer it.
  *
  * @typedef {object} Question
  * @property {string} request
@@ -12,12 +12,12 @@
  */
 
 /**
- * By the product's own retention policy, with its defaults: what stays whole is what its operations leave; what waits for the user's
- * consent stays.
+ * Returns the ids of the messages that PostChain's retention policy keeps unchanged, with default settings. Operations that need the
+ * user's consent count as not applied.
  *
  * @param {Question} question
  * @param {typeof import('postchain/machines')} policies
- * @param {readonly string[]} [losses] The operations that lose a message; a summary is no whole message.
+ * @param {readonly string[]} [losses] The operations that count as losing a message. By default, summarizing is one of them.
  * @returns {ReadonlySet<string>}
  */
 export function keptByPolicy(
@@ -47,7 +47,7 @@ export function keptByPolicy(
 }
 
 /**
- * The best by a score that fit, the best first.
+ * Returns the ids of the messages with the best scores that fit into the allowed tokens.
  *
  * @param {Question} question
  * @param {readonly number[]} scores
@@ -67,7 +67,7 @@ export function keptByScore({ messages, tokens, tokensAllowed }, scores) {
 }
 
 /**
- * BM25 by itself (k1 1.2, b 0.75), over words in lower case: the baseline.
+ * The baseline: BM25 scores (k1 = 1.2, b = 0.75) over lower-cased words.
  *
  * @param {Question} question
  * @returns {readonly number[]}
@@ -107,7 +107,7 @@ function wordsOf(message) {
 }
 
 /**
- * The share of gold messages that are kept, over all questions.
+ * Returns the share of gold messages that are kept, over all questions.
  *
  * @param {readonly Question[]} questions
  * @param {(question: Question) => ReadonlySet<string>} keep

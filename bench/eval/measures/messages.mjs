@@ -1,5 +1,5 @@
 /**
- * A message of a context, with what a measurement does not say filled in.
+ * Returns a message, with defaults for the fields that are not given.
  *
  * @param {{ id: string, content: string } & Partial<import('postchain/machines').Message>} given
  * @returns {import('postchain/machines').Message}

@@ -1,7 +1,7 @@
 import { bm25, keptByPolicy, keptByScore, shareKept } from './kept.mjs';
 import { message } from './messages.mjs';
 
-/** Paragraphs found for questions that need several: do those that answer survive where half must go? */
+/** Multi-hop questions: do the paragraphs that answer survive if half of the tokens must go? */
 export const measure = {
   file: 'multihop',
   /**

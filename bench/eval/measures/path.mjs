@@ -1,11 +1,11 @@
 import { gathered, wordCoverage } from './gathered.mjs';
 
 /**
- * How short a way a run takes to all that answers a question. Each cycle the policy says whether what was gathered is enough;
- * if not, one search brings the next paragraph that answers, in order. The best way takes as many cycles as there are such
- * paragraphs. Going on when all are there costs a cycle, whose search brings nothing new, so that the run stops. Stopping
- * before all are there is a failure and costs the limit, or two cycles more than the best way where that is more: always more
- * than the slowest way that ends well.
+ * How directly a run gathers everything that answers a question. In each cycle the policy decides whether the gathered text is
+ * sufficient; if not, one search returns the next gold paragraph, in order. The shortest path takes as many cycles as there are
+ * gold paragraphs. Continuing after that costs one cycle, whose search returns nothing new, and then the run stops. Stopping early
+ * is a failure and costs the cycle limit, or two cycles more than the shortest path if that is higher: always more than the slowest
+ * successful path.
  *
  * @typedef {import('./gathered.mjs').Paragraph} Paragraph
  * @typedef {import('./gathered.mjs').Gathered} Gathered
@@ -16,11 +16,11 @@ import { gathered, wordCoverage } from './gathered.mjs';
  * @typedef {{ question: string, wanted: readonly Gathered[], others: readonly Gathered[] }} Way
  */
 
-/** The default limit of cycles. */
+/** The default cycle limit. */
 const LIMIT = 5;
-/** What the issue asks for. */
+/** The target. */
 const AT_LEAST = 0.85;
-/** Paragraphs that do not answer, there from the beginning: told as a detail. */
+/** Distractor paragraphs that are present from the start, reported as a detail. */
 const OTHERS = 3;
 
 export const measure = {
@@ -74,7 +74,7 @@ function wayOf(question, messages, hops) {
 }
 
 /**
- * The efficiency over all questions, and the shares of them that stopped early or took a cycle too many.
+ * Returns the efficiency over all questions, and the shares that stopped early or took one cycle too many.
  *
  * @param {readonly Way[]} ways
  * @param {Enough} enough

@@ -1,9 +1,9 @@
 import { bm25, keptByPolicy, keptByScore, shareKept } from './kept.mjs';
 import { message } from './messages.mjs';
 
-/** The share of the limit that a context may fill, as the score of the data is defined. */
+/** The share of the limit that a context may fill, as this benchmark defines it. */
 const WINDOW_SHARE = 0.7;
-/** Tokens for this score: characters / 4, of the text without its speaker. */
+/** Token estimate: characters / 4, without the speaker name. */
 const tokensOf = (/** @type {string} */ text) => text.length / 4;
 
 const LIMITS = /** @type {const} */ ([
@@ -12,7 +12,7 @@ const LIMITS = /** @type {const} */ ([
   { name: '8000', limit: 8_000, atLeast: 0.87 },
 ]);
 
-/** Long dialogues of two people: do the turns that answer a question survive a budget? */
+/** Long dialogues between two people: do the turns that answer a question survive a token budget? */
 export const measure = {
   file: 'locomo_retention',
   /**
@@ -62,7 +62,8 @@ export const measure = {
 };
 
 /**
- * The same as a conversation: the first speaker is the user, whose turns stay unless the user agrees, so that only the other's count.
+ * Returns the question with its turns as a conversation: the first speaker is the user. User turns are never removed without
+ * consent, so only the gold turns of the other speaker count.
  *
  * @param {import('./kept.mjs').Question} question
  */

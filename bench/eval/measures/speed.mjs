@@ -5,8 +5,8 @@ const MESSAGES = 10_000;
 const WORDS = 77;
 
 /**
- * A context of 10,000 messages and about a million tokens: how long is an evaluation, with its tokens counted by a real tokenizer and
- * without, and how long one more with one message more?
+ * The time to evaluate a context of 10,000 messages and about a million tokens: with and without counting the tokens with a real
+ * tokenizer, and again after one message is added.
  */
 export const measure = {
   file: null,
@@ -36,10 +36,10 @@ export const measure = {
       {
         measure: 'evaluation_with_tokens_cold_ms',
         value: median(counted),
-        unit: 'ms, 10,000 messages, 1 M tokens, the tokens counted',
+        unit: 'ms, 10,000 messages, 1 M tokens, tokens counted',
         atMost: 1_000,
         rows: counted.length,
-        detail: { 'the first, vocabulary loaded': Math.round(counted[0] ?? 0) },
+        detail: { 'first, including loading the vocabulary': Math.round(counted[0] ?? 0) },
       },
       {
         measure: 'evaluation_cold_ms',
@@ -51,7 +51,7 @@ export const measure = {
       {
         measure: 'evaluation_one_more_ms',
         value: median(warm),
-        unit: 'ms, one message more',
+        unit: 'ms, one more message',
         atMost: 50,
         rows: warm.length,
       },
@@ -72,7 +72,7 @@ function aMessage(id, random) {
   return message({ id, role, content, references: random() < 0.2 ? [`m${Math.floor(random() * MESSAGES)}`] : [] });
 }
 
-/** Words as in a language: few very often, many seldom (Zipf's law); one in ten with a capital letter. */
+/** Returns a word from a Zipf distribution, as in natural language; one in ten starts with a capital letter. */
 function aWord(/** @type {() => number} */ random) {
   const rank = Math.floor(40_000 ** random());
   const word = rank.toString(26).replace(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? 'q');
@@ -110,7 +110,7 @@ function milliseconds(work) {
 /** @param {readonly number[]} times */
 const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
-/** A seeded generator (Tommy Ettinger, public domain). */
+/** A seeded random number generator (Tommy Ettinger, public domain). */
 function mulberry32(/** @type {number} */ seed) {
   let state = seed;
   return () => {

@@ -1,7 +1,7 @@
 import { gathered, wordCoverage } from './gathered.mjs';
 
 /**
- * Whether what was gathered is enough, with all the paragraphs that answer a question or with one of them swapped for another.
+ * Is the gathered text sufficient? Rows contain all paragraphs that answer the question, or have one of them replaced by another.
  *
  * @typedef {import('./gathered.mjs').Paragraph} Paragraph
  * @typedef {import('./gathered.mjs').Gathered} Gathered
@@ -10,7 +10,7 @@ import { gathered, wordCoverage } from './gathered.mjs';
  * @typedef {{ sufficiencyOf: SufficiencyOf, thresholdsSchema: { parse: (given: {}) => { sufficiency: number } } }} Policies
  */
 
-/** What the issue asks for. */
+/** The target. */
 const AT_LEAST = 0.66;
 
 export const measure = {
@@ -47,7 +47,7 @@ export const measure = {
 };
 
 /**
- * Balanced accuracy: the mean of both recalls.
+ * Returns the balanced accuracy: the mean of both recalls.
  *
  * @param {readonly { complete: boolean, enough: boolean }[]} scored
  */
@@ -61,7 +61,7 @@ function balanced(scored) {
 }
 
 /**
- * The baseline at whichever threshold suits these rows best, which is more than it would have on others.
+ * The baseline at the best threshold for these rows, which overestimates it on other data.
  *
  * @param {readonly { complete: boolean, coverage: number }[]} scored
  */

@@ -1,6 +1,6 @@
 /**
- * Whether a model that says it is done is done, at each step of its runs. Question, what was gathered before the step, the thought
- * and the action of the step are given to the policy; nothing of what is right.
+ * At each step of a run: is a model that claims to be done right? The policy sees the question, the text gathered before the step, and
+ * the thought and action of the step, but no gold data.
  *
  * @typedef {{ thought: string, action: string, observation: string }} Step
  * @typedef {{ question: string, steps: readonly Step[], step_complete: readonly boolean[] }} Row
@@ -9,11 +9,11 @@
  * @typedef {{ claimedCompletion: (claim: Claim) => { complete: boolean } }} Policies
  */
 
-/** The action that ends a run, with its answer. */
+/** The action that ends a run and contains its answer. */
 const FINISH = /^\s*finish\s*\[([\s\S]*)/i;
-/** An answer of more words is not believed by the simplest rule about its form. */
+/** The baseline rule rejects answers with more words. */
 const SHORT_WORDS = 5;
-/** What the issue asks for. */
+/** The targets. */
 const AT_LEAST = 0.92;
 const RECALLS_AT_LEAST = 0.84;
 
@@ -52,7 +52,7 @@ function isShort({ claims, answer }) {
 }
 
 /**
- * Each step of a run as the policy sees it, and whether the run was complete with it.
+ * Returns each step of a run as the policy sees it, and whether the run was complete at that step.
  *
  * @param {Row} row
  * @returns {{ claim: Claim, complete: boolean }[]}
@@ -73,18 +73,18 @@ function claimsOf({ question, steps, step_complete }) {
 }
 
 /**
- * Balanced accuracy: the mean of both recalls.
+ * Returns the balanced accuracy: the mean of both recalls.
  *
  * @param {readonly { claim: Claim, complete: boolean }[]} steps
- * @param {(claim: Claim) => boolean} says
+ * @param {(claim: Claim) => boolean} predict
  */
-function score(steps, says) {
+function score(steps, predict) {
   const right = { complete: 0, incomplete: 0 };
   const all = { complete: 0, incomplete: 0 };
   for (const { claim, complete } of steps) {
     const kind = complete ? 'complete' : 'incomplete';
     all[kind] += 1;
-    if (says(claim) === complete) right[kind] += 1;
+    if (predict(claim) === complete) right[kind] += 1;
   }
   const recalls = { complete: right.complete / all.complete, incomplete: right.incomplete / all.incomplete };
   return { value: (recalls.complete + recalls.incomplete) / 2, recalls };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createPostChain, sqliteSessions } from 'postchain';
 import { always, replies, scriptedModel } from 'postchain/testing';
 
-// It says what it was shown of the user's words. A real one is openaiModel({ model: 'gpt-4.1-mini' }).
+// Repeats the user messages in its prompt. A real model would be openaiModel({ model: 'gpt-4.1-mini' }).
 const model = scriptedModel(
   {
     synthesis: always(({ input }) => {

@@ -2,13 +2,13 @@ import { synthesizeAnswer } from 'postchain';
 import { scriptedModel } from 'postchain/testing';
 
 const model = scriptedModel({
-  synthesis: [{ answerText: 'It runs at port 80.', confidence: 0.9, usedMessageIds: [], notes: '' }],
+  synthesis: [{ answerText: 'It is running on port 80.', confidence: 0.9, usedMessageIds: [], notes: '' }],
 });
 
 const answer = await synthesizeAnswer(
   {
-    request: 'Deploy the application, and say where it runs.',
-    executionResults: [{ stepId: 's1', phase: 'deploy', content: 'Started; it listens at port 80.' }],
+    request: 'Deploy the application and report where it runs.',
+    executionResults: [{ stepId: 's1', phase: 'deploy', content: 'Started; listening on port 80.' }],
     planState: { goal: 'a running application', alternatives: [] },
     convergenceAssessment: { change: null, confidence: 0.8, rationale: 'the step is done' },
     correlationId: 'run-7',

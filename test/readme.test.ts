@@ -7,9 +7,7 @@ import { chainMachine } from '../machines/chain/chain.machine.ts';
 import { chartOf } from '../src/diagram/chart.ts';
 import { mermaid } from '../src/diagram/mermaid.ts';
 
-const readme = readFileSync('README.md', 'utf8');
-
-/** The pages with a picture of a machine in them, and how it is drawn. */
+/** The pages with a generated diagram of a machine. */
 const pictures = [
   { page: 'README.md', mark: 'chart', picture: mermaid(chartOf(chainMachine), { depth: 2 }) },
   { page: 'docs/structured-output.md', mark: 'chart: attempt', picture: mermaid(chartOf(attemptMachine)) },
@@ -17,18 +15,33 @@ const pictures = [
 ];
 const pages = [
   'README.md',
-  ...readdirSync('docs')
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
 const shown = readdirSync('examples', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
-/** The examples of one file; those of more, in folders, have tests of their own in test/examples. */
+/** Single-file examples; those in folders have their own tests in test/examples. */
 const examples = shown.filter(({ name }) => !name.includes('/'));
 
+/** The text of a page outside its code blocks. */
+function proseOf(page: string): string {
+  return readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```$/gm, '');
+}
+
+/** The anchors that GitHub gives the headings of a page. */
+function anchorsOf(page: string): readonly string[] {
+  return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe('the documentation', () => {
-  it.each(pictures)('$page shows the chart that runs (`npm run docs` draws it anew)', ({ page, mark, picture }) => {
+  it.each(pictures)('$page shows the chart that runs (`npm run docs` redraws it)', ({ page, mark, picture }) => {
     const text = readFileSync(page, 'utf8');
     const place = new RegExp(`<!-- ${mark} -->[\\s\\S]*?<!-- /chart -->`);
     const drawn = text.replace(place, () => `<!-- ${mark} -->\n\`\`\`mermaid\n${picture}\`\`\`\n<!-- /chart -->`);
@@ -51,10 +64,30 @@ describe('the documentation', () => {
       ).toBe(true);
   });
 
-  it('links to pages that exist', () => {
-    const linked = [...readme.matchAll(/\]\((docs\/[^)]+\.md)\)/g)].map((match) => match[1] ?? '');
-    expect(pages).toEqual(expect.arrayContaining(linked));
-    expect(new Set(linked).size).toBe(pages.length - 1);
+  it('links only to files and headings that exist', () => {
+    const links = pages.flatMap((page) =>
+      [...proseOf(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(([, path = '', anchor]) => ({
+        page,
+        target: path === '' ? page : join(dirname(page), path),
+        anchor,
+      })),
+    );
+    expect(links.length).toBeGreaterThan(0);
+    for (const { page, target, anchor } of links) {
+      expect(existsSync(target), `${page} links to ${target}`).toBe(true);
+      if (anchor !== undefined && target.endsWith('.md'))
+        expect(anchorsOf(target), `${page} links to ${target}#${anchor}`).toContain(anchor);
+    }
+  });
+
+  it('links every page from docs/README.md, and docs/README.md from the README', () => {
+    expect(proseOf('README.md')).toContain('](docs/README.md)');
+    const linked = [...proseOf('docs/README.md').matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, path = '']) =>
+      join('docs', path),
+    );
+    expect(linked).toEqual(
+      expect.arrayContaining(pages.filter((page) => page !== 'README.md' && page !== 'docs/README.md')),
+    );
   });
 
   it('shows pictures that exist', () => {
@@ -75,7 +108,7 @@ describe('the examples', () => {
     await import(`../examples/${name.slice(0, -'.ts'.length)}.ts`);
     const printed = print.mock.calls.length;
     print.mockRestore();
-    // One that stays open until Ctrl-C ends here.
+    // End an example that stays open until Ctrl-C.
     for (const end of process.listeners('SIGINT')) if (!before.includes(end)) end('SIGINT');
     expect(printed).toBeGreaterThan(0);
   });

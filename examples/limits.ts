@@ -1,0 +1,9 @@
+import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
+
+const { documents } = await loadDocuments(['docs']);
+const chain = createPostChain({
+  documents: createPassageIndex(documents),
+  limits: { maxCycles: 2, maxModelCalls: 30, totalMs: 60_000 },
+});
+const { metadata } = await chain.run({ request: 'What is the capital of Peru?' }).answer;
+console.log(metadata.reason, metadata.budget);

@@ -5,5 +5,5 @@ const chain = createPostChain({
   documents: createPassageIndex(documents),
   limits: { maxCycles: 2, maxModelCalls: 30, totalMs: 60_000 },
 });
-const { metadata } = await chain.run({ request: 'What is the capital of Peru?' }).answer;
+const { metadata } = await chain.run({ request: 'What happens if a phase fails?' }).answer;
 console.log(metadata.reason, metadata.budget);

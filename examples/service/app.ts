@@ -7,7 +7,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import { type PostChain, PostChainError, type Run } from 'postchain';
 import { chainEventSchema } from 'postchain/machines';
 import { z } from 'zod';
-import { Refusal, readBody } from './refusal.ts';
+import { HttpError, readBody } from './http-error.ts';
 import { ownHostOnly } from './same-site.ts';
 import { streamRun } from './stream-run.ts';
 
@@ -48,13 +48,13 @@ export function createApp(
 
   app.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
-    const known = error instanceof Refusal || error instanceof PostChainError;
+    const known = error instanceof HttpError || error instanceof PostChainError;
     if (!known) console.error(error);
     const { code, message } = known ? error : { code: 'internal', message: 'The service failed; see its log.' };
-    return c.json({ code, message }, error instanceof Refusal ? error.status : known ? 400 : 500);
+    return c.json({ code, message }, error instanceof HttpError ? error.status : known ? 400 : 500);
   });
   app.notFound(() => {
-    throw new Refusal(404, 'not_found', 'Not found: use POST /runs, POST /runs/:id/events or GET /healthz.');
+    throw new HttpError(404, 'not_found', 'Not found: use POST /runs, POST /runs/:id/events or GET /healthz.');
   });
 
   app.use(secureHeaders(), ownHostOnly(hosts));
@@ -64,7 +64,7 @@ export function createApp(
     bodyLimit({
       maxSize: maxBodyBytes,
       onError: () => {
-        throw new Refusal(413, 'body_too_large', `The body must be at most ${maxBodyBytes} bytes.`);
+        throw new HttpError(413, 'body_too_large', `The body must be at most ${maxBodyBytes} bytes.`);
       },
     }),
   );
@@ -72,7 +72,7 @@ export function createApp(
   app.post('/runs', async (c) => {
     const { request, session_id, history = [] } = await readBody(c, requestSchema);
     if (runs.size >= maxRuns)
-      throw new Refusal(503, 'too_many_runs', `The limit of ${maxRuns} concurrent runs is reached; try again later.`);
+      throw new HttpError(503, 'too_many_runs', `The limit of ${maxRuns} concurrent runs is reached; try again later.`);
     const { signal } = c.req.raw;
     const run = chain.run({ request, history, signal, ...(session_id !== undefined && { sessionId: session_id }) });
     runs.set(run.runId, run);
@@ -83,7 +83,7 @@ export function createApp(
   app.post('/runs/:id/events', async (c) => {
     const event = await readBody(c, clientEventSchema);
     const run = runs.get(c.req.param('id'));
-    if (run === undefined) throw new Refusal(404, 'unknown_run', 'No live run has this id.');
+    if (run === undefined) throw new HttpError(404, 'unknown_run', 'No live run has this id.');
     run.send(event);
     return c.body(null, 204);
   });

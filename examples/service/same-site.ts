@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './http-error.ts';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -12,10 +12,10 @@ export function ownHostOnly(hosts: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     const host = c.req.header('host') ?? '';
     if (!known.has(hostname(host)))
-      throw new Refusal(403, 'foreign_host', 'The Host header does not name this service.');
+      throw new HttpError(403, 'foreign_host', 'The Host header does not name this service.');
     const origin = c.req.header('origin');
     if (origin !== undefined && !isSame(origin, host))
-      throw new Refusal(403, 'foreign_origin', 'Pages of other sites cannot call this service.');
+      throw new HttpError(403, 'foreign_origin', 'Pages of other sites cannot call this service.');
     await next();
   };
 }

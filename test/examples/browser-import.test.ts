@@ -1,7 +1,7 @@
 import { build, type Rolldown } from 'vite';
 import { expect, it } from 'vitest';
 
-it('importing postchain loads nothing of Node: what needs it is loaded by its first call', async () => {
+it('importing postchain loads no Node modules: they are loaded on first use', async () => {
   const built = await build({
     configFile: false,
     logLevel: 'error',

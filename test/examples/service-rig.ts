@@ -12,20 +12,20 @@ import type { Run } from '../../src/runtime/run.ts';
 import type { RunOptions } from '../../src/runtime/run-options.ts';
 import { replies } from '../../src/testing/replies.ts';
 
-/** Answers at once. */
+/** Answers immediately. */
 export const quick = () => scriptedModel({}, { otherwise: replies });
 /** Never gets past Intention. */
 export const hanging = () => scriptedModel({ intention: [{ hang: true }] }, { otherwise: replies });
 export const request = { request: 'Is it so?' };
 export const json = { 'content-type': 'application/json' };
 
-export interface Told {
+export interface ServerSentEvent {
   readonly event: string | undefined;
   readonly id: string | undefined;
   readonly data: { readonly type?: string; readonly [member: string]: unknown };
 }
 
-/** The example service on a free loopback port, stopped with the test; `runs` are all that it started, `asked` what with. */
+/** Starts the example service on a free loopback port until the test ends. `runs` are the runs it started, `asked` their options. */
 export async function startService(chainOptions: PostChainOptions, options: ServiceOptions = {}) {
   const runs: Run[] = [];
   const asked: RunOptions[] = [];
@@ -56,8 +56,8 @@ export async function startService(chainOptions: PostChainOptions, options: Serv
   return { url, port, server, runs, asked, post, health };
 }
 
-/** The events of a response as they come. */
-export async function* eventsOf(response: Response): AsyncGenerator<Told> {
+/** Yields the events of a response as they arrive. */
+export async function* eventsOf(response: Response): AsyncGenerator<ServerSentEvent> {
   if (response.body === null) throw new Error('the response has no body');
   const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const { event, id, data } of events as unknown as AsyncIterable<{
@@ -65,30 +65,33 @@ export async function* eventsOf(response: Response): AsyncGenerator<Told> {
     id?: string;
     data: string;
   }>)
-    yield { event, id, data: JSON.parse(data) as Told['data'] };
+    yield { event, id, data: JSON.parse(data) as ServerSentEvent['data'] };
 }
 
-export async function allOf(response: Response): Promise<Told[]> {
-  const all: Told[] = [];
-  for await (const told of eventsOf(response)) all.push(told);
+export async function allOf(response: Response): Promise<ServerSentEvent[]> {
+  const all: ServerSentEvent[] = [];
+  for await (const event of eventsOf(response)) all.push(event);
   return all;
 }
 
-/** Reads on until an event fits; the stream stays open. */
-export async function until(events: AsyncGenerator<Told>, fits: (told: Told) => boolean): Promise<Told> {
+/** Reads until an event matches; the stream stays open. */
+export async function until(
+  events: AsyncGenerator<ServerSentEvent>,
+  matches: (event: ServerSentEvent) => boolean,
+): Promise<ServerSentEvent> {
   for (;;) {
     const { done, value } = await events.next();
-    if (done) throw new Error('the stream ended before that');
-    if (fits(value)) return value;
+    if (done) throw new Error('the stream ended before a matching event');
+    if (matches(value)) return value;
   }
 }
 
-export async function refusalOf(response: Response) {
+export async function errorOf(response: Response) {
   const { code, message } = (await response.json()) as { code: string; message: string };
   return { status: response.status, code, message };
 }
 
-/** Asks and never reads. */
+/** Sends a request and never reads the response. */
 export async function ask(port: number, body: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').pause();
   socket.on('error', () => {});
@@ -113,7 +116,9 @@ export function statusOf(port: number, request: string): Promise<number> {
   });
 }
 
-export function connectionsOf(server: { getConnections(told: (error: Error | null, count: number) => void): void }) {
+export function connectionsOf(server: {
+  getConnections(callback: (error: Error | null, count: number) => void): void;
+}) {
   return new Promise<number>((resolve, reject) =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );

@@ -8,55 +8,55 @@ import {
   allOf,
   ask,
   connectionsOf,
+  errorOf,
   eventsOf,
   hanging,
   json,
   quick,
-  refusalOf,
   request,
   startService,
   until,
 } from './service-rig.ts';
 
 const long = `The cellar is damp. ${'It was dug in winter, beside the old well. '.repeat(40)}`;
-/** More than the buffers of a connection hold, and all of it in the first entry. */
+/** More than the buffers of a connection hold, all in the first entry. */
 const MUCH = JSON.stringify({
   request: 'Is it so?',
   history: [{ role: 'assistant', content: 'x'.repeat(15_000_000) }],
 });
 
 describe('the example service streams a run', () => {
-  it('as its journal entries in order, each with its seq as the id, and the answer last', async () => {
+  it('as journal entries in order, with seq as the event id, and the answer last', async () => {
     const { post, runs } = await startService({ model: quick() });
     const response = await post('/runs', request);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
-    const told = await allOf(response);
-    const entries = told.filter(({ event }) => event === 'entry');
+    const events = await allOf(response);
+    const entries = events.filter(({ event }) => event === 'entry');
     expect(entries.map(({ id }) => id)).toEqual(entries.map((_, seq) => String(seq)));
     expect(entries.map(({ data }) => journalEntrySchema.parse(data))).toEqual(
       JSON.parse(JSON.stringify(runs[0]?.journal)),
     );
-    const last = told.at(-1);
+    const last = events.at(-1);
     expect(last).toMatchObject({
       event: 'answer',
       data: { answerText: 'It is so, for certain.', status: 'completed' },
     });
     expect(finalAnswerSchema.parse(last?.data)).toEqual(last?.data);
-    expect(told.filter(({ event }) => event === 'answer')).toHaveLength(1);
+    expect(events.filter(({ event }) => event === 'answer')).toHaveLength(1);
   });
 
-  it('with the partial values between them, which carry no id', async () => {
+  it('with partial values in between, which have no id', async () => {
     const { post } = await startService({ model: scriptedModel({}, { otherwise: replies, chunkChars: 4 }) });
-    const told = await allOf(await post('/runs', request));
-    const partials = told.filter(({ event }) => event === 'partial');
+    const events = await allOf(await post('/runs', request));
+    const partials = events.filter(({ event }) => event === 'partial');
     const texts = partials.flatMap(({ data }) => (data['task'] === 'synthesis' ? [data['value']] : []));
     expect(new Set(partials.map(({ data }) => data['task'])).size).toBe(7);
     expect(partials.every(({ id }) => id === undefined || id === '')).toBe(true);
     expect(texts.at(-1)).toMatchObject({ answerText: replies.synthesis.answerText });
-    expect(told.findIndex(({ event }) => event === 'partial')).toBeLessThan(told.length / 2);
+    expect(events.findIndex(({ event }) => event === 'partial')).toBeLessThan(events.length / 2);
   });
 
-  it('as it goes, not at its end', async () => {
+  it('while it runs, not at its end', async () => {
     const { post, runs } = await startService({ model: hanging() });
     const controller = new AbortController();
     const events = eventsOf(await post('/runs', request, { signal: controller.signal }));
@@ -66,18 +66,18 @@ describe('the example service streams a run', () => {
     await runs[0]?.answer;
   });
 
-  it('with the session and the history that were given', async () => {
+  it('with the given session and history', async () => {
     const { post, asked } = await startService({ model: quick() });
     const history = [
       { role: 'user', content: 'Hello.' },
       { role: 'assistant', content: 'Good day.' },
     ];
-    const told = await allOf(await post('/runs', { ...request, session_id: 'desk-7', history }));
+    const events = await allOf(await post('/runs', { ...request, session_id: 'desk-7', history }));
     expect(asked).toMatchObject([{ ...request, history, sessionId: 'desk-7' }]);
-    expect(told[0]?.data['messages']).toMatchObject(history);
+    expect(events[0]?.data['messages']).toMatchObject(history);
   });
 
-  it('twenty at once, each with its own answer, and is done with all of them', async () => {
+  it('twenty at once, each with its own answer, and forgets them afterward', async () => {
     const script = scriptedModel(({ task, input }) =>
       task === 'synthesis'
         ? { ...replies.synthesis, answerText: `Yes: ${(input as { request: string }).request}` }
@@ -85,14 +85,14 @@ describe('the example service streams a run', () => {
     );
     const { post, health } = await startService({ model: script });
     const asked = Array.from({ length: 20 }, (_, at) => `Question ${at}?`);
-    const told = await Promise.all(asked.map(async (one) => allOf(await post('/runs', { request: one }))));
-    expect(told.map((events) => events.at(-1)?.data['answerText'])).toEqual(asked.map((one) => `Yes: ${one}`));
+    const events = await Promise.all(asked.map(async (one) => allOf(await post('/runs', { request: one }))));
+    expect(events.map((one) => one.at(-1)?.data['answerText'])).toEqual(asked.map((one) => `Yes: ${one}`));
     expect(await health()).toEqual({ status: 'ok', runs: 0 });
   });
 });
 
-describe('a client that goes away', () => {
-  it('interrupts its run, which leaves neither a call nor a timer', async () => {
+describe('a client that disconnects', () => {
+  it('interrupts its run, which leaves no call and no timer', async () => {
     const reading = partModel([silence]);
     const { post, runs, health } = await startService({ model: reading });
     const controller = new AbortController();
@@ -108,7 +108,7 @@ describe('a client that goes away', () => {
     expect(await health()).toMatchObject({ runs: 0 });
   });
 
-  it('in the middle of a long answer that it did not read leaves nothing open', async () => {
+  it('in the middle of a long unread answer leaves no open connection', async () => {
     const { port, runs, server } = await startService({ model: quick() }, { maxBodyBytes: 20_000_000 });
     const socket = await ask(port, MUCH);
     await vi.waitFor(() => expect(runs).toHaveLength(1));
@@ -118,7 +118,7 @@ describe('a client that goes away', () => {
     await vi.waitFor(async () => expect(await connectionsOf(server)).toBe(0));
   });
 
-  it('or only stands still is hung up on, and its run interrupted', async () => {
+  it('or stops reading is disconnected, and its run interrupted', async () => {
     const much = Array.from({ length: 6 }, () => text('x'.repeat(3_000_000)));
     const endless = partModel([text('{"response":"'), ...much, silence]);
     const limits = { maxReplyChars: 20_000_000 };
@@ -131,26 +131,26 @@ describe('a client that goes away', () => {
   });
 });
 
-describe('telling a run something over HTTP', () => {
+describe('sending events to a run over HTTP', () => {
   it.each([
     ['keep', { kept: 1 }],
     ['summarise', { summarised: 1 }],
     ['remove', { removed: 1 }],
-  ])('consent to %s is heard by the run that asked', async (choice, settled) => {
+  ])('delivers consent to %s to the run that asked', async (choice, settled) => {
     const { post } = await startService({ model: quick() });
-    const told: unknown[] = [];
+    const events: unknown[] = [];
     let runId = '';
     for await (const { data } of eventsOf(
       await post('/runs', { ...request, history: [{ role: 'user', content: long }] }),
     )) {
-      told.push(data);
+      events.push(data);
       if (data.type === 'run-start') runId = String(data['runId']);
       if (data.type !== 'consent-asked') continue;
       const reply = await post(`/runs/${runId}/events`, { type: 'consent.given', choice });
       expect(reply.status).toBe(204);
     }
-    expect(told).toContainEqual(expect.objectContaining({ type: 'consent-resolved', by: 'user', ...settled }));
-    expect(told.at(-1)).toMatchObject({ status: 'completed' });
+    expect(events).toContainEqual(expect.objectContaining({ type: 'consent-resolved', by: 'user', ...settled }));
+    expect(events.at(-1)).toMatchObject({ status: 'completed' });
   });
 
   it.each([
@@ -160,7 +160,7 @@ describe('telling a run something over HTTP', () => {
     ],
     [{ type: 'run.finished' }, { answerText: 'It is so, for certain.' }],
     [{ type: 'run.directed', phase: 'yield' }, { status: 'completed' }],
-  ])('%j ends in an answer on the stream', async (said, answer) => {
+  ])('%j ends in an answer on the stream', async (event, answer) => {
     const { post } = await startService({ model: hanging() });
     let last: unknown;
     let runId = '';
@@ -168,17 +168,17 @@ describe('telling a run something over HTTP', () => {
       last = data;
       if (data.type === 'run-start') runId = String(data['runId']);
       if (data.type === 'phase-start' && data['phase'] === 'intention')
-        expect((await post(`/runs/${runId}/events`, said)).status).toBe(204);
+        expect((await post(`/runs/${runId}/events`, event)).status).toBe(204);
     }
     expect(last).toMatchObject(answer);
   });
 
-  it('to one that is over, or that there never was, is a 404', async () => {
+  it('returns 404 for a finished or unknown run', async () => {
     const { post, runs } = await startService({ model: quick() });
     await allOf(await post('/runs', request));
     for (const id of [runs[0]?.runId, 'nobody', '__proto__', '..%2F..%2Fetc', '%00']) {
       const reply = await post(`/runs/${id}/events`, { type: 'run.cancelled' });
-      expect({ id, ...(await refusalOf(reply)) }).toMatchObject({
+      expect({ id, ...(await errorOf(reply)) }).toMatchObject({
         id,
         status: 404,
         code: 'unknown_run',
@@ -187,7 +187,7 @@ describe('telling a run something over HTTP', () => {
   });
 });
 
-it('main.ts serves the offline model over docs/ on the loopback address, and ends with a signal', async () => {
+it('main.ts serves the extractive model over docs/ on the loopback address, and stops on a signal', async () => {
   const signals = ['SIGTERM', 'SIGINT'] as const;
   const before = signals.flatMap((signal) => process.listeners(signal));
   vi.stubEnv('PORT', '0').stubEnv('SERVICE_TOKEN', 'secret-token');

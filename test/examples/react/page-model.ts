@@ -3,15 +3,15 @@ import type { Task } from '../../../machines/contracts/phase.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 
-/** Stands for the page's model: says at once what the request asks for, with a page's worst friend in every text. */
+/** Replaces the page's model: replies immediately, with hostile HTML in every text. */
 export const model = scriptedModel((request) => hostile(reply(request)) as Record<string, unknown>);
 
 const HTML = '<img src="x" onerror="window.hacked = true"><script>window.hacked = true</script>';
 
 function reply({ task, input }: ModelRequest): unknown {
-  const said = replies[task as Task];
+  const scripted = replies[task as Task];
   const { request = '' } = input as { request?: string };
-  return task === 'synthesis' ? { ...said, answerText: `You asked: ${request.slice(0, 40)}` } : said;
+  return task === 'synthesis' ? { ...scripted, answerText: `You asked: ${request.slice(0, 40)}` } : scripted;
 }
 
 function hostile(value: unknown): unknown {

@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
 };
 
-/** Builds the example page into a folder; with `model`, that module takes the place of the page's own model. */
+/** Builds the example page into a directory; `model` replaces the page's own model module. */
 export async function buildPage(outDir: string, model?: string): Promise<void> {
   const alias = model === undefined ? [] : [{ find: './model.ts', replacement: model }];
   await build({
@@ -23,7 +23,7 @@ export async function buildPage(outDir: string, model?: string): Promise<void> {
   });
 }
 
-/** The files of a folder on a free loopback port. */
+/** Serves the files of a directory on a free loopback port. */
 export async function serveFolder(folder: string) {
   const server = createServer(async ({ url = '/' }, response) => {
     const path = new URL(url, 'http://page').pathname;
@@ -47,7 +47,7 @@ export async function serveFolder(folder: string) {
   };
 }
 
-/** Everything that a page complained of, and what it asked of anybody else. */
+/** Collects a page's errors and warnings, and its requests to other origins. */
 export function complaintsOf(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
@@ -64,16 +64,16 @@ export function complaintsOf(page: Page, origin: string): string[] {
   return complaints;
 }
 
-/** Lets the page's own clock run until the condition holds; the page's time stands still otherwise. */
+/** Advances the page's clock until the condition holds; otherwise the page's time stands still. */
 export async function runUntil(page: Page, holds: () => Promise<boolean>, stepMs = 100): Promise<void> {
   for (let steps = 0; steps < 400; steps += 1) {
     if (await holds()) return;
     await page.clock.runFor(stepMs);
   }
-  throw new Error('that never happened');
+  throw new Error('the condition never held');
 }
 
-/** The controls and named parts that no one could tell by ear. */
+/** Returns the controls and landmarks without an accessible name. */
 export function nameless(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const names = (element: Element): string => {
@@ -92,7 +92,7 @@ export function nameless(page: Page): Promise<string[]> {
   });
 }
 
-/** How text stands out from what is behind it (WCAG 2.2, 1.4.3), for each element that has text of its own. */
+/** Returns the contrast ratio (WCAG 2.2, 1.4.3) of each element that has its own text. */
 export function contrastsOf(page: Page): Promise<{ readonly text: string; readonly contrast: number }[]> {
   return page.evaluate(() => {
     const channels = (color: string): number[] => (color.match(/[\d.]+/g) ?? []).map(Number);
@@ -118,7 +118,7 @@ export function contrastsOf(page: Page): Promise<{ readonly text: string; readon
   });
 }
 
-/** What is wider than the window, or than the box that it stands in. */
+/** Returns the elements whose content overflows horizontally. */
 export function overflowing(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll('html, main, section, dialog, button, li, p')]

@@ -26,8 +26,8 @@ afterAll(async () => {
 });
 
 /**
- * The page in a window of its own. `page` answers at its own pace, on a clock that stands still; `scripted` at once. What it complains of is
- * held against it when it is closed.
+ * Opens the page in its own window. `page` answers at its own pace, on a paused clock; `scripted` answers immediately. Closing it fails if
+ * the page reported errors.
  */
 async function open(which: 'page' | 'scripted'): Promise<{ readonly page: Page; readonly close: () => Promise<void> }> {
   if (typeof browser === 'string') throw new Error(browser);
@@ -59,11 +59,11 @@ const answerOf = (page: Page) => page.getByRole('region', { name: 'Answer' });
 const dialogOf = (page: Page) => page.getByRole('dialog', { name: /shortened/ });
 const messagesOf = (page: Page) => page.getByRole('region', { name: 'Messages' });
 const answered = (page: Page) => () => answerOf(page).isVisible();
-const lit = (page: Page) => page.locator('[aria-current=step]').textContent();
+const currentPhase = (page: Page) => page.locator('[aria-current=step]').textContent();
 const LONG = `The boat was late again. ${'It comes when the sea is calm, or so they say. '.repeat(40)}`.trim();
 
 describe.skipIf(typeof browser === 'string')('the example page', () => {
-  it('goes through the six phases in order and ends in the answer with its confidence and source', async () => {
+  it('shows the six phases in order, then the answer with its confidence and source', async () => {
     const page = await openHere('page');
     await ask(page, 'When is the lamp lit in January?');
     const seen: (string | null)[] = [];
@@ -82,16 +82,16 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     expect(await page.getByRole('status').textContent()).toBe('Answered.');
   });
 
-  it('shows a reply while it is written, longer and longer, before there is an answer', async () => {
+  it('shows a reply while it streams, before there is an answer', async () => {
     const page = await openHere('page');
     await ask(page, 'Who is the deputy?');
-    await runUntil(page, async () => (await lit(page)) === 'experience', 30);
+    await runUntil(page, async () => (await currentPhase(page)) === 'experience', 30);
     const texts: string[] = [];
     await runUntil(
       page,
       async () => {
         texts.push((await page.locator('.writing').textContent()) ?? '');
-        return (await lit(page)) !== 'experience';
+        return (await currentPhase(page)) !== 'experience';
       },
       30,
     );
@@ -101,10 +101,10 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     expect(await answerOf(page).isVisible()).toBe(false);
   });
 
-  it('answers at once with what it has when it is cancelled', async () => {
+  it('answers immediately with what it has when canceled', async () => {
     const page = await openHere('page');
     await ask(page, 'How much oil does the lamp burn?');
-    await runUntil(page, async () => (await lit(page)) === 'intention', 30);
+    await runUntil(page, async () => (await currentPhase(page)) === 'intention', 30);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await answerOf(page).waitFor();
     expect(await answerOf(page).textContent()).toContain('cancelled');
@@ -113,7 +113,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     expect(await page.getByRole('textbox').evaluate((box) => box === document.activeElement)).toBe(true);
   });
 
-  describe('asks before it touches a long message of the user’s:', () => {
+  describe('asks before it changes a long message of the user:', () => {
     let page: Page;
     let close: () => Promise<void>;
     beforeAll(async () => {
@@ -124,7 +124,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     }, 60_000);
     afterAll(() => close());
 
-    /** The long message goes along as history with every further request. */
+    /** Every further request includes the long message as history. */
     const asked = async (): Promise<void> => {
       await ask(page, 'When does the boat come?');
       await dialogOf(page).waitFor();
@@ -144,7 +144,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       expect(await dialogOf(page).count()).toBe(0);
     });
 
-    it('a word for one message goes before the word for all', async () => {
+    it('a choice for one message overrides the choice for all', async () => {
       await asked();
       await page.getByRole('combobox', { name: 'This one' }).first().selectOption('keep');
       await page.getByRole('button', { name: 'Remove the rest' }).click();
@@ -152,7 +152,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       expect(await said()).toContain(LONG);
     });
 
-    it('Escape keeps, and the keyboard alone is enough', async () => {
+    it('Escape keeps, and the keyboard alone suffices', async () => {
       await asked();
       const focused = () => page.evaluate(() => document.activeElement?.textContent);
       expect(await focused()).toBe('keep all');
@@ -163,7 +163,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       expect(await said()).toContain(LONG);
     });
 
-    it('it fits a window of any width, in light and dark, with text that one can read', async () => {
+    it('it fits any window width, in light and dark, with readable text', async () => {
       await asked();
       for (const width of [320, 768, 1280])
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -175,7 +175,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       await page.keyboard.press('Escape');
     });
 
-    it('every control has a name, and the page one title, one main part and no id twice', async () => {
+    it('every control has a name, and the page has one title, one main element and unique ids', async () => {
       await answerOf(page).waitFor();
       await asked();
       expect(await nameless(page)).toEqual([]);
@@ -188,7 +188,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     });
   });
 
-  it('shows what a model says as text, however much it looks like HTML', async () => {
+  it('shows model output as text, even if it looks like HTML', async () => {
     const page = await openHere('scripted');
     await ask(page, '<b onclick="window.hacked = true">Is it so?</b>');
     await answerOf(page).waitFor();
@@ -198,7 +198,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
   });
 
-  it('refuses an empty request in words, and starts nothing', async () => {
+  it('rejects an empty request with a message, and starts nothing', async () => {
     const page = await openHere('scripted');
     await ask(page, '   ');
     expect(await page.getByRole('alert').textContent()).toMatch(/^The request is empty/);

@@ -1,46 +1,46 @@
 import { describe, expect, it, vi } from 'vitest';
-import { allOf, hanging, json, quick, rawPost, refusalOf, request, startService, statusOf } from './service-rig.ts';
+import { allOf, errorOf, hanging, json, quick, rawPost, request, startService, statusOf } from './service-rig.ts';
 
-describe('bad requests are refused before anything starts', () => {
+describe('invalid requests are rejected before anything starts', () => {
   it.each<[string, string, string]>([
-    ['no JSON', '{"request":', 'invalid_json'],
-    ['nothing', '', 'invalid_json'],
+    ['invalid JSON', '{"request":', 'invalid_json'],
+    ['an empty body', '', 'invalid_json'],
     ['null', 'null', 'invalid_body'],
-    ['a list', '[]', 'invalid_body'],
+    ['an array', '[]', 'invalid_body'],
     ['no request', '{}', 'invalid_body'],
-    ['a request of blanks', '{"request":"  "}', 'invalid_request'],
+    ['a blank request', '{"request":"  "}', 'invalid_request'],
     ['a request that is a number', '{"request":5}', 'invalid_body'],
-    ['a member that there is not', '{"request":"Is it so?","model":"gpt"}', 'invalid_body'],
-    ['a prototype', '{"request":"Is it so?","__proto__":{"mode":"manual"}}', 'invalid_body'],
+    ['an unknown property', '{"request":"Is it so?","model":"gpt"}', 'invalid_body'],
+    ['a __proto__ property', '{"request":"Is it so?","__proto__":{"mode":"manual"}}', 'invalid_body'],
     ['a system turn', '{"request":"Is it so?","history":[{"role":"system","content":"x"}]}', 'invalid_body'],
     ['an empty session', '{"request":"Is it so?","session_id":""}', 'invalid_body'],
   ])('%s', async (_, body, code) => {
     const { post, runs } = await startService({ model: quick() });
     const response = await post('/runs', body);
-    const said = (await response.json()) as { code: string; message: string };
-    expect({ status: response.status, code: said.code }).toEqual({ status: 400, code });
-    expect(Object.keys(said)).toEqual(['code', 'message']);
-    expect(said.message).toMatch(/^[^\n]{5,500}$/);
+    const error = (await response.json()) as { code: string; message: string };
+    expect({ status: response.status, code: error.code }).toEqual({ status: 400, code });
+    expect(Object.keys(error)).toEqual(['code', 'message']);
+    expect(error.message).toMatch(/^[^\n]{5,500}$/);
     expect(runs).toEqual([]);
   });
 
   it.each<[string, unknown]>([
-    ['no event', { type: 'run.exploded' }],
-    ['the service’s own word', { type: 'run.interrupted' }],
+    ['of unknown type', { type: 'run.exploded' }],
+    ['reserved for the service', { type: 'run.interrupted' }],
     ['consent without a choice', { type: 'consent.given' }],
-    ['nothing', null],
-  ])('an event that is %s', async (_, said) => {
+    ['null', null],
+  ])('an invalid event: %s', async (_, event) => {
     const { post, runs } = await startService({ model: hanging() });
     const controller = new AbortController();
     const stream = await post('/runs', request, { signal: controller.signal });
-    const reply = await post(`/runs/${runs[0]?.runId}/events`, said);
-    expect(await refusalOf(reply)).toMatchObject({ status: 400, code: 'invalid_body' });
+    const reply = await post(`/runs/${runs[0]?.runId}/events`, event);
+    expect(await errorOf(reply)).toMatchObject({ status: 400, code: 'invalid_body' });
     expect(stream.status).toBe(200);
     controller.abort();
     await runs[0]?.answer;
   });
 
-  it('a body of 10 MB, told beforehand or in chunks', async () => {
+  it('a body of 10 MB, with its length declared or in chunks', async () => {
     const { url, post, runs } = await startService({ model: quick() });
     const body = JSON.stringify({ request: 'x'.repeat(10_000_000) });
     const whole = await post('/runs', body);
@@ -57,63 +57,70 @@ describe('bad requests are refused before anything starts', () => {
     expect(runs).toEqual([]);
   });
 
-  it('more runs at once than it takes', async () => {
+  it('more concurrent runs than allowed', async () => {
     const { post, runs } = await startService({ model: hanging() }, { maxRuns: 1 });
     const controller = new AbortController();
     await post('/runs', request, { signal: controller.signal });
     const second = await post('/runs', request);
-    expect(await refusalOf(second)).toMatchObject({ status: 503, code: 'too_many_runs' });
+    expect(await errorOf(second)).toMatchObject({ status: 503, code: 'too_many_runs' });
     controller.abort();
     await runs[0]?.answer;
     expect((await post('/runs', request)).status).toBe(200);
   });
 
-  it('a path that there is not', async () => {
+  it('an unknown path', async () => {
     const { url } = await startService({ model: quick() });
     const response = await fetch(`${url}/admin`);
-    expect(await refusalOf(response)).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await errorOf(response)).toMatchObject({ status: 404, code: 'not_found' });
   });
 });
 
-describe('who may call', () => {
+describe('authorization', () => {
   it.each<[string, Record<string, string>, number]>([
     ['a page of another site', { origin: 'https://evil.example' }, 403],
     ['a page of another port', { origin: 'http://127.0.0.1:1' }, 403],
     ['a sandboxed page', { origin: 'null' }, 403],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
-    ['plain text, as a page may send it unasked', { 'content-type': 'text/plain;application/json' }, 415],
-  ])('not %s', async (_, headers, status) => {
+    [
+      'plain text, which pages can send without a preflight request',
+      { 'content-type': 'text/plain;application/json' },
+      415,
+    ],
+  ])('rejects %s', async (_, headers, status) => {
     const { post, runs } = await startService({ model: quick() });
     const response = await post('/runs', request, { headers });
-    expect(await refusalOf(response)).toMatchObject({ status, code: expect.any(String) });
+    expect(await errorOf(response)).toMatchObject({ status, code: expect.any(String) });
     expect(runs).toEqual([]);
   });
 
   it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.nip.io', 'localhost@evil.example', '[::2]', '0.0.0.0'])(
-    'not by the name %s, which was rebound to this address',
+    'rejects the host name %s, rebound to this address',
     async (host) => {
       const { port } = await startService({ model: quick() });
       expect(await statusOf(port, rawPost('/runs', '{}', host))).toBe(host.includes('@') ? 400 : 403);
     },
   );
 
-  it.each(['localhost', 'LOCALHOST:8787', '127.0.0.1', '[::1]:80', 'chain.example'])('by the name %s', async (host) => {
-    const { port } = await startService({ model: quick() }, { hosts: ['chain.example'] });
-    expect(await statusOf(port, rawPost('/runs', '{}', host))).toBe(400);
-  });
+  it.each(['localhost', 'LOCALHOST:8787', '127.0.0.1', '[::1]:80', 'chain.example'])(
+    'accepts the host name %s',
+    async (host) => {
+      const { port } = await startService({ model: quick() }, { hosts: ['chain.example'] });
+      expect(await statusOf(port, rawPost('/runs', '{}', host))).toBe(400);
+    },
+  );
 
-  it('a page of its own', async () => {
+  it('accepts its own page', async () => {
     const { url, post } = await startService({ model: quick() });
     expect((await allOf(await post('/runs', request, { headers: { origin: url } }))).at(-1)?.event).toBe('answer');
   });
 
   it.each<[string, Record<string, string>]>([
-    ['none', {}],
-    ['another', { authorization: 'Bearer wrong' }],
-    ['the beginning of it', { authorization: 'Bearer secret-tok' }],
+    ['no token', {}],
+    ['another token', { authorization: 'Bearer wrong' }],
+    ['a prefix of the token', { authorization: 'Bearer secret-tok' }],
     ['nothing after Bearer', { authorization: 'Bearer ' }],
     ['another scheme', { authorization: 'Basic secret-token' }],
-  ])('with a token, nobody with %s', async (_, headers) => {
+  ])('if a token is set, rejects %s', async (_, headers) => {
     const { post, runs } = await startService({ model: quick() }, { token: 'secret-token' });
     for (const path of ['/runs', '/runs/some/events']) {
       const response = await post(path, request, { headers });
@@ -125,7 +132,7 @@ describe('who may call', () => {
     expect(runs).toEqual([]);
   });
 
-  it('with the token, whoever has it; anybody may ask for its health', async () => {
+  it('accepts the token; the health check needs none', async () => {
     const { post, health } = await startService({ model: quick() }, { token: 'secret-token' });
     const response = await post('/runs', request, { headers: { authorization: 'Bearer secret-token' } });
     expect((await allOf(response)).at(-1)?.event).toBe('answer');
@@ -133,7 +140,7 @@ describe('who may call', () => {
   });
 });
 
-it('what breaks in the service is told in its log, not to the caller', async () => {
+it('logs internal errors and does not send them to the caller', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const newId = () => {
     throw new Error('no entropy for sk-secret');

@@ -4,10 +4,10 @@ import { defineConfig } from 'vitest/config';
 const entry = {
   index: 'src/index.ts',
   machines: 'machines/index.ts',
-  otel: 'src/otel/index.ts',
+  otel: 'src/integrations/otel/index.ts',
   inspection: 'src/inspection/index.ts',
   testing: 'src/testing/index.ts',
-  durable: 'src/durable/index.ts',
+  restate: 'src/integrations/restate/index.ts',
   cli: 'src/cli/main.ts',
 };
 
@@ -15,10 +15,10 @@ const entry = {
 const ALONE = [
   'test/examples/**/*.test.ts',
   'test/inspector/chart/{picture,hands,view}.test.ts',
-  'test/src/capabilities/mcp/options.test.ts',
+  'test/src/tools/mcp/options.test.ts',
   'test/src/models/openai-{count-tokens,count-tokens-missing,embeddings-options,missing}.test.ts',
-  'test/src/otel/conventions.test.ts',
-  'test/src/streaming/bounds.test.ts',
+  'test/src/integrations/otel/conventions.test.ts',
+  'test/src/engine/streaming/bounds.test.ts',
 ];
 
 // Those on a real Restate server have a command of their own.
@@ -33,14 +33,14 @@ export default defineConfig({
     ssr: true,
     rolldownOptions: { input: entry, output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' } },
   },
-  // One small module of it, for `postchain/durable`: nobody who installs the package gets the rest.
+  // One small module of it, for `postchain/restate`: nobody who installs the package gets the rest.
   ssr: { noExternal: ['core-js'] },
   resolve: {
     alias: {
-      'postchain/durable': new URL('src/durable/index.ts', import.meta.url).pathname,
+      'postchain/restate': new URL('src/integrations/restate/index.ts', import.meta.url).pathname,
       'postchain/inspection': new URL('src/inspection/index.ts', import.meta.url).pathname,
       'postchain/machines': new URL('machines/index.ts', import.meta.url).pathname,
-      'postchain/otel': new URL('src/otel/index.ts', import.meta.url).pathname,
+      'postchain/otel': new URL('src/integrations/otel/index.ts', import.meta.url).pathname,
       'postchain/testing': new URL('src/testing/index.ts', import.meta.url).pathname,
       postchain: new URL('src/index.ts', import.meta.url).pathname,
     },

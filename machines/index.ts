@@ -31,14 +31,21 @@ export { type RecalledSession, type SessionTurn, sessionTurnSchema } from './con
 export { type FinalAnswer, finalAnswerSchema, type SynthesisOutcome } from './contracts/synthesis.ts';
 export { type SynthesisInput, synthesisInputSchema } from './contracts/synthesis-input.ts';
 export { type Thresholds, thresholdsSchema } from './contracts/thresholds.ts';
-export { assess } from './policies/assessment.ts';
 export {
   type ClaimInputs,
   type ClaimVerdict,
   claimedCompletion,
-} from './policies/claimed-completion/claimed-completion.ts';
+} from './heuristics/claimed-completion/claimed-completion.ts';
+export { type Grounding, groundingOf } from './heuristics/grounding/grounding.ts';
+export {
+  type DialogueTurn,
+  SATISFIED,
+  type Satisfaction,
+  userSatisfaction,
+} from './heuristics/satisfaction/satisfaction.ts';
+export { type Sufficiency, sufficiencyOf } from './heuristics/sufficiency/sufficiency.ts';
+export { assess } from './policies/assessment.ts';
 export { decideToContinue } from './policies/decisions.ts';
-export { type Grounding, groundingOf } from './policies/grounding/grounding.ts';
 export { initialState } from './policies/progress.ts';
 export {
   RELEVANCE_WEIGHTS,
@@ -47,13 +54,6 @@ export {
   relevanceOf,
 } from './policies/relevance/relevance.ts';
 export { planRetention, type RetentionInputs, type RetentionPlan } from './policies/retention/retention.ts';
-export {
-  type DialogueTurn,
-  SATISFIED,
-  type Satisfaction,
-  userSatisfaction,
-} from './policies/satisfaction/satisfaction.ts';
-export { type Sufficiency, sufficiencyOf } from './policies/sufficiency/sufficiency.ts';
 export { composeAnswer } from './policies/synthesis/compose.ts';
 export { synthesisInput } from './policies/synthesis/input.ts';
 export { type ReadSynthesisInput, readSynthesisInput } from './policies/synthesis/read-input.ts';

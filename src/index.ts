@@ -1,3 +1,17 @@
+import { PostChainError } from '../machines/contracts/error.ts';
+import type { JournalEntry } from '../machines/contracts/journal-entry.ts';
+import type { JournalStore } from '../machines/contracts/journal-store.ts';
+import { inputOf } from './engine/runtime/chain-input.ts';
+import type { PostChainOptions } from './engine/runtime/options.ts';
+import { partsOf } from './engine/runtime/parts.ts';
+import type { Run } from './engine/runtime/run.ts';
+import type { RunOptions } from './engine/runtime/run-options.ts';
+import { runStart } from './engine/runtime/run-start.ts';
+import { startRun } from './engine/runtime/start-run.ts';
+import { entriesOf } from './journal/entries-of.ts';
+import { type ForkOptions, forkRun } from './journal/replay/fork.ts';
+import { resumeRun } from './journal/replay/resume.ts';
+
 export type { AttemptExecution, AttemptOutcome, AttemptRecord, NextCall } from '../machines/contracts/attempt.ts';
 export type { Limits, TokenUsage } from '../machines/contracts/budget.ts';
 export type { ChainEvent } from '../machines/contracts/chain-event.ts';
@@ -9,6 +23,14 @@ export type { EmbeddingModel } from '../machines/contracts/embedding.ts';
 export { type ErrorCode, PostChainError } from '../machines/contracts/error.ts';
 export type { Failure } from '../machines/contracts/failure.ts';
 export type { JournalEntry } from '../machines/contracts/journal-entry.ts';
+export type {
+  JournalStore,
+  JournalStoreOptions,
+  JournalWriter,
+  OpenedJournal,
+  RunStatus,
+  RunSummary,
+} from '../machines/contracts/journal-store.ts';
 export type { Message } from '../machines/contracts/message.ts';
 export type {
   ChatModel,
@@ -30,17 +52,20 @@ export type { SynthesisInput } from '../machines/contracts/synthesis-input.ts';
 export type { Thresholds } from '../machines/contracts/thresholds.ts';
 export { contextOf, redo, undo } from '../machines/policies/context-document.ts';
 export { failureOf } from '../machines/policies/failures.ts';
-export type { AttemptLimits, AttemptOptions, AttemptPrompt } from './attempts/attempt-options.ts';
-export { AttemptsExhausted } from './attempts/attempts-exhausted.ts';
-export type { Clock } from './attempts/clock.ts';
+export type { Document } from './documents/document.ts';
+export { type LoadedDocuments, loadDocuments } from './documents/load-documents.ts';
+export { createPassageIndex } from './documents/passage-index.ts';
+export type { AttemptLimits, AttemptOptions, AttemptPrompt } from './engine/attempts/attempt-options.ts';
+export { AttemptsExhausted } from './engine/attempts/attempts-exhausted.ts';
+export type { Clock } from './engine/attempts/clock.ts';
 export {
   type Attempt,
   type AttemptLogic,
   type CreateAttemptOptions,
   createAttempt,
-} from './attempts/create-attempt.ts';
-export type { DeepPartial } from './attempts/deep-partial.ts';
-export type { StructuredOutput } from './attempts/output-handle.ts';
+} from './engine/attempts/create-attempt.ts';
+export type { DeepPartial } from './engine/attempts/deep-partial.ts';
+export type { StructuredOutput } from './engine/attempts/output-handle.ts';
 export {
   exponentialBackoff,
   fallbackModel,
@@ -50,66 +75,110 @@ export {
   retryPolicy,
   stopOnRepeatedError,
   withErrorFeedback,
-} from './attempts/retry-policy.ts';
-export { createStructuredOutput, type StructuredOutputOptions } from './attempts/structured-output.ts';
-export type { ElementUpdate, ResetUpdate, StructuredUpdate } from './attempts/updates.ts';
-export { calculator } from './capabilities/calculator/calculator.ts';
-export { type Capability, type CapabilityContext, defineCapability } from './capabilities/capability.ts';
-export { currentTime } from './capabilities/current-time.ts';
-export { connectMcp } from './capabilities/mcp/connect-mcp.ts';
-export type { McpConnection } from './capabilities/mcp/mcp-connection.ts';
-export type { McpHttpOptions, McpOptions, McpStdioOptions } from './capabilities/mcp/options.ts';
-export { readPassage } from './capabilities/read-passage.ts';
-export { searchDocuments } from './capabilities/search-documents.ts';
-export { createPostChain, type PostChain } from './create-postchain.ts';
-export { contextHistory } from './journal/context-history.ts';
-export { readJournal } from './journal/read-journal.ts';
-export { stateAt } from './journal/state-at.ts';
-export { fileJournals } from './journal/stores/file-journals.ts';
-export type {
-  JournalStore,
-  JournalStoreOptions,
-  JournalWriter,
-  OpenedJournal,
-  RunStatus,
-  RunSummary,
-} from './journal/stores/journal-store.ts';
-export { memoryJournals } from './journal/stores/memory-journals.ts';
-export { type SqliteJournals, sqliteJournals } from './journal/stores/sqlite-journals.ts';
-export { offlineModel } from './models/offline/offline-model.ts';
-export { openaiEmbeddings } from './models/openai/embeddings.ts';
-export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings-options.ts';
-export { type OpenAIModel, openaiModel } from './models/openai/openai-model.ts';
-export type { OpenAIModelOptions } from './models/openai/options.ts';
-export { answerAsJson, type JsonOptions } from './presentation/answer-as-json.ts';
-export { answerAsMarkdown } from './presentation/answer-as-markdown.ts';
-export { answerAsText, type TextOptions, type TextStyle } from './presentation/answer-as-text.ts';
-export { definePrompt, type Prompt } from './prompts/prompt.ts';
-export { prompts } from './prompts/registry.ts';
-export type { ForkChanges } from './replay/changes.ts';
-export type { Divergence } from './replay/divergence.ts';
-export type { ForkOptions } from './replay/fork.ts';
-export { type Replayed, replay } from './replay/replay.ts';
-export { rerecord } from './replay/rerecord.ts';
-export type { Document } from './retrieval/document.ts';
-export { type LoadedDocuments, loadDocuments } from './retrieval/load-documents.ts';
-export { createPassageIndex } from './retrieval/passage-index.ts';
+} from './engine/attempts/retry-policy.ts';
+export { createStructuredOutput, type StructuredOutputOptions } from './engine/attempts/structured-output.ts';
+export type { ElementUpdate, ResetUpdate, StructuredUpdate } from './engine/attempts/updates.ts';
+export { answerAsJson, type JsonOptions } from './engine/presentation/answer-as-json.ts';
+export { answerAsMarkdown } from './engine/presentation/answer-as-markdown.ts';
+export { answerAsText, type TextOptions, type TextStyle } from './engine/presentation/answer-as-text.ts';
+export { definePrompt, type Prompt } from './engine/prompts/prompt.ts';
+export { prompts } from './engine/prompts/registry.ts';
 export {
   createCapabilityLoop,
   type LoopOptions,
   type LoopOutcome,
   type LoopRun,
-} from './runtime/capability-loop.ts';
-export { chainInput } from './runtime/chain-input.ts';
-export { createActors } from './runtime/create-actors.ts';
-export { type Decider, type DeciderSays, type DecidingFunction, modelDecider, noopDecider } from './runtime/decider.ts';
-export type { RunEvent } from './runtime/event-stream.ts';
-export type { PostChainOptions } from './runtime/options.ts';
-export type { Run } from './runtime/run.ts';
-export type { RunOptions, Turn } from './runtime/run-options.ts';
-export type { PartialUpdate, Watcher } from './runtime/watcher.ts';
-export { type ListSchema, listOf } from './schemas/list-of.ts';
-export type { JsonSchema } from './schemas/standard-schema.ts';
-export { type MemorySessionsOptions, memorySessions } from './sessions/memory-sessions.ts';
-export { type SqliteSessions, type SqliteSessionsOptions, sqliteSessions } from './sessions/sqlite-sessions.ts';
-export { type SynthesizeOptions, synthesizeAnswer } from './synthesis/synthesize-answer.ts';
+} from './engine/runtime/capability-loop.ts';
+export { chainInput } from './engine/runtime/chain-input.ts';
+export { createActors } from './engine/runtime/create-actors.ts';
+export {
+  type Decider,
+  type DeciderSays,
+  type DecidingFunction,
+  modelDecider,
+  noopDecider,
+} from './engine/runtime/decider.ts';
+export type { RunEvent } from './engine/runtime/event-stream.ts';
+export { type MemorySessionsOptions, memorySessions } from './engine/runtime/memory-sessions.ts';
+export type { PostChainOptions } from './engine/runtime/options.ts';
+export type { Run } from './engine/runtime/run.ts';
+export type { RunOptions, Turn } from './engine/runtime/run-options.ts';
+export type { PartialUpdate, Watcher } from './engine/runtime/watcher.ts';
+export { type ListSchema, listOf } from './engine/schemas/list-of.ts';
+export { type SynthesizeOptions, synthesizeAnswer } from './engine/synthesis/synthesize-answer.ts';
+export type { JsonSchema } from './internal/schemas/standard-schema.ts';
+export { contextHistory } from './journal/context-history.ts';
+export { readJournal } from './journal/read-journal.ts';
+export type { ForkChanges } from './journal/replay/changes.ts';
+export type { Divergence } from './journal/replay/divergence.ts';
+export type { ForkOptions } from './journal/replay/fork.ts';
+export { type Replayed, replay } from './journal/replay/replay.ts';
+export { rerecord } from './journal/replay/rerecord.ts';
+export { type SqliteSessions, type SqliteSessionsOptions, sqliteSessions } from './journal/sessions/sqlite-sessions.ts';
+export { stateAt } from './journal/state-at.ts';
+export { fileJournals } from './journal/stores/file-journals.ts';
+export { memoryJournals } from './journal/stores/memory-journals.ts';
+export { type SqliteJournals, sqliteJournals } from './journal/stores/sqlite-journals.ts';
+export { offlineModel } from './models/extractive/offline-model.ts';
+export { openaiEmbeddings } from './models/openai/embeddings.ts';
+export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings-options.ts';
+export { type OpenAIModel, openaiModel } from './models/openai/openai-model.ts';
+export type { OpenAIModelOptions } from './models/openai/options.ts';
+export { calculator } from './tools/calculator/calculator.ts';
+export { type Capability, type CapabilityContext, defineCapability } from './tools/capability.ts';
+export { currentTime } from './tools/current-time.ts';
+export { connectMcp } from './tools/mcp/connect-mcp.ts';
+export type { McpConnection } from './tools/mcp/mcp-connection.ts';
+export type { McpHttpOptions, McpOptions, McpStdioOptions } from './tools/mcp/options.ts';
+export { readPassage } from './tools/read-passage.ts';
+export { searchDocuments } from './tools/search-documents.ts';
+
+export interface PostChain {
+  /** Starts a run. Throws `invalid_request` or `invalid_option` before anything starts, and nothing afterwards. */
+  run(options: RunOptions): Run;
+  /**
+   * Goes on with a run of the chain's `journals` whose process ended; one that has ended is given as it ended. Rejects with
+   * `invalid_journal` for a run that is not there, is under way, is damaged, or was made by another chart.
+   */
+  resume(runId: string, options?: Pick<RunOptions, 'signal'>): Promise<Run>;
+  /**
+   * Begins a run that is another one up to an entry, one of the chain's `journals` or a journal that is given, and goes on from there with something changed. Recorded answers are
+   * used as long as the same is asked. Rejects with `invalid_option` or `invalid_journal`.
+   */
+  fork(run: string | readonly JournalEntry[], options: ForkOptions): Promise<Run>;
+}
+
+/**
+ * A reasoning chain joined to a model, documents and capabilities. Throws `invalid_option` for options that make no sense.
+ *
+ * @example
+ * const chain = createPostChain({ model, documents });
+ * const { answerText, sources } = await chain.run({ request: 'What does Yield decide?' }).answer;
+ */
+export function createPostChain(options: PostChainOptions = {}): PostChain {
+  const parts = partsOf(options);
+  const kept = (): JournalStore => options.journals ?? noJournals();
+  return {
+    run(run) {
+      const start = runStart(inputOf(run, parts), parts, {
+        host: run.host ?? null,
+        states: options.journals !== undefined,
+      });
+      return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId) });
+    },
+    resume: async (runId, { signal } = {}) => resumeRun(await kept().open(runId), parts, signal),
+    fork: async (run, how) =>
+      forkRun(
+        { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: parts.newRunId() },
+        { parts, journals: options.journals },
+        how,
+      ),
+  };
+}
+
+function noJournals(): never {
+  throw new PostChainError(
+    'invalid_option',
+    'The chain keeps no journals; wanted the option journals, say fileJournals("runs").',
+  );
+}

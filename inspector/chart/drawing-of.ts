@@ -1,5 +1,5 @@
-import type { Chart } from '../../src/diagram/chart.ts';
-import type { Edge } from '../../src/diagram/edges.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { Edge } from '../../src/engine/charts/edges.ts';
 import type { Box, Drawing, DrawnEdge, DrawnState } from './drawing.ts';
 import type { LaidState, Line, Point } from './laid-state.ts';
 import { noteOf } from './state-box.ts';

@@ -1,5 +1,5 @@
 import type { ElkNode } from 'elkjs/lib/elk-api.js';
-import type { ChartState } from '../../src/diagram/chart.ts';
+import type { ChartState } from '../../src/engine/charts/chart.ts';
 import type { Box, Inset } from './drawing.ts';
 import { type Door, doorId, edgeId, nodeId, type Piece, type Room } from './elk-graph.ts';
 import type { Head } from './state-box.ts';

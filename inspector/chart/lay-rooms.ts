@@ -1,5 +1,5 @@
 import type { ELK } from 'elkjs/lib/elk-api.js';
-import type { ChartState } from '../../src/diagram/chart.ts';
+import type { ChartState } from '../../src/engine/charts/chart.ts';
 import { type Direction, elkGraph, type Manner } from './elk-graph.ts';
 import { fitScore } from './fit-score.ts';
 import { type LaidState, readLaid } from './laid-state.ts';

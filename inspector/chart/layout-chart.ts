@@ -1,5 +1,5 @@
 import type { ELK } from 'elkjs/lib/elk-api.js';
-import type { Chart } from '../../src/diagram/chart.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { Drawing } from './drawing.ts';
 import { drawingOf } from './drawing-of.ts';
 import { fitScore } from './fit-score.ts';

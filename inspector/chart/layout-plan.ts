@@ -1,6 +1,6 @@
-import type { Chart, ChartState } from '../../src/diagram/chart.ts';
-import { type Edge, edgesOf } from '../../src/diagram/edges.ts';
-import { createView } from '../../src/diagram/view.ts';
+import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
+import { type Edge, edgesOf } from '../../src/engine/charts/edges.ts';
+import { createView } from '../../src/engine/charts/view.ts';
 import type { Drawing } from './drawing.ts';
 import type { Piece } from './elk-graph.ts';
 import { piecesOf } from './pieces.ts';

@@ -1,5 +1,5 @@
-import type { Edge } from '../../src/diagram/edges.ts';
-import type { View } from '../../src/diagram/view.ts';
+import type { Edge } from '../../src/engine/charts/edges.ts';
+import type { View } from '../../src/engine/charts/view.ts';
 import type { Piece } from './elk-graph.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Chart } from '../../src/diagram/chart.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { Marks } from '../fold/marks.ts';
 import { transitionKey } from './overlay.ts';

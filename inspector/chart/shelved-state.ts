@@ -1,4 +1,4 @@
-import type { ChartState } from '../../src/diagram/chart.ts';
+import type { ChartState } from '../../src/engine/charts/chart.ts';
 import type { Box } from './drawing.ts';
 import { type Direction, type Door, LABEL_LENGTH, type Piece } from './elk-graph.ts';
 import type { LaidState, Line, Point } from './laid-state.ts';

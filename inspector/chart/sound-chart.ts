@@ -1,4 +1,4 @@
-import type { Chart, ChartState } from '../../src/diagram/chart.ts';
+import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
 
 const MOST_LEVELS = 24;
 

@@ -1,5 +1,5 @@
-import type { ChartState } from '../../src/diagram/chart.ts';
-import type { Edge } from '../../src/diagram/edges.ts';
+import type { ChartState } from '../../src/engine/charts/chart.ts';
+import type { Edge } from '../../src/engine/charts/edges.ts';
 import type { Box, Chip } from './drawing.ts';
 import { FONT, shownText, widthOf } from './text-size.ts';
 

@@ -1,4 +1,4 @@
-import type { Chart } from '../../src/diagram/chart.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ownOf } from '../chart/own-of.ts';
 

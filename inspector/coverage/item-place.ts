@@ -1,4 +1,4 @@
-import type { Chart } from '../../src/diagram/chart.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { Choice } from '../chart/choices.ts';
 import type { ShownItem } from './read-report.ts';
 

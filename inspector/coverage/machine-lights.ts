@@ -1,4 +1,4 @@
-import type { Chart } from '../../src/diagram/chart.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
 import { type HeatMark, type Overlay, transitionKey } from '../chart/overlay.ts';
 import type { Marks } from '../fold/marks.ts';
 import { counted, grouped } from '../fold/number-words.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Chart } from '../../src/diagram/chart.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
 import { KINDS } from '../../src/testing/coverage/kinds.ts';
 import type { Choice } from '../chart/choices.ts';
 import { grouped } from '../fold/number-words.ts';

@@ -1,4 +1,4 @@
-import type { Chart } from '../../src/diagram/chart.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type CoverageReport, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
 import { KINDS } from '../../src/testing/coverage/kinds.ts';

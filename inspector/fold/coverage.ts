@@ -1,5 +1,5 @@
-import type { Chart } from '../../src/diagram/chart.ts';
-import { isTold } from '../../src/diagram/ways.ts';
+import type { Chart } from '../../src/engine/charts/chart.ts';
+import { isTold } from '../../src/engine/charts/ways.ts';
 import { chartWaysOf } from './chart-ways.ts';
 import type { TransitionLog } from './transition-log.ts';
 

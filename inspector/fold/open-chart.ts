@@ -1,4 +1,4 @@
-import type { Chart, ChartState } from '../../src/diagram/chart.ts';
+import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
 import { groupedBy } from './grouped-by.ts';
 import { createStands, type Stand } from './stand.ts';
 import { createStateTree, type StateTree } from './state-tree.ts';

@@ -1,4 +1,4 @@
-import type { ChartState } from '../../src/diagram/chart.ts';
+import type { ChartState } from '../../src/engine/charts/chart.ts';
 import { outwards, type StateTree } from './state-tree.ts';
 
 /** A place in a chart. */

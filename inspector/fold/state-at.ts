@@ -1,4 +1,4 @@
-import { withChanges } from '../../src/journal/state-changes.ts';
+import { withChanges } from '../../src/engine/recording/state-changes.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Places } from './places.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';

@@ -1,4 +1,4 @@
-import type { ChartState } from '../../src/diagram/chart.ts';
+import type { ChartState } from '../../src/engine/charts/chart.ts';
 import { groupedBy } from './grouped-by.ts';
 
 /** The states of a chart, to be asked by their ids. */

@@ -1,6 +1,6 @@
 import type { JournalEntry, Stimulus } from '../../machines/contracts/journal-entry.ts';
-import type { ChartState } from '../../src/diagram/chart.ts';
-import { eventFits } from '../../src/diagram/event-fits.ts';
+import type { ChartState } from '../../src/engine/charts/chart.ts';
+import { eventFits } from '../../src/engine/charts/event-fits.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ChartBook, chartBook } from './chart-book.ts';
 import type { OpenChart } from './open-chart.ts';

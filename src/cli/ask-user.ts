@@ -1,8 +1,8 @@
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { type JournalEntry, STIMULI } from '../../machines/contracts/journal-entry.ts';
-import { printable } from '../presentation/printable.ts';
-import type { RunEvent } from '../runtime/event-stream.ts';
-import type { Run } from '../runtime/run.ts';
+import type { RunEvent } from '../engine/runtime/event-stream.ts';
+import type { Run } from '../engine/runtime/run.ts';
+import { printable } from '../internal/printable.ts';
 import type { Answerer } from './answerer.ts';
 import type { Screen } from './screen.ts';
 

@@ -1,7 +1,7 @@
 import wrapAnsi from 'wrap-ansi';
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import type { ConsentChoice, ConsentRequest } from '../../machines/contracts/consent.ts';
-import { count, grouped, oneLine } from '../presentation/printable.ts';
+import { count, grouped, oneLine } from '../internal/printable.ts';
 import { type Question, select, type Terminal } from './select.ts';
 
 type Item = ConsentRequest['items'][number];

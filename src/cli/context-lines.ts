@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phases/understanding.ts';
-import { count, grouped, oneLine } from '../presentation/printable.ts';
+import { count, grouped, oneLine } from '../internal/printable.ts';
 import type { Entry } from './screen.ts';
 
 const MAX_LOSSES = 5;

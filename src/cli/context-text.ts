@@ -1,7 +1,7 @@
 import type { Message } from '../../machines/contracts/message.ts';
 import { preview } from '../../machines/policies/summary.ts';
+import { count, cutEnd, cutStart, grouped, oneLine } from '../internal/printable.ts';
 import { type ContextChange, charsOf, type ListedOperation } from '../journal/context-report.ts';
-import { count, cutEnd, cutStart, grouped, oneLine } from '../presentation/printable.ts';
 import type { Colors } from './screen.ts';
 
 /** How a table is shown: `columns` is infinite where lines are not cut. */

@@ -1,7 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { chartOf } from '../diagram/chart.ts';
-import { machinesByName } from '../diagram/machines.ts';
-import { mermaid } from '../diagram/mermaid.ts';
+import { chartOf } from '../engine/charts/chart.ts';
+import { machinesByName } from '../engine/charts/machines.ts';
+import { mermaid } from '../engine/charts/mermaid.ts';
 
 export interface DiagramFlags {
   readonly format: string;

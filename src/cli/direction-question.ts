@@ -1,6 +1,6 @@
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
-import { oneLine } from '../presentation/printable.ts';
+import { oneLine } from '../internal/printable.ts';
 import { select, type Terminal } from './select.ts';
 
 const WORDS: readonly string[] = [...PHASES, 'finish', 'cancel'];

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { oneLine } from '../presentation/printable.ts';
+import { oneLine } from '../internal/printable.ts';
 import type { Entry } from './screen.ts';
 
 type Transition = Extract<JournalEntry, { type: 'transition' }>;

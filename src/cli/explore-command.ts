@@ -1,4 +1,4 @@
-import { count, printable, printableJson } from '../presentation/printable.ts';
+import { count, printable, printableJson } from '../internal/printable.ts';
 import { coverageItems } from '../testing/anatomy/items.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
 import { cover } from '../testing/exploration/paths.ts';

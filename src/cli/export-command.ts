@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { Redact } from '../../machines/contracts/journal-store.ts';
 import { exportRun } from '../inspection/export/export-run.ts';
 import { type Redaction, redacted, redactionOf, redactionsIn } from '../inspection/export/redaction.ts';
 import { suspectsIn } from '../inspection/export/suspects.ts';
+import { count, grouped, oneLine } from '../internal/printable.ts';
 import { entriesOf } from '../journal/entries-of.ts';
-import type { Redact } from '../journal/journal-line.ts';
-import { count, grouped, oneLine } from '../presentation/printable.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 
 export interface ExportFlags extends JournalFlags {

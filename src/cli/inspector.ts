@@ -1,6 +1,6 @@
+import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import type { Run } from '../engine/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
-import type { JournalStore } from '../journal/stores/journal-store.ts';
-import type { Run } from '../runtime/run.ts';
 import { untilStopped } from './signals.ts';
 
 /** The inspector of one command. */

@@ -1,4 +1,4 @@
-import { count, printable } from '../presentation/printable.ts';
+import { count, printable } from '../internal/printable.ts';
 import { findingInWords, findingsOf } from '../testing/properties/property.ts';
 import { chartToExplore, explorationOf } from './explored-chart.ts';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { oneLine, printable } from '../presentation/printable.ts';
+import { oneLine, printable } from '../internal/printable.ts';
 import { createProgram } from './program.ts';
 
 const USAGE = 2;

@@ -1,8 +1,8 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
-import type { Capability } from '../capabilities/capability.ts';
-import type { McpConnection } from '../capabilities/mcp/mcp-connection.ts';
-import type { Document } from '../retrieval/document.ts';
+import type { Document } from '../documents/document.ts';
+import type { Capability } from '../tools/capability.ts';
+import type { McpConnection } from '../tools/mcp/mcp-connection.ts';
 
 /** The built-in capabilities that a run can be given by name. */
 export type BuiltIn = 'calculator' | 'current_time' | 'search_documents' | 'read_passage';
@@ -40,13 +40,13 @@ export async function openCapabilities({ names, servers, documents }: Given): Pr
 async function builtInCapability(name: BuiltIn, documents: Given['documents']): Promise<Capability> {
   switch (name) {
     case 'calculator':
-      return (await import('../capabilities/calculator/calculator.ts')).calculator();
+      return (await import('../tools/calculator/calculator.ts')).calculator();
     case 'current_time':
-      return (await import('../capabilities/current-time.ts')).currentTime();
+      return (await import('../tools/current-time.ts')).currentTime();
     case 'search_documents':
-      return (await import('../capabilities/search-documents.ts')).searchDocuments(given(name, documents).source);
+      return (await import('../tools/search-documents.ts')).searchDocuments(given(name, documents).source);
     case 'read_passage':
-      return (await import('../capabilities/read-passage.ts')).readPassage(given(name, documents).documents);
+      return (await import('../tools/read-passage.ts')).readPassage(given(name, documents).documents);
     default: {
       const never: never = name;
       return never;
@@ -61,7 +61,7 @@ function given<Documents>(name: string, documents: Documents | null): Documents 
 
 /** A URL, or a command with its arguments between spaces. */
 async function connect(server: string, at: number): Promise<McpConnection> {
-  const { connectMcp } = await import('../capabilities/mcp/connect-mcp.ts');
+  const { connectMcp } = await import('../tools/mcp/connect-mcp.ts');
   const name = `mcp${at + 1}`;
   if (/^https?:\/\//i.test(server)) return connectMcp({ name, url: server });
   const [command = '', ...args] = server.trim().split(/\s+/);

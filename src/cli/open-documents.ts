@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
-import type { Document } from '../retrieval/document.ts';
+import type { Document } from '../documents/document.ts';
 
 export interface OpenedDocuments {
   readonly source: PassageSource;
@@ -12,8 +12,8 @@ export interface OpenedDocuments {
 /** Reads the documents of a run. Throws `invalid_path` for one that is not there or cannot be read, and where there are none. */
 export async function openDocuments(paths: readonly string[]): Promise<OpenedDocuments> {
   const [{ loadDocuments }, { createPassageIndex }] = await Promise.all([
-    import('../retrieval/load-documents.ts'),
-    import('../retrieval/passage-index.ts'),
+    import('../documents/load-documents.ts'),
+    import('../documents/passage-index.ts'),
   ]);
   const { documents, skipped } = await loadDocuments(paths);
   if (documents.length === 0)

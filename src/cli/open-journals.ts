@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalStore, RunSummary } from '../../machines/contracts/journal-store.ts';
 import { fileJournals, journalFile } from '../journal/stores/file-journals.ts';
-import type { JournalStore, RunSummary } from '../journal/stores/journal-store.ts';
 import { sqliteJournals } from '../journal/stores/sqlite-journals.ts';
 
 export interface JournalFlags {

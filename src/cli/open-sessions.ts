@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { makeFolder } from '../make-folder.ts';
-import type { SqliteSessions } from '../sessions/sqlite-sessions.ts';
+import { makeFolder } from '../internal/make-folder.ts';
+import type { SqliteSessions } from '../journal/sessions/sqlite-sessions.ts';
 
 /** Where sessions are kept when nobody says where. */
 const defaultFile = (): string => join(homedir(), '.postchain', 'sessions.db');
@@ -19,7 +19,7 @@ export async function openSessions(flags: {
     if (flags.sessionFile === undefined) return null;
     throw new PostChainError('invalid_option', '--session-file: got no session; wanted --session ID beside it.');
   }
-  const { sqliteSessions } = await import('../sessions/sqlite-sessions.ts');
+  const { sqliteSessions } = await import('../journal/sessions/sqlite-sessions.ts');
   const sessions = sqliteSessions(flags.sessionFile ?? prepareFolder(defaultFile()));
   await sessions.open();
   return sessions;

@@ -1,4 +1,4 @@
-import { printable } from '../presentation/printable.ts';
+import { printable } from '../internal/printable.ts';
 import type { Exploration, ExploredEdge } from '../testing/exploration/exploration.ts';
 import { cover, type Path } from '../testing/exploration/paths.ts';
 import { chartToExplore, explorationOf } from './explored-chart.ts';

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ConsentChoice } from '../../machines/contracts/consent.ts';
+import type { JournalStore } from '../../machines/contracts/journal-store.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
-import { createPostChain, type PostChain } from '../create-postchain.ts';
+import { readPhase, readSessionId, type Turn } from '../engine/runtime/run-options.ts';
+import { createPostChain, type PostChain } from '../index.ts';
+import { count, oneLine } from '../internal/printable.ts';
 import { journalFile } from '../journal/stores/file-journals.ts';
-import type { JournalStore } from '../journal/stores/journal-store.ts';
-import { count, oneLine } from '../presentation/printable.ts';
-import { readPhase, readSessionId, type Turn } from '../runtime/run-options.ts';
 import { type ChosenModel, chooseModel } from './choose-model.ts';
 import { type BuiltIn, openCapabilities } from './open-capabilities.ts';
 import { openDocuments } from './open-documents.ts';

@@ -1,9 +1,9 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
-import { count, oneLine } from '../presentation/printable.ts';
-import type { RunEvent } from '../runtime/event-stream.ts';
-import type { PartialUpdate } from '../runtime/watcher.ts';
+import type { RunEvent } from '../engine/runtime/event-stream.ts';
+import type { PartialUpdate } from '../engine/runtime/watcher.ts';
+import { count, oneLine } from '../internal/printable.ts';
 import { contextLines } from './context-lines.ts';
 import type { Entry, Screen } from './screen.ts';
 

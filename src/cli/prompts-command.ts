@@ -1,14 +1,14 @@
 import wrapAnsi from 'wrap-ansi';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { oneLine, printable, printableJson } from '../presentation/printable.ts';
 import {
   describePrompt,
   type PromptDescription,
   type PromptSummary,
   summarisePrompt,
-} from '../prompts/describe-prompt.ts';
-import type { Prompt } from '../prompts/prompt.ts';
-import { prompts } from '../prompts/registry.ts';
+} from '../engine/prompts/describe-prompt.ts';
+import type { Prompt } from '../engine/prompts/prompt.ts';
+import { prompts } from '../engine/prompts/registry.ts';
+import { oneLine, printable, printableJson } from '../internal/printable.ts';
 import { type Colors, colorsFor } from './screen.ts';
 
 export interface PromptsFlags {

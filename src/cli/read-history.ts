@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { oneLine } from '../presentation/printable.ts';
-import { spell } from '../refusal.ts';
-import type { Turn } from '../runtime/run-options.ts';
+import type { Turn } from '../engine/runtime/run-options.ts';
+import { oneLine } from '../internal/printable.ts';
+import { spell } from '../internal/refusal.ts';
 
 /**
  * Earlier turns of a conversation, the oldest first: a JSON array, or JSON lines, of `{"role", "content"}`. Throws `invalid_path` for a

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStart } from '../../machines/contracts/journal-entry.ts';
-import { oneLine } from '../presentation/printable.ts';
+import { oneLine } from '../internal/printable.ts';
 import type { FoundRun } from './open-journals.ts';
 import type { RunFlags } from './prepare-run.ts';
 

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { entriesOf } from '../journal/entries-of.ts';
 import { linesOf } from '../journal/journal-line.ts';
+import { type Divergence, divergenceText } from '../journal/replay/divergence.ts';
+import { replay } from '../journal/replay/replay.ts';
+import { rerecord } from '../journal/replay/rerecord.ts';
 import { journalFile } from '../journal/stores/file-journals.ts';
-import { count, grouped, oneLine, printableJson } from '../presentation/printable.ts';
-import { type Divergence, divergenceText } from '../replay/divergence.ts';
-import { replay } from '../replay/replay.ts';
-import { rerecord } from '../replay/rerecord.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 import { createProgress } from './progress.ts';
 import { createScreen } from './screen.ts';
@@ -82,7 +82,7 @@ const TEST_FILE = /(?:\.test)?\.[cm]?[jt]sx?$/u;
 
 /** A test, and beside it the recording that it plays. */
 async function writeTest(path: string, recorded: readonly JournalEntry[], stdout: NodeJS.WriteStream): Promise<number> {
-  const { toVitest } = await import('../testing/to-vitest.ts');
+  const { toVitest } = await import('../journal/to-vitest.ts');
   const { writeFile } = await import('node:fs/promises');
   const { basename, dirname, join } = await import('node:path');
   if (!TEST_FILE.test(path))

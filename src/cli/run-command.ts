@@ -1,6 +1,6 @@
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { oneLine } from '../presentation/printable.ts';
-import type { Run } from '../runtime/run.ts';
+import type { Run } from '../engine/runtime/run.ts';
+import { oneLine } from '../internal/printable.ts';
 import { type Answerer, linesOf, personAt, withConsent } from './answerer.ts';
 import { createAsker } from './ask-user.ts';
 import type { Inspector } from './inspector.ts';

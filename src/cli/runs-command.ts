@@ -1,4 +1,4 @@
-import { count, cutEnd, oneLine, printableJson } from '../presentation/printable.ts';
+import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { type JournalFlags, NO_RUNS, openJournals } from './open-journals.ts';
 import { colorsFor, columnsOf } from './screen.ts';
 

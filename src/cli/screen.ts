@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { cutEnd, cutStart } from '../presentation/printable.ts';
+import { cutEnd, cutStart } from '../internal/printable.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
 const NAME_CHARS = 14;

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { count, oneLine, printableJson } from '../presentation/printable.ts';
+import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { detailOf } from './entry-text.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 import { createProgress } from './progress.ts';

@@ -1,4 +1,4 @@
-import type { Run } from '../runtime/run.ts';
+import type { Run } from '../engine/runtime/run.ts';
 
 export interface Signals {
   /** Does what Ctrl-C does: the first asks for the answer so far, the second ends the process. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { Run } from '../runtime/run.ts';
+import type { Run } from '../engine/runtime/run.ts';
 import { createDoor, isOwnOrigin } from './door.ts';
 import { answerWith } from './http-answers.ts';
 import { type InspectionOptions, readOptions } from './options.ts';

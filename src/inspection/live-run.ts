@@ -1,7 +1,7 @@
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { RunStatus } from '../journal/stores/journal-store.ts';
-import type { Run } from '../runtime/run.ts';
+import type { RunStatus } from '../../machines/contracts/journal-store.ts';
+import type { Run } from '../engine/runtime/run.ts';
 import { fidelityOf } from './fidelity.ts';
 import { lineLog } from './line-log.ts';
 import { problemOf } from './problem.ts';

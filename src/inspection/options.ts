@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { JournalStore } from '../journal/stores/journal-store.ts';
-import { having } from '../option-schemas.ts';
-import { builtFolder } from '../pages/built-folder.ts';
-import { refuse } from '../refusal.ts';
+import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import { having } from '../internal/option-schemas.ts';
+import { refuse } from '../internal/refusal.ts';
+import { builtFolder } from './pages/built-folder.ts';
 
 export interface InspectionOptions {
   /** Whose runs can be opened beside those that are watched. */

@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from 'ws';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { toVitest } from '../testing/to-vitest.ts';
+import { toVitest } from '../journal/to-vitest.ts';
 import { channelTo } from './channel.ts';
 import { follow } from './follow.ts';
 import { readPageMessage } from './page-message.ts';

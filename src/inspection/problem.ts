@@ -1,4 +1,4 @@
-import { oneLine } from '../presentation/printable.ts';
+import { oneLine } from '../internal/printable.ts';
 
 const MAX_CHARS = 500;
 

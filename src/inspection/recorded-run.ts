@@ -1,6 +1,6 @@
 import type { RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { JournalStore, RunSummary } from '../../machines/contracts/journal-store.ts';
 import { entriesOf } from '../journal/entries-of.ts';
-import type { JournalStore, RunSummary } from '../journal/stores/journal-store.ts';
 import { linesFrom } from '../journal/stores/lines-from.ts';
 import { fidelityOf } from './fidelity.ts';
 import { problemOf } from './problem.ts';

@@ -1,4 +1,4 @@
-import type { JournalStore } from '../journal/stores/journal-store.ts';
+import type { JournalStore } from '../../machines/contracts/journal-store.ts';
 import { type RecordedRun, recordedRun } from './recorded-run.ts';
 
 /** The runs of a store. */

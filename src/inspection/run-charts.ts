@@ -1,7 +1,7 @@
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
-import { chartOf } from '../diagram/chart.ts';
+import { chartOf } from '../engine/charts/chart.ts';
 import type { RunCharts } from './wire.ts';
 
 let known: RunCharts | null = null;

@@ -1,5 +1,5 @@
-import type { JournalStore } from '../journal/stores/journal-store.ts';
-import type { Run } from '../runtime/run.ts';
+import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import type { Run } from '../engine/runtime/run.ts';
 import { type LiveRun, liveRun } from './live-run.ts';
 import { recordingsOf } from './recordings.ts';
 import type { RunSource } from './source.ts';

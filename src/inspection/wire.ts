@@ -1,5 +1,5 @@
-import type { Chart } from '../diagram/chart.ts';
-import type { RunStatus } from '../journal/stores/journal-store.ts';
+import type { RunStatus } from '../../machines/contracts/journal-store.ts';
+import type { Chart } from '../engine/charts/chart.ts';
 
 /**
  * What the inspection server and its page say to each other, over one WebSocket: text frames, each one JSON object. The frame of

@@ -1,5 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { JOURNAL_VERSION, type JournalEntry, journalEntrySchema } from '../../machines/contracts/journal-entry.ts';
+import type { Redact } from '../../machines/contracts/journal-store.ts';
 
 /** Writes entries as lines, in order; each ends with a checksum over itself and all lines before it. */
 export interface LineWriter {
@@ -19,9 +20,6 @@ export interface LineReader {
   /** A writer that goes on after them. */
   writer(redact?: Redact): LineWriter;
 }
-
-/** Sees every text before it is written, and gives what is written in its place. */
-export type Redact = (text: string) => string;
 
 /** `{"seq":0,…}` becomes `{"seq":0,…,"sum":"01234567"}`. */
 const SUM_START = ',"sum":"';

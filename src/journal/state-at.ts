@@ -1,6 +1,6 @@
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { withChanges } from './state-changes.ts';
+import { withChanges } from '../engine/recording/state-changes.ts';
 
 /**
  * The state of the chart as it stood at an entry: the newest keyframe before it with the changes since. Null where the journal has no

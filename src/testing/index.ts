@@ -1,4 +1,5 @@
 export { SimulatedClock } from 'xstate';
+export { type ToVitestOptions, toVitest } from '../journal/to-vitest.ts';
 export {
   always,
   type Script,
@@ -44,4 +45,3 @@ export { type Finding, findingInWords, findingsOf, type Property, type Witness }
 export { atMost, never, noDeadEnd, noUnhandledError } from './properties/states.ts';
 export { replies } from './replies.ts';
 export { settle } from './settle.ts';
-export { type ToVitestOptions, toVitest } from './to-vitest.ts';

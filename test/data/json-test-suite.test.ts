@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { argumentsOf, readAll, stream } from '../src/streaming/model-stream.ts';
+import { argumentsOf, readAll, stream } from '../src/engine/streaming/model-stream.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../shared/data/json-test-suite/test_parsing');
 const isThere = existsSync(FOLDER);

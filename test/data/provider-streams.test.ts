@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart } from '../../machines/contracts/model.ts';
-import { patientFetch } from '../../src/http/patient-fetch.ts';
+import { patientFetch } from '../../src/internal/http/patient-fetch.ts';
 import { openaiModel } from '../../src/models/openai/openai-model.ts';
 import { chatServer, streaming } from '../support/chat-server.ts';
 import { cutBytes, seededSizes } from '../support/cut-bytes.ts';

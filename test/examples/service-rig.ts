@@ -5,11 +5,11 @@ import { serve } from '@hono/node-server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { onTestFinished } from 'vitest';
 import { createApp, type ServiceOptions } from '../../examples/service/app.ts';
-import { createPostChain } from '../../src/create-postchain.ts';
+import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
+import type { Run } from '../../src/engine/runtime/run.ts';
+import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
+import { createPostChain } from '../../src/index.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import type { PostChainOptions } from '../../src/runtime/options.ts';
-import type { Run } from '../../src/runtime/run.ts';
-import type { RunOptions } from '../../src/runtime/run-options.ts';
 import { replies } from '../../src/testing/replies.ts';
 
 /** Answers immediately. */

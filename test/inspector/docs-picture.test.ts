@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { createPostChain } from '../../src/create-postchain.ts';
+import { loadDocuments } from '../../src/documents/load-documents.ts';
+import { createPassageIndex } from '../../src/documents/passage-index.ts';
+import { createPostChain } from '../../src/index.ts';
 import { exportRun } from '../../src/inspection/export/export-run.ts';
 import { memoryJournals } from '../../src/journal/stores/memory-journals.ts';
-import { loadDocuments } from '../../src/retrieval/load-documents.ts';
-import { createPassageIndex } from '../../src/retrieval/passage-index.ts';
 import { startBrowser } from '../support/browser.ts';
 
 const PICTURES = { light: 'docs/inspector.png', dark: 'docs/inspector-dark.png' } as const;

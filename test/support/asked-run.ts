@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { personAt } from '../../src/cli/answerer.ts';
 import { createAsker } from '../../src/cli/ask-user.ts';
-import type { Run } from '../../src/runtime/run.ts';
-import type { RunOptions } from '../../src/runtime/run-options.ts';
+import type { Run } from '../../src/engine/runtime/run.ts';
+import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { entriesOf, type Plan, startScripted } from './run-chain.ts';
 import { type FakeTerminal, fakeTerminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineCapability } from '../../src/capabilities/capability.ts';
-import { modelDecider } from '../../src/runtime/decider.ts';
+import { modelDecider } from '../../src/engine/runtime/decider.ts';
 import { replies } from '../../src/testing/replies.ts';
+import { defineCapability } from '../../src/tools/capability.ts';
 import { worthASummary } from './run-chain.ts';
 
 /** What the model says where it wants the capability "work" run. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 import type { Message } from '../../machines/contracts/message.ts';
-import { defineCapability } from '../../src/capabilities/capability.ts';
+import { createPassageIndex } from '../../src/documents/passage-index.ts';
+import { memorySessions } from '../../src/engine/runtime/memory-sessions.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import { createPassageIndex } from '../../src/retrieval/passage-index.ts';
-import { memorySessions } from '../../src/sessions/memory-sessions.ts';
 import { replies } from '../../src/testing/replies.ts';
+import { defineCapability } from '../../src/tools/capability.ts';
 import { wish } from './every-task.ts';
 import { LONG_HISTORY } from './journal-file.ts';
 import { aRandomRun, limitsOf, planOf } from './random-runs.ts';

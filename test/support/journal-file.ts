@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import { createPostChain } from '../../src/create-postchain.ts';
+import type { Turn } from '../../src/engine/runtime/run-options.ts';
+import { createPostChain } from '../../src/index.ts';
 import { lineWriter } from '../../src/journal/journal-line.ts';
-import type { Turn } from '../../src/runtime/run-options.ts';
 import { temporaryFolder } from './cli.ts';
 
 const long = (subject: string): string => `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { connectMcp } from '../../src/capabilities/mcp/connect-mcp.ts';
-import type { McpConnection } from '../../src/capabilities/mcp/mcp-connection.ts';
-import type { McpOptions, McpStdioOptions } from '../../src/capabilities/mcp/options.ts';
+import { connectMcp } from '../../src/tools/mcp/connect-mcp.ts';
+import type { McpConnection } from '../../src/tools/mcp/mcp-connection.ts';
+import type { McpOptions, McpStdioOptions } from '../../src/tools/mcp/options.ts';
 
 const require = createRequire(import.meta.url);
 const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/dist/index.js');

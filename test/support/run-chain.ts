@@ -2,11 +2,11 @@ import { SimulatedClock } from 'xstate';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
-import { createPostChain } from '../../src/create-postchain.ts';
+import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
+import type { Run } from '../../src/engine/runtime/run.ts';
+import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
+import { createPostChain } from '../../src/index.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
-import type { PostChainOptions } from '../../src/runtime/options.ts';
-import type { Run } from '../../src/runtime/run.ts';
-import type { RunOptions } from '../../src/runtime/run-options.ts';
 import { replies } from '../../src/testing/replies.ts';
 
 /** One entry for every call of a task, or a function of the number of the call. */

@@ -1,4 +1,4 @@
-import { traceRun } from '../../src/otel/trace-run.ts';
+import { traceRun } from '../../src/integrations/otel/trace-run.ts';
 import { type Plan, settle, startScripted } from './run-chain.ts';
 import { memoryTelemetry } from './telemetry.ts';
 

@@ -1,7 +1,7 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { IntentionReply, IntentionResult } from '../../contracts/phases/intention.ts';
-import { conflictsIn } from '../intent-conflict/intent-conflict.ts';
+import { conflictsIn } from '../../heuristics/intent-conflict/intent-conflict.ts';
 import { operationsOfStep } from '../operations.ts';
 import { draftMessage, type Made } from './made.ts';
 

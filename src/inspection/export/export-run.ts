@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { Redact } from '../../journal/journal-line.ts';
-import { pageData, pageWith } from '../../pages/page-template.ts';
+import type { Redact } from '../../../machines/contracts/journal-store.ts';
 import { fidelityOf } from '../fidelity.ts';
+import { pageData, pageWith } from '../pages/page-template.ts';
 import { runCharts } from '../run-charts.ts';
 import { type ExportedRun, type InspectedRun, WIRE_VERSION } from '../wire.ts';
 import { redacted } from './redaction.ts';

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
-import { asRedacted, type Redact } from '../../journal/journal-line.ts';
+import type { Redact } from '../../../machines/contracts/journal-store.ts';
+import { asRedacted } from '../../journal/journal-line.ts';
 import { howeverWritten } from './however-written.ts';
 import { textsOf, withTexts } from './texts.ts';
 

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { Run } from '../../runtime/run.ts';
+import type { Run } from '../../engine/runtime/run.ts';
 import { openInspectorSocket } from './inspector-socket.ts';
 import { journalMessages, type StatelyMessage } from './journal-messages.ts';
 

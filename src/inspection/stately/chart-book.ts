@@ -1,4 +1,4 @@
-import type { Chart } from '../../diagram/chart.ts';
+import type { Chart } from '../../engine/charts/chart.ts';
 import type { RunCharts } from '../wire.ts';
 import { chartOfOutline } from './chart-of-definition.ts';
 import { decodeDefinition } from './decode.ts';

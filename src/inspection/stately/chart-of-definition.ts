@@ -1,4 +1,4 @@
-import type { Chart } from '../../diagram/chart.ts';
+import type { Chart } from '../../engine/charts/chart.ts';
 import type { MachineOutline, StateOutline, TransitionOutline } from './machine-outline.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { changesBetween } from '../../journal/state-changes.ts';
+import { changesBetween } from '../../engine/recording/state-changes.ts';
 import { sharedJson } from './shared-json.ts';
 import type { SystemFact } from './system-entries.ts';
 
 const LEAST_ENTRIES = 256;
-/** Roughly what an entry takes, as for the states of a run: see src/runtime/state-recorder.ts. */
+/** Roughly what an entry takes, as for the states of a run: see src/engine/runtime/state-recorder.ts. */
 const ENTRY_CHARS = 150;
 
 /** Tells the contexts of all actors as one state, by their names; all of it first, and then again every so often. */

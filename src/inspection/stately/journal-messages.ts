@@ -2,7 +2,7 @@ import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { withChanges } from '../../journal/state-changes.ts';
+import { withChanges } from '../../engine/recording/state-changes.ts';
 import { machineDefinition } from './machine-definition.ts';
 import { firstLeaf, hostOf, invokeIdOf, isOn, leafAfter, outlineOf, stateValue, type ToldActor } from './told-actor.ts';
 

@@ -1,4 +1,4 @@
-import type { ChartState } from '../../diagram/chart.ts';
+import type { ChartState } from '../../engine/charts/chart.ts';
 import { actionOf, guardOf } from './config-names.ts';
 import { isMembers, listOf, type Members, membersOf } from './json-members.ts';
 import { targetOf } from './resolve-target.ts';

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { RunStatus } from '../../journal/stores/journal-store.ts';
+import type { RunStatus } from '../../../machines/contracts/journal-store.ts';
 import type { RunCharts } from '../wire.ts';
 import { activeLeaves, initialLeaves } from './active-states.ts';
 import { createActorBook, type SystemActor } from './actor-book.ts';

@@ -1,8 +1,8 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { makeFolder } from '../../make-folder.ts';
-import { spell } from '../../refusal.ts';
+import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
+import { makeFolder } from '../../internal/make-folder.ts';
+import { spell } from '../../internal/refusal.ts';
 import { dropTornLine, edgesOf, linesOfFile } from '../line-file.ts';
-import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
 import { ownerOf, releaseLock, takeLock } from './owner-lock.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
 import type { LineSink, Shelf } from './shelf.ts';

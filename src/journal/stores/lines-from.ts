@@ -1,4 +1,4 @@
-import type { JournalStore } from './journal-store.ts';
+import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
 
 type ReadLines = (runId: string) => AsyncIterable<string>;
 

@@ -1,4 +1,4 @@
-import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
+import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
 import type { LineSink } from './shelf.ts';
 import { storeOn } from './store-on.ts';

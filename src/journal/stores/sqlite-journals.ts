@@ -1,8 +1,8 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { spell } from '../../refusal.ts';
-import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../../sqlite/sqlite-file.ts';
+import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
+import { spell } from '../../internal/refusal.ts';
 import { jsonOf } from '../journal-line.ts';
-import type { JournalStore, JournalStoreOptions } from './journal-store.ts';
+import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../sqlite-file.ts';
 import { alive, thisProcess } from './owner.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
 import type { LineSink, Spine } from './shelf.ts';

@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { guardedWriter } from '../guarded-writer.ts';
+import type {
+  JournalStore,
+  JournalStoreOptions,
+  JournalWriter,
+  RunStatus,
+  RunSummary,
+} from '../../../machines/contracts/journal-store.ts';
+import { guardedWriter } from '../../engine/recording/guarded-writer.ts';
 import { jsonOf, type LineReader, type LineWriter, lineReader, lineWriter, unreadable } from '../journal-line.ts';
-import type { JournalStore, JournalStoreOptions, JournalWriter, RunStatus, RunSummary } from './journal-store.ts';
 import { withLines } from './lines-from.ts';
 import type { LineSink, Shelf, Spine } from './shelf.ts';
 

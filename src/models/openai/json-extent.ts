@@ -1,4 +1,4 @@
-import { BracketBalance } from '../../streaming/bracket-balance.ts';
+import { BracketBalance } from '../../internal/bracket-balance.ts';
 
 /** Tells of a JSON text that comes in pieces whether it is over. */
 export class JsonExtent {

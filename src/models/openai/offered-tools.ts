@@ -1,6 +1,6 @@
 import type { ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
-import { nullRemover } from '../../schemas/null-members.ts';
+import { nullRemover } from '../../internal/schemas/null-members.ts';
 import type { Dialect } from './dialect.ts';
 import { strictSchema } from './strict-schema.ts';
 import { toolNames } from './tool-names.ts';

@@ -1,7 +1,7 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, ModelPart } from '../../../machines/contracts/model.ts';
-import { countTokens } from '../../tokens/count-tokens.ts';
-import { encodingOf } from '../../tokens/encoding.ts';
+import { countTokens } from '../../documents/tokens/count-tokens.ts';
+import { encodingOf } from '../../documents/tokens/encoding.ts';
 import { checkKey } from './check-key.ts';
 import { lazyClient } from './client.ts';
 import { failureOf } from './failure-of.ts';

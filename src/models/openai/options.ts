@@ -1,5 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { requireSendable, secretWords } from '../../http/headers.ts';
+import { requireSendable, secretWords } from '../../internal/http/headers.ts';
 import { resolveApiKey } from './api-key.ts';
 import { resolveBaseURL } from './base-url.ts';
 

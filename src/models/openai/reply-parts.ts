@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../../machines/contracts/budget.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
-import { withoutSecrets } from '../../without-secrets.ts';
+import { withoutSecrets } from '../../internal/without-secrets.ts';
 import { type Chunk, parseChunk } from './chunk.ts';
 import { spoken } from './content.ts';
 import { failure } from './failure.ts';

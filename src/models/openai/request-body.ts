@@ -1,6 +1,6 @@
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import { wireName } from '../../schemas/wire-name.ts';
+import { wireName } from '../../internal/schemas/wire-name.ts';
 import type { Dialect } from './dialect.ts';
 import { asOffered, offeredTools } from './offered-tools.ts';
 import type { OpenAISettings } from './options.ts';

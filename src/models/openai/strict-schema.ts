@@ -1,5 +1,5 @@
-import { isJsonNode, type JsonNode } from '../../schemas/json-node.ts';
-import { admitsNull, onlyAlternative } from '../../schemas/null-members.ts';
+import { isJsonNode, type JsonNode } from '../../internal/schemas/json-node.ts';
+import { admitsNull, onlyAlternative } from '../../internal/schemas/null-members.ts';
 
 /** Kept as they are: OpenAI's strict mode knows them. */
 const KEPT = ['type', 'title', 'description', 'enum', 'const', '$ref', 'multipleOf', 'minimum', 'maximum'];

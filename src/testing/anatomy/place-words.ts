@@ -1,4 +1,4 @@
-import type { Chart } from '../../diagram/chart.ts';
+import type { Chart } from '../../engine/charts/chart.ts';
 
 /** A transition of a chart in words: `cycling.yield.deciding, at once, [confidenceReached] → synthesizing`. */
 export function placeInWords({ id, transitions }: Chart, place: number): string {

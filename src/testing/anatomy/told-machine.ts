@@ -1,5 +1,5 @@
 import { type AnyStateMachine, type AnyTransitionDefinition, and, enqueueActions, or } from 'xstate';
-import { chartOf } from '../../diagram/chart.ts';
+import { chartOf } from '../../engine/charts/chart.ts';
 import { transitionsOf } from './groups.ts';
 import { placeInWords } from './place-words.ts';
 

@@ -12,9 +12,9 @@ import { measuringPays } from '../../../machines/policies/phases/understanding.t
 import { visibleMessages } from '../../../machines/policies/progress.ts';
 import { modelMayRate } from '../../../machines/policies/prompt-window.ts';
 import { summariesWanted } from '../../../machines/policies/summaries.ts';
-import { chainInput } from '../../runtime/chain-input.ts';
-import type { PostChainOptions } from '../../runtime/options.ts';
-import type { RunOptions } from '../../runtime/run-options.ts';
+import { chainInput } from '../../engine/runtime/chain-input.ts';
+import type { PostChainOptions } from '../../engine/runtime/options.ts';
+import type { RunOptions } from '../../engine/runtime/run-options.ts';
 import type { ExploredChart } from '../exploration/explored-chart.ts';
 import { done, fails, type Outcome } from '../exploration/outcome.ts';
 import { replies } from '../replies.ts';

@@ -1,6 +1,6 @@
 import { SimulatedClock } from 'xstate';
 import { z } from 'zod';
-import { defineCapability } from '../../capabilities/capability.ts';
+import { defineCapability } from '../../tools/capability.ts';
 
 /** Time stands still. */
 export const CLOCK = new SimulatedClock();

@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { chartOf } from '../../diagram/chart.ts';
-import { placesOf } from '../../diagram/ways.ts';
+import { chartOf } from '../../engine/charts/chart.ts';
+import { placesOf } from '../../engine/charts/ways.ts';
 import { enteredAtStart, enteredBy } from '../anatomy/entered.ts';
 import { groupsOf, transitionsOf } from '../anatomy/groups.ts';
 import {

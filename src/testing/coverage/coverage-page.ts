@@ -1,5 +1,5 @@
+import { pageData, pageWith } from '../../inspection/pages/page-template.ts';
 import type { RunCharts } from '../../inspection/wire.ts';
-import { pageData, pageWith } from '../../pages/page-template.ts';
 import type { MachineCoverage } from './coverage.ts';
 import { type CoverageReport, REPORT_VERSION } from './coverage-report.ts';
 import { invokedByName, laidOut } from './lay-out.ts';

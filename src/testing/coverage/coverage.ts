@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { Chart } from '../../diagram/chart.ts';
+import type { Chart } from '../../engine/charts/chart.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../properties/chart.ts';
 import { type ChartToCover, type CoveredItem, chartToCover } from './chart-to-cover.ts';

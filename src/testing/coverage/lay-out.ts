@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chartOf } from '../../diagram/chart.ts';
-import { machinesByName } from '../../diagram/machines.ts';
+import { chartOf } from '../../engine/charts/chart.ts';
+import { machinesByName } from '../../engine/charts/machines.ts';
+import { builtFolder } from '../../inspection/pages/built-folder.ts';
 import type { RunCharts } from '../../inspection/wire.ts';
-import { builtFolder } from '../../pages/built-folder.ts';
 import type { ReportedLayout } from './coverage-report.ts';
 
 /** What runs inside states, where nobody says: our own machines by their names, and any other that is called as it is invoked. */

@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { wildcardFits } from '../../diagram/event-fits.ts';
+import { wildcardFits } from '../../engine/charts/event-fits.ts';
 import { activeNodes } from '../anatomy/nodes.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import type { Chart } from '../../diagram/chart.ts';
+import type { Chart } from '../../engine/charts/chart.ts';
 import type { StepTold, ToldMachine } from '../anatomy/told-machine.ts';
 import type { Occurrence } from './occurrence.ts';
 

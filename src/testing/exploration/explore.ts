@@ -8,7 +8,7 @@ import type {
   SnapshotFrom,
 } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { chartOf } from '../../diagram/chart.ts';
+import { chartOf } from '../../engine/charts/chart.ts';
 import { placeInWords } from '../anatomy/place-words.ts';
 import { type ToldMachine, toldMachine } from '../anatomy/told-machine.ts';
 import { canHappen, endedAfter } from './ended-actors.ts';

@@ -1,5 +1,5 @@
 import type { Box, Drawing } from '../../../inspector/chart/drawing.ts';
-import type { Chart } from '../../../src/diagram/chart.ts';
+import type { Chart } from '../../../src/engine/charts/chart.ts';
 
 /** Everything that is wrong with the drawing of a chart that is sound; a sentence each. */
 export function flawsOf(chart: Chart, drawing: Drawing): readonly string[] {

@@ -5,7 +5,7 @@ import { chartDigest } from '../../../inspector/chart/charts-digest.ts';
 import type { Drawing } from '../../../inspector/chart/drawing.ts';
 import { drawingsOf } from '../../../inspector/chart/drawings-in-node.ts';
 import { soundChart } from '../../../inspector/chart/sound-chart.ts';
-import type { Chart, ChartState } from '../../../src/diagram/chart.ts';
+import type { Chart, ChartState } from '../../../src/engine/charts/chart.ts';
 import { ownCharts } from './chart-rig.ts';
 import { flawsOf } from './flaws.ts';
 

@@ -1,12 +1,12 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
-import { createPostChain } from '../../../src/create-postchain.ts';
-import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
+import { loadDocuments } from '../../../src/documents/load-documents.ts';
+import { createPassageIndex } from '../../../src/documents/passage-index.ts';
+import type { Run } from '../../../src/engine/runtime/run.ts';
+import { createPostChain } from '../../../src/index.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
-import { offlineModel } from '../../../src/models/offline/offline-model.ts';
-import { loadDocuments } from '../../../src/retrieval/load-documents.ts';
-import { createPassageIndex } from '../../../src/retrieval/passage-index.ts';
-import type { Run } from '../../../src/runtime/run.ts';
+import { offlineModel } from '../../../src/models/extractive/offline-model.ts';
 import { type HeldModel, heldModel } from './held-model.ts';
 
 const { documents } = await loadDocuments(['docs']);

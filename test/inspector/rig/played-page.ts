@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { z } from 'zod';
 import { chainEventSchema } from '../../../machines/contracts/chain-event.ts';
-import type { Run } from '../../../src/runtime/run.ts';
+import type { Run } from '../../../src/engine/runtime/run.ts';
 import { runCharts } from './file-page.ts';
 import type { HeldRun } from './held-run.ts';
 import type { PageTests } from './page-tests.ts';

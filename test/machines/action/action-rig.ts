@@ -11,12 +11,12 @@ import type {
 import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import type { ActionReply, ActionResult } from '../../../machines/contracts/phases/action.ts';
-import type { Clock } from '../../../src/attempts/clock.ts';
-import { joinAttempt } from '../../../src/attempts/join-attempt.ts';
-import { unwatched } from '../../../src/attempts/read-reply.ts';
+import type { Clock } from '../../../src/engine/attempts/clock.ts';
+import { joinAttempt } from '../../../src/engine/attempts/join-attempt.ts';
+import { unwatched } from '../../../src/engine/attempts/read-reply.ts';
+import { askOf } from '../../../src/engine/prompts/prompt.ts';
+import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import { askOf } from '../../../src/prompts/prompt.ts';
-import { prompts } from '../../../src/prompts/registry.ts';
 import { flush, POLICY } from '../attempt/attempt-rig.ts';
 
 type Answer<Input, Output> = (input: Input, call: number) => Output | Promise<Output>;

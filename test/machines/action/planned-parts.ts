@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import { type Capability, defineCapability } from '../../../src/capabilities/capability.ts';
+import type { Decider, DeciderSays, NextStep } from '../../../src/engine/runtime/decider.ts';
+import { modelDecider } from '../../../src/engine/runtime/decider.ts';
 import { type ScriptedReply, scriptedModel } from '../../../src/models/scripted.ts';
-import type { Decider, DeciderSays, NextStep } from '../../../src/runtime/decider.ts';
-import { modelDecider } from '../../../src/runtime/decider.ts';
+import { type Capability, defineCapability } from '../../../src/tools/capability.ts';
 import { type Behaviour, CAPABILITIES, type LoopPlan, type Thought, type Wish } from './loop-plan.ts';
 import type { PatientClock } from './patient-clock.ts';
 import { callOf, type Outcome, RESPONSE } from './reference-loop.ts';

@@ -4,11 +4,11 @@ import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
 import type { RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
-import { joinAttempt } from '../../../src/attempts/join-attempt.ts';
-import type { CallInfo } from '../../../src/attempts/read-reply.ts';
-import { askOf } from '../../../src/prompts/prompt.ts';
-import { prompts } from '../../../src/prompts/registry.ts';
-import type { PartialUpdate } from '../../../src/runtime/watcher.ts';
+import { joinAttempt } from '../../../src/engine/attempts/join-attempt.ts';
+import type { CallInfo } from '../../../src/engine/attempts/read-reply.ts';
+import { askOf } from '../../../src/engine/prompts/prompt.ts';
+import { prompts } from '../../../src/engine/prompts/registry.ts';
+import type { PartialUpdate } from '../../../src/engine/runtime/watcher.ts';
 import { flush, POLICY } from './attempt-rig.ts';
 
 /** A reply that fits the schema of Intention. */

@@ -2,10 +2,10 @@ import { describe, expect, it, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { z } from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phases/intention.ts';
-import { createValidateReply } from '../../../src/attempts/validate-reply.ts';
-import { directly } from '../../../src/calls/call.ts';
-import { askOf } from '../../../src/prompts/prompt.ts';
-import { prompts } from '../../../src/prompts/registry.ts';
+import { directly } from '../../../src/engine/activities/call.ts';
+import { createValidateReply } from '../../../src/engine/attempts/validate-reply.ts';
+import { askOf } from '../../../src/engine/prompts/prompt.ts';
+import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
 
 /** What the product's validator says of a value, held against this schema. */

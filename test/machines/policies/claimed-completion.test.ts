@@ -5,7 +5,7 @@ import { verdictInputsSchema } from '../../../machines/contracts/verdict.ts';
 import {
   type ClaimInputs,
   claimedCompletion,
-} from '../../../machines/policies/claimed-completion/claimed-completion.ts';
+} from '../../../machines/heuristics/claimed-completion/claimed-completion.ts';
 
 const texts = (...contents: string[]): GatheredText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
 const BRIDGE = texts(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatheredText } from '../../../machines/contracts/gathered-text.ts';
-import { groundingOf } from '../../../machines/policies/grounding/grounding.ts';
+import { groundingOf } from '../../../machines/heuristics/grounding/grounding.ts';
 
 const texts = (...contents: string[]): GatheredText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
 const BRIDGE = texts(

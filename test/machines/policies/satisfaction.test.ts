@@ -4,7 +4,7 @@ import {
   type DialogueTurn,
   SATISFIED,
   userSatisfaction,
-} from '../../../machines/policies/satisfaction/satisfaction.ts';
+} from '../../../machines/heuristics/satisfaction/satisfaction.ts';
 
 const OFFER = 'The table is booked. Is there anything else I can help you with?';
 const DONE = 'I have moved the meeting to Friday.';

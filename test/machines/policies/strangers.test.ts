@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { strangersIn } from '../../../machines/policies/grounding/strangers.ts';
+import { strangersIn } from '../../../machines/heuristics/grounding/strangers.ts';
 
 describe('what of an answer stands nowhere', () => {
   it.each([

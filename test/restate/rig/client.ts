@@ -1,5 +1,5 @@
 import { connect } from '@restatedev/restate-sdk-clients';
-import type { DurableChain, JournalPage } from '../../../src/durable/index.ts';
+import type { DurableChain, JournalPage } from '../../../src/integrations/restate/index.ts';
 import type { RestateServer } from './restate-server.ts';
 
 /** Talks to a run, whether it has begun or not. */

@@ -13,7 +13,7 @@ export async function setup(): Promise<void> {
       outDir: builtServices,
       emptyOutDir: true,
       rolldownOptions: {
-        input: { rig: 'test/restate/rig/service.ts', example: 'examples/durable/main.ts' },
+        input: { rig: 'test/restate/rig/service.ts', example: 'examples/restate/main.ts' },
         output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
       },
     },

@@ -48,7 +48,7 @@ export interface ServiceProcess {
   restart(): Promise<void>;
 }
 
-/** A process that serves chains: `rig` those of rig/service.ts, `example` that of examples/durable. */
+/** A process that serves chains: `rig` those of rig/service.ts, `example` that of examples/restate. */
 export async function startService(name: 'rig' | 'example', meeting?: Meeting): Promise<ServiceProcess> {
   const port = await freePort();
   const start = (): Promise<Child> =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createEndpointHandler } from '@restatedev/restate-sdk';
 import type { ChatModel, ModelRequest } from 'postchain';
-import { createDurableChain } from 'postchain/durable';
+import { createDurableChain } from 'postchain/restate';
 import { replies } from 'postchain/testing';
 
 const folder = process.env['MEETING'] ?? '';

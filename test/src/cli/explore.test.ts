@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { printable } from '../../../src/presentation/printable.ts';
+import { printable } from '../../../src/internal/printable.ts';
 import { cli } from '../../support/cli.ts';
 
 // Within the project, so that it finds xstate.

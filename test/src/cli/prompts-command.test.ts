@@ -2,10 +2,10 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
 import { promptsCommand } from '../../../src/cli/prompts-command.ts';
-import type { Prompt } from '../../../src/prompts/prompt.ts';
-import { promptDigest } from '../../../src/prompts/prompt-versions.ts';
-import { prompts } from '../../../src/prompts/registry.ts';
-import { sampleInputs } from '../../../src/prompts/sample-inputs.ts';
+import type { Prompt } from '../../../src/engine/prompts/prompt.ts';
+import { promptDigest } from '../../../src/engine/prompts/prompt-versions.ts';
+import { prompts } from '../../../src/engine/prompts/registry.ts';
+import { sampleInputs } from '../../../src/engine/prompts/sample-inputs.ts';
 import { cli } from '../../support/cli.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 

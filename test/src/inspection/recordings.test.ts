@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
 import { fileJournals, journalFile } from '../../../src/journal/stores/file-journals.ts';
-import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, startInspector } from '../../support/inspector-page.ts';

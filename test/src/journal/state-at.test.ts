@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import { changesBetween, withChanges } from '../../../src/engine/recording/state-changes.ts';
 import { stateAt } from '../../../src/journal/state-at.ts';
-import { changesBetween, withChanges } from '../../../src/journal/state-changes.ts';
-import type { JournalStore } from '../../../src/journal/stores/journal-store.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../support/random-runs.ts';
 

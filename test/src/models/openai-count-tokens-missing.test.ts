@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
+import { createContextMeasurer } from '../../../src/engine/runtime/context-measures.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { createContextMeasurer } from '../../../src/runtime/context-measures.ts';
 import { aMessage } from '../../machines/contracts/samples.ts';
 
 vi.mock('gpt-tokenizer/encoding/o200k_base', () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { toVitest } from '../../../src/testing/to-vitest.ts';
+import { toVitest } from '../../../src/journal/to-vitest.ts';
 import { linesOf } from '../../support/journal-file.ts';
 import { startScripted } from '../../support/run-chain.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { COMPOSING, LISTING, layoutOf, partsOf } from '../../../../machines/policies/sufficiency/layout.ts';
+import { COMPOSING, LISTING, layoutOf, partsOf } from '../../../../machines/heuristics/sufficiency/layout.ts';
 import { termsOf } from '../../../../machines/text/terms.ts';
 
 const layout = (text: string) => layoutOf(text, termsOf(text));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isHead, placesOf, readingOf } from '../../../../machines/policies/sufficiency/reading.ts';
+import { isHead, placesOf, readingOf } from '../../../../machines/heuristics/sufficiency/reading.ts';
 import { stemsOf } from '../../../../machines/text/terms.ts';
 
 const read = (content: string) => readingOf({ content });

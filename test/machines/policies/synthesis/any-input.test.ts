@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
-import { draws } from '../../../src/attempts/seeded.ts';
+import { draws } from '../../../src/engine/attempts/seeded.ts';
 import { deepFreeze } from '../deep-freeze.ts';
 import { answerDifferences } from './answer-differences.ts';
 import { drawInput } from './draw-input.ts';

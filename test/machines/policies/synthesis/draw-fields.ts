@@ -1,4 +1,4 @@
-import type { Draws } from '../../../src/attempts/seeded.ts';
+import type { Draws } from '../../../src/engine/attempts/seeded.ts';
 import { type Field, NOT_A_LIST, NOT_AN_OBJECT } from './values.ts';
 
 type Given = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { Draws } from '../../../src/attempts/seeded.ts';
+import type { Draws } from '../../../src/engine/attempts/seeded.ts';
 import { aDecision, aPhaseFailure } from '../../contracts/samples.ts';
 import { type FieldDraws, membersOf } from './draw-fields.ts';
 import { runOf, stepsOf } from './draw-parts.ts';

@@ -6,7 +6,7 @@ import {
   lateOutcome,
   outcomeOf,
 } from '../../../../machines/policies/synthesis/outcome.ts';
-import type { Draws } from '../../../src/attempts/seeded.ts';
+import type { Draws } from '../../../src/engine/attempts/seeded.ts';
 import { anExecution } from '../../contracts/samples.ts';
 import type { Told } from './oracle.ts';
 import { TEXTS } from './values.ts';

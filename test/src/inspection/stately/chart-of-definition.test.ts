@@ -4,7 +4,7 @@ import { type AnyStateMachine, assign, createMachine, not } from 'xstate';
 import { actionMachine } from '../../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
-import { type Chart, chartOf } from '../../../../src/diagram/chart.ts';
+import { type Chart, chartOf } from '../../../../src/engine/charts/chart.ts';
 import { chartOfOutline } from '../../../../src/inspection/stately/chart-of-definition.ts';
 import { decodeDefinition } from '../../../../src/inspection/stately/decode.ts';
 import { machineDefinition } from '../../../../src/inspection/stately/machine-definition.ts';

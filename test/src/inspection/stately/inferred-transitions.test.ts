@@ -2,9 +2,9 @@ import { createInspector } from '@statelyai/inspect';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, type InspectionEvent, raise } from 'xstate';
+import { createVerdictLogs } from '../../../../src/engine/recording/guard-verdicts.ts';
+import { observeSystem } from '../../../../src/engine/recording/observe.ts';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
-import { createVerdictLogs } from '../../../../src/journal/guard-verdicts.ts';
-import { observeSystem } from '../../../../src/journal/observe.ts';
 
 const OUTER = ['p', 'q', 'r', 's'];
 const EVENTS = ['E', 'F.one', 'F.two'];

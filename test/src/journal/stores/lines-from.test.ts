@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { createPostChain } from '../../../../src/create-postchain.ts';
+import type { JournalStore } from '../../../../machines/contracts/journal-store.ts';
+import { createPostChain } from '../../../../src/index.ts';
 import { entriesOf } from '../../../../src/journal/entries-of.ts';
 import { fileJournals } from '../../../../src/journal/stores/file-journals.ts';
-import type { JournalStore } from '../../../../src/journal/stores/journal-store.ts';
 import { linesFrom } from '../../../../src/journal/stores/lines-from.ts';
 import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
 import { sqliteJournals } from '../../../../src/journal/stores/sqlite-journals.ts';

@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalStore, JournalStoreOptions } from '../../../../machines/contracts/journal-store.ts';
 import { fileJournals } from '../../../../src/journal/stores/file-journals.ts';
-import type { JournalStore, JournalStoreOptions } from '../../../../src/journal/stores/journal-store.ts';
 import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
 import { sqliteJournals } from '../../../../src/journal/stores/sqlite-journals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';

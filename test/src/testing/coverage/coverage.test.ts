@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
 import { coverageOf } from '../../../../inspector/fold/coverage.ts';
-import { machinesByName } from '../../../../src/diagram/machines.ts';
+import { machinesByName } from '../../../../src/engine/charts/machines.ts';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { coverageText } from '../../../../src/testing/coverage/coverage-text.ts';
 import { inPercent, percentOf } from '../../../../src/testing/coverage/kinds.ts';

@@ -1,0 +1,97 @@
+import type MiniSearch from 'minisearch';
+import type { SearchResult } from 'minisearch';
+import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
+import { type TermWeight, termWeights } from '../../machines/text/term-weights.ts';
+import { requestTerms, stemsOf } from '../../machines/text/terms.ts';
+import { nextTurn } from '../internal/next-turn.ts';
+import { unlessAborted } from '../internal/signals.ts';
+import type { Document } from './document.ts';
+import { passagesOf, type UnrankedPassage } from './passages.ts';
+
+const HEADING_BOOST = 2;
+/** A term met by a like-spelled word only counts this much in the relevance of a wider search. */
+const WIDENED_SHARE = 0.7;
+const CHUNK = 250;
+
+interface Entry {
+  readonly id: number;
+  readonly text: string;
+  readonly heading: string;
+}
+
+interface BuiltIndex {
+  readonly passages: readonly UnrankedPassage[];
+  readonly search: MiniSearch<Entry>;
+  readonly weight: TermWeight;
+}
+
+/**
+ * Documents as a source of passages [C5]: BM25+ (Lv and Zhai 2011, by MiniSearch) over English stems, headings boosted.
+ *
+ * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that the passage or its
+ * headings hold; one word that no document knows keeps it well below 1. The order is by BM25+ times the root of relevance. Nothing
+ * found is searched again with like-spelled words and word beginnings (`widened`). The index is built by the first search,
+ * in slices between which other work gets its turn. An aborted search rejects with the signal's reason.
+ */
+export function createPassageIndex(documents: readonly Document[]): PassageSource {
+  let built: Promise<BuiltIndex> | undefined;
+  return {
+    async search(query: string, options: SearchOptions): Promise<Retrieval> {
+      options.signal.throwIfAborted();
+      built ??= buildIndex(documents);
+      const index = await unlessAborted(built, options.signal);
+      const stems = requestTerms(query).map(({ stem }) => stem);
+      const limit = Math.max(0, Math.floor(options.limit));
+      if (stems.length === 0 || limit === 0) return { query, passages: [], widened: false };
+      const exact = ranked(index, stems, false, options.minRelevance).slice(0, limit);
+      if (exact.length > 0) return { query, passages: exact, widened: false };
+      return { query, passages: ranked(index, stems, true, options.minRelevance).slice(0, limit), widened: true };
+    },
+  };
+}
+
+async function buildIndex(documents: readonly Document[]): Promise<BuiltIndex> {
+  const { default: MiniSearchClass } = await import('minisearch');
+  const search = new MiniSearchClass<Entry>({
+    fields: ['text', 'heading'],
+    tokenize: stemsOf,
+    processTerm: (stem) => stem,
+    searchOptions: { boost: { heading: HEADING_BOOST }, tokenize: (query) => query.split(' ') },
+  });
+  const passages = documents.flatMap(passagesOf);
+  const textsWith = new Map<string, number>();
+  for (let from = 0; from < passages.length; from += CHUNK) {
+    for (const [at, passage] of passages.slice(from, from + CHUNK).entries()) {
+      const heading = passage.heading.join('\n');
+      search.add({ id: from + at, text: passage.text, heading });
+      for (const stem of new Set([...stemsOf(passage.text), ...stemsOf(heading)])) {
+        textsWith.set(stem, (textsWith.get(stem) ?? 0) + 1);
+      }
+    }
+    await nextTurn();
+  }
+  return { passages, search, weight: termWeights(passages.length, (stem) => textsWith.get(stem) ?? 0) };
+}
+
+function ranked(index: BuiltIndex, stems: readonly string[], widened: boolean, minRelevance: number): Passage[] {
+  const total = stems.reduce((sum, stem) => sum + index.weight(stem), 0);
+  const relevanceOf = (result: SearchResult): number => {
+    const known = new Set(result.terms);
+    const covered = result.queryTerms.reduce(
+      (sum, stem) => sum + index.weight(stem) * (known.has(stem) ? 1 : WIDENED_SHARE),
+      0,
+    );
+    return Math.min(1, covered / total);
+  };
+  const wider = widened ? { fuzzy: 0.25, prefix: (term: string) => term.length > 2 } : {};
+  return index.search
+    .search(stems.join(' '), wider)
+    .map((result) => ({ result, relevance: relevanceOf(result) }))
+    .map(({ result, relevance }) => ({ result, relevance, rank: result.score * Math.sqrt(relevance) }))
+    .filter(({ relevance }) => relevance >= minRelevance)
+    .sort((left, right) => right.rank - left.rank || left.result.id - right.result.id)
+    .flatMap(({ result, relevance }) => {
+      const passage = index.passages[result.id];
+      return passage === undefined ? [] : [{ ...passage, relevance }];
+    });
+}

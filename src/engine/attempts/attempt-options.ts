@@ -1,0 +1,129 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { z } from 'zod';
+import { type AttemptPolicy, attemptPolicySchema } from '../../../machines/contracts/attempt-policy.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import { aClock, aFunction, aModel } from '../../internal/option-schemas.ts';
+import { refuse } from '../../internal/refusal.ts';
+import { type JsonSchema, requireStandardSchema } from '../../internal/schemas/standard-schema.ts';
+import type { Clock } from './clock.ts';
+import { policyNumbersSchema, type RetryPolicy } from './retry-policy.ts';
+
+/** What is asked: a text, or the turns of a conversation. */
+export type AttemptPrompt = string | readonly ChatTurn[];
+
+/** What typed values are got with, whatever is asked. */
+export interface AttemptOptions<Schema extends StandardSchemaV1> {
+  readonly model: ChatModel;
+  /** A Standard Schema that can say itself as JSON Schema: zod 4.2, arktype, valibot through `toStandardJsonSchema`. */
+  readonly schema: Schema;
+  /** The system turn above every prompt. */
+  readonly system?: string | undefined;
+  /** What the schema is called, to the model and in errors; default `output`. */
+  readonly name?: string | undefined;
+  /** The schema as JSON Schema (draft 7), for one that cannot say it itself. */
+  readonly jsonSchema?: JsonSchema | undefined;
+  /** `text` (default): JSON in the reply's text. `tool-call`: the arguments of a call of one tool. */
+  readonly replyForm?: ReplyForm | undefined;
+  readonly policy?: RetryPolicy | undefined;
+  readonly limits?: AttemptLimits | undefined;
+  readonly clock?: Clock | undefined;
+  /** Makes the id of each execution; random by default. Jitter is drawn from it. */
+  readonly newId?: (() => string) | undefined;
+}
+
+export interface AttemptLimits {
+  /** From the call to the first part of a reply; default 60,000 ms. */
+  readonly firstChunkMs?: number;
+  /** Between two parts of a reply; noticed at most an eighth later, never early. Default 30,000 ms. */
+  readonly chunkMs?: number;
+  /** All attempts and waits together; default 600,000 ms. */
+  readonly totalMs?: number;
+  /** Characters of one reply, reasoning included; more ends the attempt. Default 2,000,000. */
+  readonly maxReplyChars?: number;
+  /** Model calls, whatever the retry budgets allow. Default 100. */
+  readonly maxCalls?: number;
+}
+
+const limitsSchema = attemptPolicySchema.pick({
+  firstChunkMs: true,
+  chunkMs: true,
+  totalMs: true,
+  maxReplyChars: true,
+  maxCalls: true,
+});
+const text = z.string().refine((given) => given.trim() !== '', 'wanted a text that is not blank');
+const promptSchema = z.union(
+  [
+    text,
+    z
+      .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
+      .min(1, 'wanted one turn at least'),
+  ],
+  'wanted a text that is not blank, or a list of turns, each with a role (system, user, assistant) and a text as content',
+);
+const optionsSchema = z.strictObject({
+  model: aModel,
+  schema: z.unknown().optional(),
+  system: text.optional(),
+  name: text.default('output'),
+  jsonSchema: z.record(z.string(), z.unknown()).optional(),
+  replyForm: z.enum(REPLY_FORMS).default('text'),
+  policy: z
+    .strictObject({
+      ...policyNumbersSchema.partial().shape,
+      fallbackModels: z.array(aModel).default([]),
+      shouldRetry: aFunction.optional(),
+      recordFailure: aFunction.optional(),
+      prepareRetry: aFunction.optional(),
+      finalizeOrThrow: aFunction.optional(),
+    })
+    .prefault({}),
+  limits: limitsSchema.prefault({}),
+  clock: aClock.optional(),
+  newId: aFunction.optional(),
+});
+
+interface AttemptSettings {
+  readonly name: string;
+  readonly replyForm: ReplyForm;
+  readonly policy: AttemptPolicy;
+}
+
+/**
+ * The options, checked and with their defaults. `others` are options that somebody else reads, and that a misspelt one may have meant.
+ *
+ * @throws PostChainError `invalid_option` or `invalid_schema`, before anything starts.
+ */
+export function readAttemptOptions<Schema extends StandardSchemaV1>(
+  options: AttemptOptions<Schema>,
+  others: readonly string[],
+): AttemptSettings {
+  const read = optionsSchema.safeParse(options);
+  if (!read.success) throw refuse('The options', options, read.error, knownWith(others));
+  requireStandardSchema(options.schema);
+  const { name, replyForm, limits, policy } = read.data;
+  const { fallbackModels, shouldRetry, recordFailure, prepareRetry, finalizeOrThrow, ...numbers } = policy;
+  return {
+    name,
+    replyForm,
+    policy: attemptPolicySchema.parse({ ...numbers, ...limits, maxFallbacks: fallbackModels.length }),
+  };
+}
+
+function knownWith(others: readonly string[]): z.ZodType {
+  return optionsSchema.extend(Object.fromEntries(others.map((name) => [name, z.unknown()])));
+}
+
+/** @throws PostChainError `invalid_option` for a prompt that is none, or that has a system turn beside `system`. */
+export function turnsOf(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
+  const read = promptSchema.safeParse(prompt);
+  if (!read.success) throw refuse('prompt', prompt, read.error);
+  const turns: readonly ChatTurn[] = typeof read.data === 'string' ? [{ role: 'user', content: read.data }] : read.data;
+  if (system === undefined) return turns;
+  if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];
+  throw new PostChainError(
+    'invalid_option',
+    'system: got a system turn in the prompt too; wanted one of the two; leave one out.',
+  );
+}

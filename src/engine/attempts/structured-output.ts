@@ -1,0 +1,112 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { createActor } from 'xstate';
+import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
+import { requireSignal } from '../../internal/option-schemas.ts';
+import { nullRemover } from '../../internal/schemas/null-members.ts';
+import { itemSchemaOf } from '../../internal/schemas/standard-schema.ts';
+import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
+import { attemptParts } from './attempt-parts.ts';
+import { createAttemptRun } from './attempt-run.ts';
+import { AttemptsExhausted } from './attempts-exhausted.ts';
+import { calledFrom, callerOf } from './caller.ts';
+import { systemClock } from './clock.ts';
+import { createElementFeed } from './element-feed.ts';
+import { OutputHandle, type StructuredOutput } from './output-handle.ts';
+import type { CallWatcher } from './read-reply.ts';
+import { createValueFeed } from './value-feed.ts';
+
+export interface StructuredOutputOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
+  readonly prompt: AttemptPrompt;
+  /** Cancels the attempts when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * One typed value out of a language model: streamed, validated, and tried again while that can help. It is the machine that runs in
+ * every phase of a chain, by itself.
+ *
+ * @throws PostChainError `invalid_option` or `invalid_schema`, here and nowhere later.
+ * @example
+ * const recipe = createStructuredOutput({ model, schema: z.object({ title: z.string() }), prompt: 'A recipe for pancakes' });
+ * for await (const update of recipe) if (update.type === 'partial') show(update.value.title);
+ * const { title } = await recipe.value;
+ */
+export function createStructuredOutput<Schema extends StandardSchemaV1>(
+  given: StructuredOutputOptions<Schema>,
+): StructuredOutput<StandardSchemaV1.InferInput<Schema>, StandardSchemaV1.InferOutput<Schema>> {
+  type Output = StandardSchemaV1.InferOutput<Schema>;
+  const { prompt, signal, ...options } = given ?? ({} as typeof given);
+  const caller = callerOf(createStructuredOutput);
+  requireSignal(signal);
+  const updates = createValueFeed();
+  const watcher: CallWatcher = {
+    onText: () => {},
+    onPartial({ attempt }, value) {
+      items?.see(value);
+      updates.push({ type: 'partial', attempt, value: value as never, execution: executionNow() });
+    },
+    get items() {
+      return items ?? undefined;
+    },
+  };
+  const parts = attemptParts(options, watcher, ['prompt', 'signal']);
+  const input = parts.input(prompt);
+  const itemIn = nullRemover(parts.jsonSchema['items']) ?? ((given) => given);
+  const itemSchema = itemSchemaOf(options.schema, parts.jsonSchema);
+  const items =
+    itemSchema === null
+      ? null
+      : createElementFeed(itemSchema, input.task, { itemIn, executionNow: () => executionNow() });
+  const actor = createActor(parts.machine, { input, clock: options.clock ?? systemClock });
+  const executionNow = (): AttemptExecution => actor.getSnapshot().context.execution;
+  const promised = withResolvers<Output>();
+
+  const run = createAttemptRun(
+    actor,
+    {
+      onReset(update) {
+        updates.push(update);
+        items?.reset(update);
+      },
+      onValue(value, execution) {
+        const attempt = execution.attempts.length;
+        updates.push({ type: 'value', attempt, value, execution });
+        updates.end();
+        items?.finish(attempt, value);
+        promised.resolve(value as Output);
+      },
+      onError(met) {
+        const error = lastWord(options, calledFrom(caller, met));
+        updates.end(error);
+        items?.fail(error);
+        promised.reject(error);
+      },
+    },
+    { signal, thrown: parts.thrown },
+  );
+
+  return new OutputHandle({ actor, run, updates, items, value: promised.promise });
+}
+
+/** The error to end with: that of the policy's last rule, if it throws one of its own. */
+function lastWord({ policy }: Pick<AttemptOptions<StandardSchemaV1>, 'policy'>, error: Error): Error {
+  if (!(error instanceof AttemptsExhausted)) return error;
+  try {
+    policy?.finalizeOrThrow?.(error);
+    return error;
+  } catch (own) {
+    return own instanceof Error ? own : error;
+  }
+}
+
+/** Whoever awaits the promise hears that it was rejected; that nobody does is no crash. */
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,82 @@
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { guardLabel } from '../recording/guard-verdicts.ts';
+
+/** A state of a chart; `parent` is null for the root. `invokes` names the actors that run in it. */
+export interface ChartState {
+  readonly id: string;
+  readonly name: string;
+  readonly parent: string | null;
+  readonly type: AnyStateNode['type'];
+  readonly description: string;
+  readonly initial: string | null;
+  readonly invokes: readonly string[];
+}
+
+/** A transition as it stands in the chart; `event` is empty for one that is taken at once. */
+interface ChartTransition {
+  readonly source: string;
+  readonly target: readonly string[];
+  readonly event: string;
+  readonly guard: string | null;
+  /** It has no guard of its own, and is taken when those before it said no. */
+  readonly otherwise: boolean;
+  readonly actions: readonly string[];
+}
+
+export interface Chart {
+  readonly id: string;
+  readonly states: readonly ChartState[];
+  readonly transitions: readonly ChartTransition[];
+}
+
+/** A machine as data: what it is drawn from, and what `postchain diagram --format json` prints. */
+export function chartOf(machine: AnyStateMachine): Chart {
+  const states: ChartState[] = [];
+  const transitions: ChartTransition[] = [];
+  visit(machine.root, null, states, transitions);
+  return { id: machine.id, states, transitions };
+}
+
+function visit(node: AnyStateNode, parent: string | null, states: ChartState[], transitions: ChartTransition[]): void {
+  states.push({
+    id: node.id,
+    name: node.key,
+    parent,
+    type: node.type,
+    description: node.description ?? '',
+    initial: node.initial.target[0]?.id ?? null,
+    invokes: node.invoke.map(({ src }) => (typeof src === 'string' ? src : 'inline')),
+  });
+  const delays = new Map(node.after.map(({ eventType, delay }) => [eventType, String(delay)]));
+  for (const group of [...node.transitions.values(), node.always ?? []])
+    for (const [index, transition] of group.entries()) transitions.push(transitionOf(transition, index, delays));
+  for (const child of Object.values(node.states)) visit(child, node.id, states, transitions);
+}
+
+function transitionOf(
+  { source, target, eventType, guard, actions }: AnyTransitionDefinition,
+  index: number,
+  delays: ReadonlyMap<string, string>,
+): ChartTransition {
+  return {
+    source: source.id,
+    target: (target ?? []).map(({ id }) => id),
+    event: eventName(eventType, delays),
+    guard: guard === undefined ? null : guardLabel(guard),
+    otherwise: guard === undefined && index > 0,
+    actions: actions.map(nameOf),
+  };
+}
+
+function eventName(eventType: string, delays: ReadonlyMap<string, string>): string {
+  const delay = delays.get(eventType);
+  if (delay !== undefined) return `after ${delay}`;
+  if (eventType.startsWith('xstate.done.')) return 'done';
+  if (eventType.startsWith('xstate.error.')) return 'error';
+  return eventType;
+}
+
+function nameOf(action: unknown): string {
+  if (typeof action === 'string') return action;
+  return (action as { type?: string }).type ?? 'inline';
+}

@@ -1,0 +1,82 @@
+import type { Message } from '../../../machines/contracts/message.ts';
+import { PHASES, type Task } from '../../../machines/contracts/phase.ts';
+import { REQUEST } from '../../../machines/policies/relevance/protection.ts';
+
+const request = 'When was the harbour bridge opened?';
+const quote = 'The harbour bridge was opened on 19 March 1932.';
+const source = { path: 'docs/bridges.md', startLine: 3, endLine: 5 };
+
+const message = { createdAtMs: 0, cycle: 1, tags: [], importance: 0.5, links: [], references: [], source: null };
+const messages: readonly Message[] = [
+  { ...message, id: 'request', role: 'user', phase: null, content: request, tags: [REQUEST] },
+  { ...message, id: 's1.m1', role: 'assistant', phase: 'action', content: 'In the early thirties, I think.' },
+  { ...message, id: 'bridges-1', role: 'search', phase: 'experience', content: quote, source },
+];
+
+const input = {
+  runId: 'sample',
+  request,
+  prompt: `${request}\nFind what is still missing.`,
+  cycle: 2,
+  step: 8,
+  content: 'The year is known, the day is not.',
+  messages,
+};
+
+const capability = {
+  name: 'calculate',
+  description: 'Works out an arithmetic expression.',
+  arguments: { type: 'object', properties: { expression: { type: 'string' } }, required: ['expression'] },
+  timeoutMs: null,
+};
+
+const decision = {
+  cycle: 1,
+  rule: 'confidenceReached',
+  complete: true,
+  nextPhase: null,
+  rationale: 'the answer is confident enough (confidence 0.95, above 0.9)',
+  inputs: { confidence: 0.95, above: 0.9 },
+};
+
+/** One input for each prompt, with something in every part of it: to show prompts by, and to tell whether their words changed. */
+export const sampleInputs: Readonly<Record<Task, object>> = {
+  action: { phase: 'action', ...input, capabilities: [capability] },
+  experience: {
+    phase: 'experience',
+    ...input,
+    passages: [{ id: 'bridges-1', text: quote, heading: ['Bridges', 'Sydney'], source, relevance: 0.9 }],
+  },
+  intention: { phase: 'intention', ...input },
+  observation: { phase: 'observation', ...input },
+  understanding: { phase: 'understanding', ...input },
+  yield: { phase: 'yield', ...input, previousAnswer: 'In 1932.', flags: [], phases: PHASES },
+  continuation: {
+    request,
+    response: 'In the early thirties, I think.',
+    steps: [{ capability: 'calculate', arguments: '{"expression":"1932 - 1923"}', success: true, output: '9' }],
+    earlier: [{ capability: 'search', runs: 12, failed: 1 }],
+    runsLeft: 3,
+    capabilities: [capability],
+  },
+  summary: { request, texts: [{ messageId: 'bridges-1', content: `${quote} ${quote}`, maxChars: 60 }] },
+  synthesis: {
+    request,
+    executionResults: [{ stepId: 's2', phase: 'experience', content: 'The papers say 1932.' }],
+    planState: { goal: 'the day of opening', alternatives: ['the year of design'] },
+    convergenceAssessment: { change: null, confidence: 0.95, rationale: decision.rationale },
+    executionPasses: [decision],
+    semanticValidation: { failures: [] },
+    taskProfile: { prompt: request },
+    correlationId: 'sample',
+    executionStartTimestamp: '2025-01-27T10:00:00Z',
+    convergenceStatus: true,
+    totalPasses: 1,
+    totalRefinements: 0,
+    ttlRemaining: 4,
+    run: {
+      draft: { text: 'On 19 March 1932.', confidence: 0.9, usedMessageIds: ['bridges-1'] },
+      messages,
+    },
+  },
+};

@@ -1,0 +1,64 @@
+import type { StateChange } from '../../../machines/contracts/state-change.ts';
+
+type Path = StateChange['path'];
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * How one state became the next. States share what did not change, so that only what did is looked into: it costs as much as changed, and
+ * as many comparisons as the changed lists and objects have members.
+ */
+export function changesBetween(before: unknown, after: unknown, path: Path = []): StateChange[] {
+  if (before === after) return [];
+  if (Array.isArray(before) && Array.isArray(after)) return listChanges(before, after, path);
+  if (isObject(before) && isObject(after)) return memberChanges(before, after, path);
+  return [{ path, value: after }];
+}
+
+/** The next state; what did not change is shared. */
+export function withChanges(state: unknown, changes: readonly StateChange[]): unknown {
+  return changes.reduce((whole, change) => changed(whole, change.path, change), state);
+}
+
+function memberChanges(before: Members, after: Members, path: Path): StateChange[] {
+  const changes: StateChange[] = [];
+  for (const name of Object.keys(before))
+    if (!Object.hasOwn(after, name)) changes.push({ path: [...path, name], gone: true });
+  for (const [name, value] of Object.entries(after)) {
+    if (value === undefined) continue;
+    if (Object.hasOwn(before, name)) changes.push(...changesBetween(before[name], value, [...path, name]));
+    else changes.push({ path: [...path, name], value });
+  }
+  return changes;
+}
+
+/** What both begin and end with is left alone; between, items change places one by one where they are as many. */
+function listChanges(before: readonly unknown[], after: readonly unknown[], path: Path): StateChange[] {
+  const least = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < least && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < least - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const removed = before.length - start - end;
+  const added = after.slice(start, after.length - end);
+  if (removed !== added.length) return [{ path, at: start, removed, added }];
+  return added.flatMap((item, at) => changesBetween(before[start + at], item, [...path, start + at]));
+}
+
+function changed(whole: unknown, [name, ...below]: Path, change: StateChange): unknown {
+  if (name === undefined) return changedHere(whole, change);
+  if (below.length === 0 && 'gone' in change) {
+    const { [name]: _, ...others } = whole as Members;
+    return others;
+  }
+  const inside = changed((whole as Members)[name as string], below, change);
+  if (Array.isArray(whole)) return whole.with(name as number, inside);
+  return { ...(whole as Members), [name]: inside };
+}
+
+function changedHere(whole: unknown, change: StateChange): unknown {
+  if ('added' in change) return (whole as unknown[]).toSpliced(change.at, change.removed, ...change.added);
+  return 'value' in change ? change.value : undefined;
+}
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

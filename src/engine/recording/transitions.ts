@@ -1,0 +1,81 @@
+import type { AnyTransitionDefinition, InspectedMicrostepEvent } from 'xstate';
+import type { RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
+import { guardLabel, type VerdictLog, type VerdictLogs } from './guard-verdicts.ts';
+
+type TransitionFact = Extract<RuntimeFact, { type: 'transition' }>;
+type Candidate = TransitionFact['candidates'][number];
+
+/**
+ * What a microstep did, one fact a transition: the candidates in their order, what each guard said, and what it saw. There are none
+ * where there was nothing to choose: one candidate without a guard.
+ */
+export function transitionFacts(step: InspectedMicrostepEvent, logs: VerdictLogs): readonly TransitionFact[] {
+  const facts: TransitionFact[] = [];
+  for (const taken of step._transitions) {
+    if (!moves(taken)) continue;
+    const { machine, source, target, candidates } = outlineOf(taken);
+    const log = logs.of(machine);
+    facts.push({
+      type: 'transition',
+      machine,
+      event: step.event.type,
+      source,
+      target,
+      candidates: withInputs(candidates, log),
+    });
+  }
+  for (const { source } of step._transitions) logs.of(source.machine.id).clear();
+  return facts;
+}
+
+/** A transition without a target and without a guard only takes something in: no state was left or entered. */
+function moves({ target, guard }: AnyTransitionDefinition): boolean {
+  return target !== undefined || guard !== undefined;
+}
+
+type Outline = Pick<TransitionFact, 'machine' | 'source' | 'target' | 'candidates'>;
+
+/** Everything about taking a transition but the numbers: the same each time, so made once and shared by its facts. */
+const outlines = new WeakMap<AnyTransitionDefinition, Outline>();
+
+function outlineOf(taken: AnyTransitionDefinition): Outline {
+  const known = outlines.get(taken);
+  if (known !== undefined) return known;
+  const { source } = taken;
+  const outline = {
+    machine: source.machine.id,
+    source: source.id,
+    target: targetIds(taken),
+    candidates: candidatesOf(taken),
+  };
+  outlines.set(taken, outline);
+  return outline;
+}
+
+function candidatesOf(taken: AnyTransitionDefinition): Candidate[] {
+  const { source, eventType } = taken;
+  const all: readonly AnyTransitionDefinition[] =
+    eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
+  if (all.length === 1 && taken.guard === undefined) return [];
+  const position = all.indexOf(taken);
+  return all.map((candidate, index) => ({
+    guard: nameOf(candidate),
+    target: targetIds(candidate),
+    verdict: index < position ? 'false' : index === position ? 'taken' : 'not-evaluated',
+    inputs: null,
+  }));
+}
+
+/** The candidates with what their guards saw; the shared ones where no guard saw anything. */
+function withInputs(candidates: Candidate[], log: VerdictLog): Candidate[] {
+  if (log.isEmpty) return candidates;
+  return candidates.map((candidate) => {
+    if (candidate.guard === null || candidate.verdict === 'not-evaluated') return candidate;
+    const seen = log.take(candidate.guard);
+    return seen === null ? candidate : { ...candidate, inputs: seen.inputs };
+  });
+}
+
+const targetIds = ({ target }: AnyTransitionDefinition): string[] => (target ?? []).map(({ id }) => id);
+
+const nameOf = ({ guard }: AnyTransitionDefinition): string | null => (guard === undefined ? null : guardLabel(guard));

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
+import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
+import { isPhase } from '../../../machines/policies/phase-selection.ts';
+import { requireSignal } from '../../internal/option-schemas.ts';
+import { refuse, spell } from '../../internal/refusal.ts';
+
+/** An earlier turn that a request builds on. */
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface RunOptions {
+  readonly request: string;
+  /** Earlier turns, the oldest first. A user's turn is never shortened or dropped without consent. */
+  readonly history?: readonly Turn[];
+  /** Messages to begin with in place of `history`: the context of an earlier run, say, with something undone. */
+  readonly messages?: readonly Message[];
+  /** Automatic: the chart decides where to go on. Manual: where no rule ends the run, it asks, and waits for the user's word. */
+  readonly mode?: 'automatic' | 'manual';
+  /** The phase to begin with; Action by default. */
+  readonly startAt?: Phase;
+  /**
+   * The session that the request belongs to: it is given the session's newest turns, and becomes one itself. At most 200 characters,
+   * none of them a control character. A request without one is by itself.
+   */
+  readonly sessionId?: string;
+  /** What the program that starts the run wants to know of it later: JSON, which the journal keeps. */
+  readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
+  /** Aborting interrupts the run: it still answers, degraded. */
+  readonly signal?: AbortSignal;
+}
+
+const KNOWN: ReadonlySet<string> = new Set<keyof RunOptions>([
+  'request',
+  'history',
+  'messages',
+  'mode',
+  'startAt',
+  'sessionId',
+  'host',
+  'signal',
+]);
+
+const MAX_REQUEST_CHARS = 1_000_000;
+const MAX_SESSION_ID_CHARS = 200;
+
+type CheckedRun = Required<Omit<RunOptions, 'signal' | 'messages' | 'sessionId' | 'host'>> & {
+  readonly messages: readonly Message[] | undefined;
+  readonly sessionId: string | null;
+};
+
+/** The request, checked before anything starts. Throws `invalid_request` or `invalid_option`. */
+export function readRun(options: RunOptions): CheckedRun {
+  const { request, history = [], messages, mode = 'automatic', startAt = 'action' } = options ?? {};
+  if (typeof request !== 'string' || request.trim() === '')
+    throw new PostChainError(
+      'invalid_request',
+      `The request is ${typeof request === 'string' ? 'empty' : `no text (${typeof request})`}: wanted a question or a task in words.`,
+    );
+  if (request.length > MAX_REQUEST_CHARS)
+    throw new PostChainError(
+      'invalid_request',
+      `The request has ${request.length} characters: wanted at most ${MAX_REQUEST_CHARS}; give long material as documents.`,
+    );
+  requireKnown(options, KNOWN, 'a run');
+  if (!Array.isArray(history))
+    throw new PostChainError('invalid_option', `history: got ${spell(history)}; wanted a list of turns.`);
+  if (mode !== 'automatic' && mode !== 'manual')
+    throw new PostChainError('invalid_option', `mode: got ${spell(mode)}; wanted "automatic" or "manual".`);
+  requireSignal(options.signal);
+  if (options.host !== undefined) checkHost(options.host);
+  for (const [index, turn] of history.entries())
+    if (!(turn?.role === 'user' || turn?.role === 'assistant') || typeof turn.content !== 'string')
+      throw new PostChainError(
+        'invalid_option',
+        `history.${index}: got ${spell(turn)}; wanted a role (user or assistant) and a content in words.`,
+      );
+  if (messages !== undefined) checkMessages(messages);
+  if (messages !== undefined && history.length > 0)
+    throw new PostChainError('invalid_option', 'history and messages: got both; wanted one of them.');
+  return { request, history, messages, mode, startAt: readPhase(startAt), sessionId: readSessionId(options.sessionId) };
+}
+
+const hostSchema = z.object({ host: z.record(z.string(), z.json()) });
+
+function checkHost(host: unknown): void {
+  const read = hostSchema.safeParse({ host });
+  if (!read.success) throw refuse('host', { host }, read.error, hostSchema);
+}
+
+/** Unknown names are refused: a misspelt option would silently do nothing. Throws `invalid_option`. */
+export function requireKnown(options: object, known: ReadonlySet<string>, what: string): void {
+  const unknown = Object.keys(options).find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `${unknown}: there is no such option of ${what}; wanted one of ${[...known].join(', ')}.`,
+    );
+}
+
+const messagesSchema = z.object({ messages: z.array(messageSchema) });
+
+function checkMessages(messages: readonly Message[]): void {
+  const read = messagesSchema.safeParse({ messages });
+  if (!read.success) throw refuse('messages', { messages }, read.error, messagesSchema);
+  const seen = new Set<string>();
+  for (const { id } of messages) {
+    if (seen.has(id))
+      throw new PostChainError('invalid_option', `messages: got the id ${spell(id)} twice; wanted ids that differ.`);
+    seen.add(id);
+  }
+}
+
+/** Null for a request by itself. Throws `invalid_option` for what is no id of a session. */
+export function readSessionId(id: unknown): string | null {
+  if (id === undefined) return null;
+  const fits = typeof id === 'string' && id.trim() !== '' && id.length <= MAX_SESSION_ID_CHARS;
+  // Half of a surrogate pair is no character: it could not be told from another one in a file.
+  if (fits && !/[\p{Cc}\p{Cs}]/u.test(id)) return id;
+  throw new PostChainError(
+    'invalid_option',
+    `sessionId: got ${spell(id)}; wanted 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, none a control character.`,
+  );
+}
+
+/** A phase by its name. Throws `invalid_option`, which lists them. */
+export function readPhase(name: string): Phase {
+  if (isPhase(name)) return name;
+  throw new PostChainError('invalid_option', `There is no phase ${spell(name)}: choose one of ${PHASES.join(', ')}.`);
+}
+
+/** Earlier turns as the messages that a run begins with. */
+export function messagesOf(history: readonly Turn[], createdAtMs: number): readonly Message[] {
+  return history.map(({ role, content }, index) => ({
+    id: `h${index + 1}`,
+    role,
+    phase: null,
+    content,
+    createdAtMs,
+    cycle: 1,
+    tags: [],
+    importance: role === 'user' ? 1 : 0.5,
+    links: [],
+    references: [],
+    source: null,
+  }));
+}

@@ -1,0 +1,137 @@
+import { stemsOf } from '../../../machines/text/terms.ts';
+import { LIST_ITEM } from '../../documents/logical-line.ts';
+import { clipped } from './clipped.ts';
+import type { Evidence } from './evidence.ts';
+import { type UnitGroup, unitGroups } from './passage-units.ts';
+import type { Question, TermSet } from './question.ts';
+
+/** A stretch of evidence that could be an answer. */
+export interface CandidateSpan {
+  readonly evidence: number;
+  readonly text: string;
+  /** The question's terms in the span itself, and in what stands around it. */
+  readonly inSpan: TermSet;
+  readonly inHeading: TermSet;
+  readonly inPassage: TermSet;
+  /** Those of the span's terms that only come together over several items or rows of a list. */
+  readonly scattered: TermSet;
+  /** Whether the nearest heading is made of the question's terms only. */
+  readonly underTopic: boolean;
+  readonly kind: UnitGroup['kind'];
+  /** The sentences, items and rows that it takes of its evidence, counted from 0; `to` is not included. */
+  readonly from: number;
+  readonly to: number;
+  /** How many sentences, items or rows it has. */
+  readonly units: number;
+}
+
+/** An answer of sentences is no longer than this, nor one of a list or table than the next: half a list misleads. */
+export const MAX_ANSWER_CHARS = 900;
+export const MAX_LIST_CHARS = 1_500;
+const MAX_SENTENCES = 3;
+const MAX_PROSE_CHARS = 650;
+
+/**
+ * The spans of one piece of evidence: up to three sentences of a paragraph, a list with its lead-in or one of its items, a
+ * table's row under its header, code with its lead-in. Linear in the text.
+ */
+export function candidateSpans(evidence: Evidence, place: number, question: Question): CandidateSpan[] {
+  const inHeading = question.termsIn(evidence.heading);
+  const inPassage = question.inEvidence[place] ?? 0;
+  if (inPassage === 0) return [];
+  const underTopic = isTopic(evidence.heading, question);
+  const around = { evidence: place, inHeading, inPassage, underTopic };
+  let before = 0;
+  return unitGroups(evidence.body).flatMap((group) => {
+    const offset = before;
+    before += group.units.length;
+    const sets = group.units.map((unit) => question.termsIn(unit));
+    const spans = group.kind === 'prose' ? proseSpans(group, sets) : groupSpans(group, sets, question);
+    return spans.map((span) => ({
+      ...around,
+      ...span,
+      from: offset + span.from,
+      to: offset + span.to,
+      kind: group.kind,
+    }));
+  });
+}
+
+function isTopic(heading: string, question: Question): boolean {
+  const stems = stemsOf(heading.split(' > ').at(-1) ?? '');
+  return stems.length > 0 && stems.every((stem) => question.terms.some((term) => term.stem === stem));
+}
+
+type Span = Pick<CandidateSpan, 'text' | 'inSpan' | 'scattered' | 'units' | 'from' | 'to'>;
+
+function proseSpans(group: UnitGroup, sets: readonly TermSet[]): Span[] {
+  const spans: Span[] = [];
+  for (const first of group.units.keys()) {
+    let [text, inSpan] = ['', 0];
+    for (let units = 1; units <= MAX_SENTENCES && first + units <= group.units.length; units += 1) {
+      const sentence = group.units[first + units - 1] ?? '';
+      if (units > 1 && text.length + sentence.length > MAX_PROSE_CHARS) break;
+      text = units === 1 ? clipped(sentence, MAX_ANSWER_CHARS) : `${text} ${sentence}`;
+      inSpan |= sets[first + units - 1] ?? 0;
+      spans.push({ text, inSpan, scattered: 0, units, from: first, to: first + units });
+    }
+  }
+  return spans;
+}
+
+/** The whole with what leads into it, and each item or row by itself (a row under its header). */
+function groupSpans(group: UnitGroup, sets: readonly TermSet[], question: Question): Span[] {
+  const inLeadIn = question.termsIn(group.leadIn);
+  const spans: Span[] = [];
+  const lead = group.leadIn === '' ? '' : `${group.leadIn}\n`;
+  const whole = `${lead}${group.units.join('\n')}`;
+  const inWhole = sets.reduce((all, set) => all | set, inLeadIn);
+  if (inWhole !== 0) {
+    const text = whole.length <= MAX_LIST_CHARS ? whole : shortened(lead, group, sets);
+    const together =
+      inLeadIn | sets.reduce((most, set) => (question.share(set) > question.share(most) ? set : most), 0);
+    spans.push({
+      text,
+      inSpan: inWhole,
+      scattered: inWhole & ~together,
+      units: group.units.length,
+      from: 0,
+      to: group.units.length,
+    });
+  }
+  if (group.kind === 'code') return spans;
+  for (const [at, unit] of group.units.entries()) {
+    if (sets[at] === 0 || group.units.length === 1) continue;
+    const text = group.kind === 'table' ? `${lead}${unit}` : unit.replace(LIST_ITEM, '').trim();
+    spans.push({
+      text: clipped(text, MAX_ANSWER_CHARS),
+      inSpan: (sets[at] ?? 0) | (group.kind === 'table' ? inLeadIn : 0),
+      scattered: 0,
+      units: 1,
+      from: at,
+      to: at + 1,
+    });
+  }
+  return spans;
+}
+
+/**
+ * A list or table that is too long: the items that have the question's words, as many as fit, in their order, with an ellipsis
+ * wherever some are left out.
+ */
+function shortened(lead: string, group: UnitGroup, sets: readonly TermSet[]): string {
+  const byFit = [...group.units.keys()].sort(
+    (left, right) => Number(sets[right] !== 0) - Number(sets[left] !== 0) || left - right,
+  );
+  const kept = new Set<number>();
+  let room = MAX_LIST_CHARS - lead.length - 2;
+  for (const at of byFit) {
+    const chars = (group.units[at]?.length ?? 0) + 1;
+    if (chars > room) continue;
+    kept.add(at);
+    room -= chars;
+  }
+  if (kept.size === 0) return clipped(`${lead}${group.units.join('\n')}`, MAX_ANSWER_CHARS);
+  const lines = group.units.map((unit, at) => (kept.has(at) ? unit : '…'));
+  return `${lead}${lines.filter((line, at) => line !== '…' || lines[at - 1] !== '…').join('\n')}`;
+}

@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Decider, DecidingFunction } from '../../src/engine/runtime/decider.ts';
+import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
+import { createPostChain } from '../../src/index.ts';
+import { scriptedModel } from '../../src/models/scripted.ts';
+import { replies } from '../../src/testing/replies.ts';
+import { entriesOf } from '../support/run-chain.ts';
+
+const DRAFT = 'Of bees: they dance to say where the flowers are.';
+const REMARKS = 'Say that the dance goes by the sun.';
+const SUMMARY = `Of bees, in short (heeding "${REMARKS}"): a dance by the sun.`;
+
+let example: typeof import('../../examples/draft-review-summarize.ts');
+let printed: unknown[][];
+
+beforeAll(async () => {
+  const print = vi.spyOn(console, 'log').mockImplementation(() => {});
+  example = await import('../../examples/draft-review-summarize.ts');
+  printed = print.mock.calls.map((call) => [...call]);
+  print.mockRestore();
+});
+
+/** The capabilities of the example with this decider: what ran, why it stopped, and what Action came to. */
+async function runWith(decider: Decider, limits: PostChainOptions['limits'] = {}, topic: unknown = 'bees') {
+  const call = { capability: 'draft', arguments: JSON.stringify({ topic }) };
+  const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
+  const run = createPostChain({ model, capabilities: example.capabilities, decider, limits }).run({
+    request: 'Write on bees.',
+  });
+  const { status } = await run.answer;
+  const results = run.actor.getSnapshot().context.results.action?.results ?? [];
+  const [stop] = entriesOf(run, 'capability-stop');
+  return {
+    status,
+    ran: entriesOf(run, 'capability-start').map(({ capability }) => capability),
+    outputs: results.map(({ output }) => output),
+    synthesized: results.map(({ synthesized }) => synthesized),
+    stop,
+    results,
+  };
+}
+
+/** The example's decider, but for what it says the given time. */
+const but = (time: number, instead: () => unknown): DecidingFunction => {
+  const editor = example.editor('Bees dance by the sun.');
+  return ((input, options) => (input.results.length === time ? instead() : editor(input, options))) as DecidingFunction;
+};
+const next = (capability: string, args: string) => () => ({ done: false, next: { capability, arguments: args } });
+
+describe('draft, review, summarise', () => {
+  it('[R9] as the example prints it, without a final output and with one', () => {
+    const steps = [`draft: ${DRAFT}`, `review: ${REMARKS}`, `summarise: ${SUMMARY}`, 'stopped after 3 runs: done'];
+    expect(printed.map(([line]) => line)).toEqual([
+      ...steps,
+      `Action came to: ${SUMMARY}`,
+      ...steps,
+      'Action came to: Bees dance by the sun.',
+    ]);
+  });
+
+  it('[R9] each step is given what those before it came to, and the last result stands as it is', async () => {
+    const { results, ...rest } = await runWith(example.editor(null));
+    expect(results.map((result) => result.arguments)).toEqual([
+      { topic: 'bees' },
+      { text: DRAFT },
+      { text: DRAFT, remarks: REMARKS },
+    ]);
+    expect(rest).toMatchObject({
+      status: 'completed',
+      ran: ['draft', 'review', 'summarise'],
+      outputs: [DRAFT, REMARKS, SUMMARY],
+      synthesized: [false, false, false],
+      stop: { reason: 'done', runs: 3, problem: null },
+    });
+  });
+
+  it('[R9] a final output takes the place of the last result only, and is marked', async () => {
+    expect(await runWith(example.editor('Bees dance by the sun.'))).toMatchObject({
+      outputs: [DRAFT, REMARKS, 'Bees dance by the sun.'],
+      synthesized: [false, false, true],
+      stop: { reason: 'done' },
+    });
+  });
+
+  it('[R9] a blank final output takes nobody’s place', async () => {
+    expect(await runWith(example.editor(' \n'))).toMatchObject({ outputs: [DRAFT, REMARKS, SUMMARY] });
+  });
+});
+
+describe('its guardrails', () => {
+  it('[R9] the limit: the review is the last, and nothing more runs', async () => {
+    expect(await runWith(example.editor('Never said.'), { maxContinuations: 2 })).toMatchObject({
+      status: 'completed',
+      ran: ['draft', 'review'],
+      outputs: [DRAFT, REMARKS],
+      synthesized: [false, false],
+      stop: { reason: 'limit_reached', runs: 2 },
+    });
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['an unknown capability', next('publish', '{}'), /publish/],
+    ['no capability at all', next('', '{}'), /./],
+    ['arguments that do not fit', next('summarise', '{"text":5}'), /text/],
+    ['arguments that are no object', next('summarise', '["text"]'), /object/],
+    ['arguments that are no JSON', next('summarise', 'text, remarks'), /object|JSON/],
+    ['a step without a name', () => ({ done: false, next: { arguments: '{}' } }), /name/],
+  ])('[R9] %s as the next step: the review is the last result', async (_, says, problem) => {
+    const { stop, ...rest } = await runWith(but(2, says));
+    expect(rest).toMatchObject({ status: 'completed', ran: ['draft', 'review'], outputs: [DRAFT, REMARKS] });
+    expect(stop).toMatchObject({ reason: 'invalid_next_step', problem: expect.stringMatching(problem) });
+  });
+
+  it('[R9] a decider that throws: every result so far, and the reason', async () => {
+    const broken = but(2, () => {
+      throw new Error('no opinion');
+    });
+    const { stop, ...rest } = await runWith(broken);
+    expect(rest).toMatchObject({ status: 'completed', ran: ['draft', 'review'], outputs: [DRAFT, REMARKS] });
+    expect(stop).toMatchObject({ reason: 'decider_failed', problem: 'no opinion' });
+  });
+
+  it('[R9] a first step whose arguments do not fit: nothing runs, and there is an answer all the same', async () => {
+    expect(await runWith(example.editor(null), {}, 5)).toMatchObject({
+      status: 'completed',
+      ran: [],
+      stop: { reason: 'invalid_next_step', runs: 0 },
+    });
+  });
+});

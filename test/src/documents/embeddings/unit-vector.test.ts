@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { similarityOf, unitVector } from '../../../../src/documents/embeddings/unit-vector.ts';
+
+const component = fc.double({ noNaN: true, noDefaultInfinity: true });
+const pair = fc
+  .integer({ min: 1, max: 12 })
+  .chain((length) =>
+    fc.tuple(
+      fc.array(fc.integer({ min: -9, max: 9 }), { minLength: length, maxLength: length }),
+      fc.array(fc.integer({ min: -9, max: 9 }), { minLength: length, maxLength: length }),
+    ),
+  );
+
+/** The textbook's formula. */
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const dot = a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+  const norms = Math.hypot(...a) * Math.hypot(...b);
+  return norms === 0 ? 0 : dot / norms;
+}
+
+describe('the similarity of two vectors', () => {
+  it('is the cosine of their angle, and none below nought [U1]', () => {
+    fc.assert(
+      fc.property(pair, ([a, b]) => {
+        const similarity = similarityOf(unitVector(a), unitVector(b));
+        expect(similarity).toBeCloseTo(Math.max(0, cosine(a, b)), 5);
+        expect(similarity).toBeLessThanOrEqual(1);
+        expect(similarity).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  it('is a number for any finite numbers, however large or small [U1]', () => {
+    fc.assert(
+      fc.property(
+        fc.array(component, { minLength: 2, maxLength: 2 }),
+        fc.array(component, { minLength: 2, maxLength: 2 }),
+        (a, b) => {
+          const similarity = similarityOf(unitVector(a), unitVector(b));
+          expect(similarity).toBeGreaterThanOrEqual(0);
+          expect(similarity).toBeLessThanOrEqual(1);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    [[1e300, 1e300], [1e300, 1e300], 1],
+    [[5e-324, 0], [3, 0], 1],
+    [[1, 0], [-1, 0], 0],
+    [[0, 0], [1, 0], 0],
+    [[], [1, 0], 0],
+    [[], [], 0],
+  ])('of %j and %j is %d [U1]', (a, b, wanted) => {
+    expect(similarityOf(unitVector(a), unitVector(b))).toBeCloseTo(wanted, 6);
+  });
+
+  it('is refused for vectors of different lengths [U1]', () => {
+    expect(() => similarityOf(unitVector([1, 0]), unitVector([1, 0, 0]))).toThrow(/2 and of 3 numbers/);
+  });
+});

@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { loadDocuments } from '../../../src/documents/load-documents.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'postchain-load-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function put(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('loading documents', () => {
+  it('reads a folder in sorted order, without dotfiles, node_modules and other kinds', async () => {
+    for (const name of [
+      'b.txt',
+      'a/z.md',
+      'a/B.MD',
+      'c.html',
+      'd.json',
+      '.hidden.md',
+      '.git/x.md',
+      'node_modules/p/README.md',
+      'x.ts',
+    ]) {
+      put(name, name.endsWith('json') ? '{"a": 1}' : 'Some text');
+    }
+    const { documents, skipped } = await loadDocuments([folder]);
+    expect(documents.map(({ path }) => path.slice(folder.length + 1))).toEqual([
+      'a/B.MD',
+      'a/z.md',
+      'b.txt',
+      'c.html',
+      'd.json',
+    ]);
+    expect(skipped).toEqual([]);
+  });
+
+  it('reads a file given by name as text whatever its ending, and each file once', async () => {
+    const path = put('notes.log', 'Line one');
+    const { documents } = await loadDocuments([path, path, folder]);
+    expect(documents).toMatchObject([{ path, blocks: [{ text: 'Line one' }] }]);
+  });
+
+  it('skips binary, badly encoded, over-large and empty files with a reason', async () => {
+    put('a.txt', new Uint8Array([65, 0, 66]));
+    put('b.txt', new Uint8Array([0xc3, 0x28]));
+    put('c.txt', 'x'.repeat(101));
+    put('d.txt', ' \n');
+    const { documents, skipped } = await loadDocuments([folder], { maxFileBytes: 100 });
+    expect(documents).toEqual([]);
+    expect(skipped.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('NUL'),
+      expect.stringContaining('UTF-8'),
+      'too large: 101 bytes, at most 100 are read',
+      'it holds no text',
+    ]);
+  });
+
+  it('drops a byte order mark and counts CRLF lines right', async () => {
+    const path = put('a.md', '\ufeff# Title\r\n\r\nFirst\r\nsecond\r\n\r\nThird\r\n');
+    const { documents } = await loadDocuments([path]);
+    expect(documents[0]?.blocks).toMatchObject([
+      { heading: ['Title'], text: 'First\nsecond', startLine: 3, endLine: 4 },
+      { startLine: 6 },
+    ]);
+  });
+
+  it('shows paths inside the current folder relative to it', async () => {
+    const { documents } = await loadDocuments([join(process.cwd(), 'package.json')]);
+    expect(documents[0]?.path).toBe('package.json');
+  });
+
+  it('reads as text what a reader cannot make sense of', async () => {
+    const { documents } = await loadDocuments([put('a.json', '{ not json'), put('b.md', `${'> '.repeat(20_000)}deep`)]);
+    expect(documents[0]?.blocks).toMatchObject([{ text: '{ not json' }]);
+    expect(documents[1]?.blocks.at(-1)?.text).toContain('deep');
+  });
+
+  it('does not follow a link that leads round in a circle', async () => {
+    put('a/x.md', 'Text');
+    symlinkSync(folder, join(folder, 'a', 'loop'));
+    const { documents } = await loadDocuments([folder]);
+    expect(documents).toHaveLength(1);
+  });
+
+  it.each(['', 'no/such/file.md', '/dev/null'])(
+    'refuses the path %j in one line with the code invalid_path',
+    async (path) => {
+      const error = await loadDocuments([path]).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(PostChainError);
+      expect(error).toMatchObject({ code: 'invalid_path', message: expect.stringMatching(/^Got .*Wanted .*$/) });
+    },
+  );
+});

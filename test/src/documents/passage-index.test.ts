@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { retrievalSchema } from '../../../machines/contracts/passage.ts';
+import { createPassageIndex } from '../../../src/documents/passage-index.ts';
+import { readMarkdown } from '../../../src/documents/read-markdown.ts';
+
+const pages = {
+  'yield.md':
+    '# Yield\n\nYield decides whether the run is complete.\n\n## Order\n\nThe cycle limit comes first, then the budget.',
+  'experience.md':
+    '# Experience\n\nExperience retrieves passages from the documents.\n\nA dead source degrades the phase.',
+  'consent.md': '# Consent\n\nA long message asks consent before it is summarised.',
+};
+const documents = Object.entries(pages).map(([path, text]) => ({ path, blocks: readMarkdown(text) }));
+const index = createPassageIndex(documents);
+const { signal } = new AbortController();
+const search = (query: string, minRelevance = 0, limit = 5) => index.search(query, { limit, minRelevance, signal });
+
+describe('the passage index', () => {
+  it('[C5] retrieves passages with source, heading and relevance, the best first', async () => {
+    const { passages, widened } = await search('What retrieves passages from documents?');
+    expect(widened).toBe(false);
+    expect(passages[0]).toMatchObject({
+      source: { path: 'experience.md', startLine: 3 },
+      heading: ['Experience'],
+      relevance: 1,
+    });
+  });
+
+  it('[C5] finds a passage by its headings', async () => {
+    const { passages } = await search('order of Yield', 0.9);
+    expect(passages).toMatchObject([{ heading: ['Yield', 'Order'], relevance: 1 }]);
+  });
+
+  it('[C5] gives an absolute relevance: a word that no document knows lowers it for all', async () => {
+    const [known] = (await search('consent')).passages;
+    const [half] = (await search('consent for cryptocurrencies')).passages;
+    expect(known?.relevance).toBe(1);
+    expect(half?.relevance).toBeLessThan(0.6);
+    expect((await search('consent for cryptocurrencies', 0.7)).passages).toEqual([]);
+  });
+
+  it('[C5] an empty result tries a wider search and says so', async () => {
+    const { passages, widened } = await search('experiense retreves');
+    expect(widened).toBe(true);
+    expect(passages[0]?.source.path).toBe('experience.md');
+    expect(passages[0]?.relevance).toBeLessThan(1);
+    expect(await search('zzzzqqqq')).toEqual({ query: 'zzzzqqqq', passages: [], widened: true });
+  });
+
+  it('[C5] gives no more than the limit and none below the least relevance', async () => {
+    expect((await search('the phase, the run, the documents', 0, 2)).passages).toHaveLength(2);
+    expect((await search('phase run documents', 0, 0)).passages).toEqual([]);
+  });
+
+  it.each(['', '   ', 'what is it', '?!', '\u0000', 'x'.repeat(100_000), 'yield '.repeat(50_000)])(
+    'survives the query %#',
+    async (query) => {
+      const retrieval = await search(query);
+      expect(retrievalSchema.safeParse(retrieval).success).toBe(true);
+    },
+  );
+
+  it('finds nothing in no documents', async () => {
+    const empty = createPassageIndex([]);
+    expect((await empty.search('anything', { limit: 5, minRelevance: 0, signal })).passages).toEqual([]);
+  });
+
+  it('rejects with the reason of an aborted signal, and serves the next search', async () => {
+    const fresh = createPassageIndex(documents);
+    const abort = new AbortController();
+    const pending = fresh.search('yield', { limit: 5, minRelevance: 0, signal: abort.signal });
+    abort.abort(new Error('stopped'));
+    await expect(pending).rejects.toThrow('stopped');
+    await expect(fresh.search('yield', { limit: 5, minRelevance: 0, signal: abort.signal })).rejects.toThrow('stopped');
+    expect((await fresh.search('yield', { limit: 5, minRelevance: 0, signal })).passages).not.toEqual([]);
+  });
+
+  it('keeps relevance within 0..1 and at or above the least one, whatever is asked', async () => {
+    const query = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.array(fc.constantFrom('yield', 'consnet', 'phase', 'x1', 'the')).map((words) => words.join(' ')),
+    );
+    await fc.assert(
+      fc.asyncProperty(query, fc.double({ min: 0, max: 1, noNaN: true }), async (text, least) => {
+        const retrieval = await search(text, least);
+        expect(retrievalSchema.safeParse(retrieval).success).toBe(true);
+        for (const { relevance } of retrieval.passages) expect(relevance).toBeGreaterThanOrEqual(least);
+      }),
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { passagesOf } from '../../../src/documents/passages.ts';
+import { readHtml } from '../../../src/documents/read-html.ts';
+import { readMarkdown } from '../../../src/documents/read-markdown.ts';
+import { readText } from '../../../src/documents/read-text.ts';
+
+const passages = (markdown: string) => passagesOf({ path: 'a.md', blocks: readMarkdown(markdown) });
+const word = fc.stringMatching(/^[a-z]{3,9}$/);
+const sentence = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => `${words.join(' ')}.`);
+const paragraph = fc.array(sentence, { minLength: 1, maxLength: 20 }).map((sentences) => sentences.join('\n'));
+const item = fc.array(word, { minLength: 1, maxLength: 30 }).map((words) => `- ${words.join(' ')}`);
+const list = fc.array(item, { minLength: 1, maxLength: 30 }).map((items) => items.join('\n'));
+const heading = word.map((title) => `## ${title}`);
+const code = fc.array(word, { minLength: 1, maxLength: 9 }).map((lines) => `\`\`\`\n${lines.join('\n\n')}\n\`\`\``);
+const row = fc.tuple(word, word).map(([left, right]) => `| ${left} | ${right} |`);
+const table = fc
+  .array(row, { minLength: 1, maxLength: 90 })
+  .map((rows) => `| key | value |\n| --- | --- |\n${rows.join('\n')}`);
+const markdown = fc
+  .array(fc.oneof(paragraph, list, heading, code, table), { maxLength: 12 })
+  .map((parts) => parts.join('\n\n'));
+const wordsOf = (text: string) => text.match(/[a-z]{3,}/g) ?? [];
+
+describe('passages', () => {
+  it('put small neighbours under the same heading together, and never across headings', () => {
+    const made = passages('# A\n\nOne.\n\nTwo.\n\n- x\n\n# B\n\nThree.');
+    expect(made).toMatchObject([
+      { text: 'One.\n\nTwo.\n- x', heading: ['A'], source: { startLine: 3, endLine: 7 } },
+      { text: 'Three.', heading: ['B'], id: 'a.md#L11-L11' },
+    ]);
+  });
+
+  it('cut a long paragraph at sentence ends and keep the lines', () => {
+    const lines = Array.from({ length: 60 }, (_, at) => `Sentence number ${at} stands in its own line of the file.`);
+    for (const { text, source } of passages(lines.join('\n'))) {
+      expect(text).toMatch(/^Sentence .*\.$/);
+      expect(text).toContain(lines[source.startLine - 1]);
+      expect(text.endsWith(lines[source.endLine - 1] ?? '?')).toBe(true);
+    }
+  });
+
+  it('show the later parts of a long table and a long list under what introduces them', () => {
+    const rows = Array.from({ length: 60 }, (_, at) => `| item ${at} | a value that takes some room in its row |`);
+    expect(passages(`# T\n\n| name | value |\n| --- | --- |\n${rows.join('\n')}`).at(-1)?.heading).toEqual([
+      'T',
+      'name / value',
+    ]);
+    const items = Array.from({ length: 60 }, (_, at) => `- item ${at} that takes some room in its line`);
+    expect(passages(`The rules are:\n\n${items.join('\n')}`).at(-1)?.heading).toEqual(['The rules are:']);
+  });
+
+  it('point at lines that contain their text, hold every word once, and have ids of their own', () => {
+    fc.assert(
+      fc.property(markdown, (text) => {
+        const lines = text.split('\n');
+        const made = passages(text);
+        for (const { text: passage, source } of made) {
+          const there = lines.slice(source.startLine - 1, source.endLine).join('\n');
+          expect(wordsOf(there).join(' ')).toContain(wordsOf(passage).join(' '));
+        }
+        const body = lines.filter((line) => !line.startsWith('#')).join('\n');
+        const held = new Set(made.flatMap((passage) => wordsOf(passage.text)));
+        expect(wordsOf(body).every((one) => held.has(one))).toBe(true);
+        expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
+      }),
+    );
+  });
+
+  it('stay within bounds whatever the text is', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 4_000 }),
+        fc.constantFrom(readMarkdown, readHtml, readText),
+        (raw, read) => {
+          const text = raw.replace(/\r\n?/g, '\n');
+          const blocks = read(text);
+          for (const block of blocks) expect(block.lines).toHaveLength(block.text.split('\n').length);
+          for (const passage of passagesOf({ path: 'x', blocks })) {
+            expect(passage.text.trim()).not.toBe('');
+            expect(passage.text.length).toBeLessThanOrEqual(1_210);
+            expect(passage.source.startLine).toBeGreaterThanOrEqual(1);
+            expect(passage.source.endLine).toBeGreaterThanOrEqual(passage.source.startLine);
+            expect(passage.source.endLine).toBeLessThanOrEqual(text.split('\n').length);
+          }
+        },
+      ),
+    );
+  });
+});

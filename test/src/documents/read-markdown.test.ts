@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { readMarkdown } from '../../../src/documents/read-markdown.ts';
+
+describe('reading Markdown', () => {
+  it('gives blocks with the path of headings and the lines they stand in', () => {
+    const blocks = readMarkdown(
+      '# A\n\nFirst *line*\nsecond [line](http://x).\n\n## B\n\nText with `code`.\n\n# C\n\nEnd.',
+    );
+    expect(blocks).toMatchObject([
+      { text: 'First line\nsecond line.', heading: ['A'], startLine: 3, endLine: 4, kind: 'prose' },
+      { text: 'Text with `code`.', heading: ['A', 'B'], startLine: 8, endLine: 8 },
+      { text: 'End.', heading: ['C'], startLine: 12, endLine: 12 },
+    ]);
+  });
+
+  it('keeps a list together with the paragraph that leads into it', () => {
+    const [block, ...rest] = readMarkdown('The rules are, in order:\n\n1. first\n   goes on\n2. second\n   - nested');
+    expect(rest).toEqual([]);
+    expect(block).toMatchObject({ kind: 'list', startLine: 1, endLine: 6 });
+    expect(block?.text).toBe('The rules are, in order:\n1. first\ngoes on\n2. second\n  - nested');
+  });
+
+  it('leaves front matter out and counts its lines', () => {
+    expect(readMarkdown('---\ntitle: X\ntags: [a]\n---\n\nText.')).toMatchObject([{ text: 'Text.', startLine: 6 }]);
+    expect(readMarkdown('---\n\nText.\n\n---\n')).toMatchObject([{ text: 'Text.', startLine: 3 }]);
+  });
+
+  it('tells tables from paragraphs, and the prose before a table from the table', () => {
+    const blocks = readMarkdown('Before:\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nx | y\n--- | ---\n3 | 4');
+    expect(blocks).toMatchObject([
+      { kind: 'prose', text: 'Before:', startLine: 1, endLine: 1 },
+      { kind: 'table', text: '| a | b |\n| --- | --- |\n| 1 | 2 |', startLine: 2, endLine: 4 },
+      { kind: 'table', text: '| x | y\n| --- | ---\n| 3 | 4', startLine: 6, endLine: 8 },
+    ]);
+  });
+
+  it('points at the code itself, not at its fence', () => {
+    expect(readMarkdown('Text\n\n```ts\nconst a = 1;\n\nrun(a);\n```\n\n    indented')).toMatchObject([
+      { kind: 'prose' },
+      { kind: 'code', text: 'const a = 1;\n\nrun(a);', startLine: 4, endLine: 6 },
+      { kind: 'code', text: 'indented', startLine: 9, endLine: 9 },
+    ]);
+  });
+
+  it('reads HTML within Markdown as HTML, below its headings', () => {
+    const blocks = readMarkdown(
+      '# A\n\n<!-- no -->\n\n<details>\n<summary>More</summary>\n<p>Hidden text</p>\n</details>',
+    );
+    expect(blocks).toMatchObject([
+      { text: 'More', heading: ['A'], startLine: 6 },
+      { text: 'Hidden text', heading: ['A'], startLine: 7 },
+    ]);
+  });
+
+  it('makes a block of a heading that stands over nothing', () => {
+    expect(readMarkdown('# A\n## Lonely\n## B\nText')).toMatchObject([
+      { text: 'Lonely', heading: ['A'], startLine: 2 },
+      { text: 'Text', heading: ['A', 'B'] },
+    ]);
+  });
+
+  it('counts lines right in a text that is parsed in sections', () => {
+    const filler = `${'Some words of filler text that go on for a while here.\n'.repeat(20)}\n`;
+    const text = Array.from({ length: 300 }, (_, at) => `## Part ${at}\n\n${filler}`).join('');
+    const lines = text.split('\n');
+    const blocks = readMarkdown(text);
+    expect(blocks).toHaveLength(300);
+    for (const [at, block] of blocks.entries()) {
+      expect(lines[block.startLine - 3]).toBe(`## Part ${at}`);
+      expect(block.heading).toEqual([`Part ${at}`]);
+    }
+  });
+});

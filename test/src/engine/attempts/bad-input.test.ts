@@ -1,0 +1,184 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { ModelPart } from '../../../../machines/contracts/model.ts';
+import { AttemptsExhausted } from '../../../../src/engine/attempts/attempts-exhausted.ts';
+import { createAttempt } from '../../../../src/engine/attempts/create-attempt.ts';
+import {
+  fallbackModel,
+  maxCorrections,
+  maxTransportRetries,
+  retryPolicy,
+} from '../../../../src/engine/attempts/retry-policy.ts';
+import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { chatServer, event } from '../../../support/chat-server.ts';
+import { partModel, said, text } from '../../../support/part-model.ts';
+
+const Answer = z.object({ a: z.int() });
+const good = { model: partModel(said({ a: 1 })), schema: Answer, prompt: 'How many?' };
+const once = retryPolicy(maxCorrections(0), maxTransportRetries(0));
+
+async function exhausted(value: Promise<unknown>): Promise<AttemptsExhausted> {
+  const error = await value.catch((met: unknown) => met);
+  if (error instanceof AttemptsExhausted) return error;
+  throw new Error(`expected AttemptsExhausted, got ${JSON.stringify(error)}`);
+}
+
+describe('options that make no sense', () => {
+  it.each([
+    ['no model', { ...good, model: undefined }, 'invalid_option', /model: got undefined; wanted a model/],
+    ['no schema', { ...good, schema: undefined }, 'invalid_schema', /schema: got undefined; wanted a Standard Schema/],
+    ['a schema with no JSON form', { ...good, schema: v.object({ a: v.number() }) }, 'invalid_schema', /valibot/],
+    ['no prompt', { ...good, prompt: undefined }, 'invalid_option', /prompt: got undefined; wanted a text/],
+    ['a blank prompt', { ...good, prompt: ' \n' }, 'invalid_option', /prompt/],
+    ['no turn', { ...good, prompt: [] }, 'invalid_option', /prompt: got a list of 0/],
+    ['a turn of nobody', { ...good, prompt: [{ role: 'robot', content: 'x' }] }, 'invalid_option', /prompt/],
+    [
+      'two system turns',
+      { ...good, system: 'Be brief.', prompt: [{ role: 'system', content: 'x' }] },
+      'invalid_option',
+      /system: got a system turn in the prompt too/,
+    ],
+    ['a reply form of no driver', { ...good, replyForm: 'xml' }, 'invalid_option', /replyForm: got "xml"/],
+    ['negative corrections', { ...good, policy: { maxCorrections: -1 } }, 'invalid_option', /maxCorrections: got -1/],
+    [
+      'half a retry',
+      { ...good, policy: { maxTransportRetries: 0.5 } },
+      'invalid_option',
+      /maxTransportRetries: got 0.5/,
+    ],
+    [
+      'a fallback that is no model',
+      { ...good, policy: { fallbackModels: ['gpt'] } },
+      'invalid_option',
+      /fallbackModels/,
+    ],
+    ['a rule that is no function', { ...good, policy: { shouldRetry: true } }, 'invalid_option', /shouldRetry/],
+    ['a policy of misspelt numbers', { ...good, policy: { maxCorections: 1 } }, 'invalid_option', /maxCorections/],
+    ['no time', { ...good, limits: { totalMs: 0 } }, 'invalid_option', /totalMs: got 0/],
+    ['an endless time', { ...good, limits: { chunkMs: Number.POSITIVE_INFINITY } }, 'invalid_option', /chunkMs/],
+    [
+      'a misspelt option',
+      { ...good, shema: Answer },
+      'invalid_option',
+      /^shema: there is no such option; wanted one of model, schema, .*prompt, signal\.$/,
+    ],
+    [
+      'a policy’s option as a limit',
+      { ...good, limits: { maxCorrections: 1 } },
+      'invalid_option',
+      /^limits.maxCorrections: there is no such option; wanted one of .*totalMs/,
+    ],
+    [
+      'a model that does not say how much it takes',
+      { ...good, model: { stream() {} } },
+      'invalid_option',
+      /contextWindowTokens/,
+    ],
+    ['a signal that is none', { ...good, signal: {} }, 'invalid_option', /signal/],
+  ])('%s: refused in one line before anything is called', (_, options, code, message) => {
+    let error: unknown;
+    try {
+      createStructuredOutput(options as never);
+    } catch (met) {
+      error = met;
+    }
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+    expect((error as Error).message).not.toContain('\n');
+    expect(good.model.calls).toHaveLength(0);
+  });
+
+  it('are refused by createAttempt just so, its prompt when it is given', () => {
+    expect(() => createAttempt({ model: good.model, schema: v.object({}) })).toThrow(/valibot/);
+    const { input } = createAttempt({ model: good.model, schema: Answer });
+    expect(() => input('')).toThrow(/prompt/);
+    expect(input('How?')).toMatchObject({ task: 'output', input: [{ role: 'user', content: 'How?' }] });
+  });
+});
+
+describe('a prompt over the model’s limit', () => {
+  const small = { ...partModel(said({ a: 1 })), contextWindowTokens: 200 };
+  const prompt = 'x'.repeat(2_000);
+
+  it('is not sent, and the failure says how much of it there is', async () => {
+    const error = await exhausted(createStructuredOutput({ model: small, schema: Answer, prompt }).value);
+    expect(small.calls).toHaveLength(0);
+    expect(error.failure).toMatchObject({ code: 'prompt_too_long', stage: 'transport', retryable: false });
+    expect(error.failure.message).toMatch(/about 5\d\d tokens .*takes 200/);
+    expect(error.attempts).toHaveLength(1);
+  });
+
+  it('goes to a fallback that has room for it', async () => {
+    const large = partModel(said({ a: 2 }));
+    const policy = retryPolicy(fallbackModel(large));
+    const output = createStructuredOutput({ model: small, schema: Answer, prompt, policy });
+    expect(await output.value).toEqual({ a: 2 });
+    expect(output.execution.attempts.map(({ model }) => model)).toEqual([0, 1]);
+  });
+});
+
+describe('a reply that is none', () => {
+  it.each(['[{"a":1}]', '[1,2]', '[]', 'Here: [{"a":1}] as asked.'])(
+    '[A10] a list for an object (%s) fits no schema, and nothing within it is taken for the value',
+    async (reply) => {
+      const error = await exhausted(
+        createStructuredOutput({ ...good, model: partModel(said(reply)), policy: once }).value,
+      );
+      expect(error.failure).toMatchObject({ stage: 'schema', issues: [{ path: '' }] });
+    },
+  );
+
+  it.each(['{"a":1', '{"a":1}}'.slice(0, 5), '"a"', '42', 'null', 'a: 1', '{a:1}', "{'a':1}"])(
+    '[A10] %s is no JSON object: extraction',
+    async (reply) => {
+      const error = await exhausted(
+        createStructuredOutput({ ...good, model: partModel(said(reply)), policy: once }).value,
+      );
+      expect(error.failure.stage).toBe('extraction');
+    },
+  );
+
+  it('[A10] 200 MB without an end are stopped at the limit', async () => {
+    const chunk = 'x'.repeat(64_000);
+    for (const part of [text(chunk), { type: 'reasoning-delta', text: chunk } satisfies ModelPart]) {
+      let given = 0;
+      const endless = {
+        id: 'endless',
+        contextWindowTokens: 1_000,
+        async *stream(): AsyncGenerator<ModelPart> {
+          yield text('{"a":"');
+          for (; given < 200_000_000; given += chunk.length) yield part;
+        },
+      };
+      const error = await exhausted(createStructuredOutput({ ...good, model: endless, policy: once }).value);
+      expect(error.failure).toMatchObject({ stage: 'extraction', code: 'too_long' });
+      expect(given).toBeLessThan(2_200_000);
+      expect(error.attempts[0]?.text.length).toBeLessThanOrEqual(2_000_000);
+    }
+  });
+
+  it('[A10] nor are they read over HTTP: the connection is closed', async () => {
+    let written = 0;
+    const content = 'x'.repeat(16_000);
+    const server = await chatServer(async ({ response }) => {
+      const closed = happens(response, 'close');
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      while (!response.destroyed && written < 200_000_000) {
+        written += content.length;
+        const isTaken = response.write(event({ choices: [{ index: 0, delta: { content } }] }));
+        if (!isTaken) await Promise.race([happens(response, 'drain'), closed]);
+      }
+      response.end();
+    });
+    const model = openaiModel({ model: 'm', baseURL: server.baseURL });
+    const limits = { maxReplyChars: 100_000 };
+    const error = await exhausted(createStructuredOutput({ ...good, model, limits, policy: once }).value);
+    expect(error.failure.code).toBe('too_long');
+    await server.allClosed();
+    expect(written).toBeLessThan(20_000_000);
+  });
+});
+
+const happens = (emitter: NodeJS.EventEmitter, name: string): Promise<void> =>
+  new Promise((resolve) => emitter.once(name, () => resolve()));

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { listOf } from '../../../../src/engine/schemas/list-of.ts';
+import { settle } from '../../../../src/testing/settle.ts';
+import { ArkCity, City, cities, item, listFrom, osaka, paris, quito, short, watch, wrapped } from './elements-rig.ts';
+
+describe('readers', () => {
+  it('[A8] a slow one sees nothing that is void by then but what it has seen', async () => {
+    const { model, output } = listFrom(z.array(City));
+    const reading = output.elements[Symbol.asyncIterator]();
+    const next = async (): Promise<string> => {
+      const { done, value } = await reading.next();
+      return done ? 'done' : short(value);
+    };
+    const first = next();
+    await model.say(wrapped([osaka, quito, { name: 'Nowhere' }]));
+    expect(await first).toBe(item(1, 0, osaka));
+    await model.end();
+    await model.say(wrapped([paris, quito]));
+    await model.end();
+    expect([await next(), await next(), await next(), await next()]).toEqual([
+      '1:reset',
+      item(2, 0, paris),
+      item(2, 1, quito),
+      'done',
+    ]);
+  });
+
+  it('a late one begins with the items so far, and after the end sees them all', async () => {
+    const { model, output } = listFrom(z.array(City));
+    const early = watch(output.elements);
+    await model.say('Well: [{"name":"Lima"}]');
+    await model.end();
+    await model.say(`{"value":[${JSON.stringify(osaka)},${JSON.stringify(quito)}`);
+    const late = watch(output.elements);
+    await settle(2);
+    expect(late.seen).toEqual([item(2, 0, osaka), item(2, 1, quito)]);
+    await model.say(`,${JSON.stringify(paris)}]}`);
+    expect(late.seen).toHaveLength(3);
+    await model.end();
+    const last = watch(output.elements);
+    await settle(2);
+    expect(last.seen).toEqual(cities.map((city, index) => item(2, index, city)));
+    expect(late.seen).toEqual(last.seen);
+    expect(early.seen).toEqual(['1:reset', ...last.seen]);
+    expect([early, late, last].every(({ isOver }) => isOver())).toBe(true);
+  });
+
+  it('the first that comes in mid-stream misses nothing', async () => {
+    const { model, output } = listFrom(z.array(City));
+    void output.value;
+    await model.say(`{"value":[${JSON.stringify(osaka)},`);
+    const { seen } = watch(output.elements);
+    await model.say(JSON.stringify(quito));
+    await model.say(']}');
+    await model.end();
+    expect(seen).toEqual([item(1, 0, osaka), item(1, 1, quito)]);
+  });
+
+  it('the last one that leaves stops the call, unless somebody awaits the value', async () => {
+    for (const isAwaited of [false, true]) {
+      const { model, output } = listFrom(z.array(City));
+      const value = isAwaited ? output.value : null;
+      const reading = (async () => {
+        for await (const _ of output.elements) break;
+      })();
+      await model.say(`{"value":[${JSON.stringify(osaka)}`);
+      await model.say(',');
+      await reading;
+      await settle(2);
+      expect(model.open()).toBe(isAwaited ? 1 : 0);
+      if (value === null) continue;
+      await model.say(`${JSON.stringify(quito)}]}`);
+      await model.end();
+      expect(await value).toEqual([osaka, quito]);
+    }
+  });
+
+  it('what one does to an item never reaches the value', async () => {
+    for (const schema of [listOf(ArkCity), z.array(City)]) {
+      const { model, output } = listFrom<typeof schema>(schema);
+      const reading = (async () => {
+        for await (const update of output.elements)
+          if (update.type === 'element') (update.value as { name: string }).name = 'Poison';
+      })();
+      await model.say(`{"value":[${JSON.stringify(osaka)},`);
+      await model.say(`${JSON.stringify(quito)}]}`);
+      await model.end();
+      await reading;
+      expect(await output.value).toEqual([osaka, quito]);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
+import type { ElementUpdate } from '../../../../src/engine/attempts/updates.ts';
+import { settle } from '../../../../src/testing/settle.ts';
+import { partModel, said } from '../../../support/part-model.ts';
+import { City, item, listFrom, osaka, quito, watch } from './elements-rig.ts';
+
+const elementsOf = (output: object): AsyncIterable<ElementUpdate> =>
+  (output as { readonly elements: AsyncIterable<ElementUpdate> }).elements;
+
+describe('a list whose schema does not tell its items', () => {
+  it.each([
+    ['arktype', type({ name: 'string', size: 'number.integer > 0' }).array()],
+    ['valibot', toStandardJsonSchema(v.array(v.object({ name: v.string(), size: v.number() })))],
+    ['zod, transformed', z.array(City).transform((list) => list)],
+  ] as const)('[A12] is asked of each item alone: %s', async (_, schema) => {
+    const { model, output } = listFrom(schema as typeof listSchema);
+    const { seen, isOver } = watch(elementsOf(output));
+    await model.say(`{"value":[${JSON.stringify(osaka)}`);
+    await settle(3);
+    expect(seen).toEqual([item(1, 0, osaka)]);
+    await model.say(`,${JSON.stringify(quito)}]}`);
+    await model.end();
+    await settle(3);
+    expect(seen).toEqual([item(1, 0, osaka), item(1, 1, quito)]);
+    expect(isOver()).toBe(true);
+  });
+
+  it('[A12] that wants more than one item gives them all at its end', async () => {
+    const schema = toStandardJsonSchema(v.pipe(v.array(v.string()), v.minLength(2)));
+    const { model, output } = listFrom(schema);
+    const { seen } = watch(elementsOf(output));
+    await model.say('{"value":["a","b"');
+    await settle(3);
+    expect(seen).toEqual([]);
+    await model.say(']}');
+    await model.end();
+    await settle(3);
+    expect(seen).toEqual([item(1, 0, 'a'), item(1, 1, 'b')]);
+  });
+
+  it('[A8] that is named twice is the later one, as in JSON.parse: the items before it are void', async () => {
+    for (const [text, wanted] of [
+      ['{"value":[1,2],"value":[3]}', [item(1, 0, 1), item(1, 1, 2), '1:reset', item(1, 0, 3)]],
+      ['{"value":[1,2],"value":[]}', [item(1, 0, 1), item(1, 1, 2), '1:reset']],
+    ] as const) {
+      const { model, output } = listFrom(z.array(z.int()));
+      const { seen } = watch(elementsOf(output));
+      for (const piece of text.split(/(?=,"value")/)) {
+        await model.say(piece);
+        await settle(2);
+      }
+      await model.end();
+      await settle(2);
+      expect(seen).toEqual(wanted);
+      expect(await output.value).toEqual(JSON.parse(text).value);
+    }
+  });
+
+  it('is read at the same cost however many wait', async () => {
+    const many = Array.from({ length: 100_000 }, (_, at) => at);
+    const model = partModel(said(many, 1_000_000));
+    const output = createStructuredOutput({ model, schema: z.array(z.int()), prompt: 'Which?' });
+    await output.value;
+    let count = 0;
+    for await (const update of output.elements) count += update.type === 'element' ? 1 : 0;
+    expect(count).toBe(100_000);
+  });
+
+  it('gives none where it makes no list of it', async () => {
+    const { model, output } = listFrom(z.array(City).transform((list) => list.length));
+    const { seen, isOver } = watch(elementsOf(output));
+    await model.say(`{"value":[${JSON.stringify(osaka)}]}`);
+    await model.end();
+    await settle(3);
+    expect(seen).toEqual([]);
+    expect(isOver()).toBe(true);
+    expect(await output.value).toBe(1);
+  });
+});
+
+const listSchema = z.array(City);

@@ -1,0 +1,261 @@
+import { type } from 'arktype';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { REPLY_FORMS } from '../../../../machines/contracts/model.ts';
+import { maxCorrections } from '../../../../src/engine/attempts/retry-policy.ts';
+import { listOf } from '../../../../src/engine/schemas/list-of.ts';
+import { settle } from '../../../../src/testing/settle.ts';
+import { ArkCity, City, cities, item, listFrom, osaka, paris, quito, sayEach, watch, wrapped } from './elements-rig.ts';
+
+const lists = { 'z.array': z.array(City), 'listOf(zod)': listOf(City), 'listOf(arktype)': listOf(ArkCity) };
+
+describe('an item', () => {
+  for (const [name, schema] of Object.entries(lists))
+    for (const replyForm of REPLY_FORMS)
+      for (const isWrapped of [true, false])
+        it(`[A12] is given with its last character: ${name}, ${replyForm}, ${isWrapped ? 'wrapped' : 'bare'}`, async () => {
+          const { model, output } = listFrom(schema, { replyForm });
+          const { seen, isOver } = watch(output.elements);
+          const text = isWrapped ? wrapped(cities) : JSON.stringify(cities);
+          await sayEach(model, text, (said) => {
+            const whole = cities.filter((city) => said.includes(JSON.stringify(city)));
+            expect(seen, said).toEqual(whole.map((city, index) => item(1, index, city)));
+          });
+          await model.end();
+          expect(seen).toHaveLength(3);
+          expect(isOver()).toBe(true);
+          expect(await output.value).toEqual(cities);
+        });
+
+  it('[A12] that is a text is given with its closing quote', async () => {
+    for (const schema of [z.array(z.string()), listOf(type('string'))]) {
+      const { model, output } = listFrom(schema);
+      const { seen } = watch(output.elements);
+      const texts = ['', 'a "quote"', '[1,2]', 'back\\slash', 'ü😀'];
+      await sayEach(model, wrapped(texts), (said) => {
+        let from = '{"value":['.length;
+        const whole = texts.filter((one) => {
+          const at = said.indexOf(JSON.stringify(one), from);
+          from = at === -1 ? Number.MAX_SAFE_INTEGER : at + JSON.stringify(one).length;
+          return at !== -1;
+        });
+        expect(seen, said).toEqual(whole.map((one, index) => item(1, index, one)));
+      });
+      await model.end();
+      expect(await output.value).toEqual(texts);
+    }
+  });
+
+  it('[A12] that is a number is given once it is certain to be whole, and before the next begins', async () => {
+    const { model, output } = listFrom(z.array(z.number()));
+    const { seen } = watch(output.elements);
+    const numbers = [1, 12, -0.5, 1e21, 0];
+    await sayEach(model, wrapped(numbers), (said) => {
+      const closed = said.slice('{"value":['.length).match(/[,\]]/g)?.length ?? 0;
+      const whole = numbers.slice(0, Math.min(closed, numbers.length));
+      expect(seen, said).toEqual(whole.map((one, index) => item(1, index, one)));
+    });
+    await model.end();
+    expect(seen).toHaveLength(5);
+  });
+
+  it('[A12] may be a list, a truth or nothing, with white space between', async () => {
+    const values = [[1, [2]], [], true, null, {}];
+    const { model, output } = listFrom(z.array(z.json()));
+    const { seen } = watch(output.elements);
+    for (const [index, value] of values.entries()) {
+      await model.say(`${index === 0 ? '{ "value" : [' : ' ,'}\n ${JSON.stringify(value)}`);
+      await model.say(' ');
+      expect(seen).toEqual(values.slice(0, index + 1).map((one, at) => item(1, at, one)));
+    }
+    await model.say(']\n}');
+    await model.end();
+    expect(await output.value).toEqual(values);
+  });
+
+  it('[A12] comes in a large chunk as in small ones', async () => {
+    const { model, output } = listFrom(z.array(City));
+    const { seen } = watch(output.elements);
+    await model.say(`Here you are: ${wrapped(cities)}. Bye!`);
+    expect(seen).toHaveLength(3);
+    await model.end();
+    expect(await output.value).toEqual(cities);
+  });
+
+  it('there may be none', async () => {
+    const { model, output } = listFrom(z.array(City));
+    const { seen, isOver } = watch(output.elements);
+    await model.say(wrapped([]));
+    await model.end();
+    expect(seen).toEqual([]);
+    expect(isOver()).toBe(true);
+  });
+});
+
+describe('validation of an item', () => {
+  it('[A12] gives what the schema makes of it', async () => {
+    const schema = z.array(z.object({ day: z.string().transform((text) => text.length), n: z.number().default(7) }));
+    const { model, output } = listFrom(schema);
+    const { seen } = watch(output.elements);
+    await model.say('{"value":[{"day":"Monday"}');
+    expect(seen).toEqual([item(1, 0, { day: 6, n: 7 })]);
+    await model.say(']}');
+    await model.end();
+    expect(await output.value).toEqual([{ day: 6, n: 7 }]);
+  });
+
+  it('[A12] keeps back one that is wrong, and all after it, until the attempt has failed', async () => {
+    const { model, output } = listFrom(z.array(City));
+    const { seen } = watch(output.elements);
+    await model.say(wrapped([osaka, { ...quito, size: -1 }, paris]));
+    expect(seen).toEqual([item(1, 0, osaka)]);
+    await model.end();
+    expect(seen).toEqual([item(1, 0, osaka), '1:reset']);
+    await model.say(wrapped([paris]));
+    expect(seen.at(-1)).toBe(item(2, 0, paris));
+    await model.end();
+    expect(await output.value).toEqual([paris]);
+  });
+
+  it('[A12] that throws is one that fails', async () => {
+    const schema = z.array(
+      z.string().transform((text) => {
+        if (text === 'b') throw new Error('not b');
+        return text;
+      }),
+    );
+    const { model, output } = listFrom(schema, { policy: maxCorrections(0) });
+    const { seen, error } = watch(output.elements);
+    await model.say(wrapped(['a', 'b', 'c']));
+    expect(seen).toEqual([item(1, 0, 'a')]);
+    await model.end();
+    expect(seen.at(-1)).toBe('1:reset');
+    expect(error()).toMatchObject({ code: 'attempts_exhausted', failure: { stage: 'transformation' } });
+  });
+
+  it('[A8] a list that is wrong as a whole voids items that are right', async () => {
+    const { model, output } = listFrom(z.array(City).min(2));
+    const { seen } = watch(output.elements);
+    await model.say(wrapped([osaka]));
+    await model.end();
+    expect(seen).toEqual([item(1, 0, osaka), '1:reset']);
+    await model.say(wrapped([osaka, quito]));
+    await model.end();
+    expect(seen.slice(2)).toEqual([item(2, 0, osaka), item(2, 1, quito)]);
+  });
+
+  it('[A8] a reply that breaks off voids what came of it, and the last reset is the end', async () => {
+    const { model, output } = listFrom(z.array(City), { policy: maxCorrections(1) });
+    const { seen, error } = watch(output.elements);
+    for (const attempt of [1, 2]) {
+      await model.say(`{"value":[${JSON.stringify(osaka)},`);
+      expect(seen.at(-1)).toBe(item(attempt, 0, osaka));
+      await model.end();
+      expect(seen.at(-1)).toBe(`${attempt}:reset`);
+    }
+    expect(error()).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'no_json' } });
+  });
+});
+
+describe('a list that was none', () => {
+  const lima = { name: 'Lima', size: 10 };
+  const replies = {
+    'a list in prose that breaks': `As [${JSON.stringify(lima)}, sic]: ${wrapped([osaka])}`,
+    'a member that is given twice': `{"value":[${JSON.stringify(lima)}],"value":[${JSON.stringify(osaka)}]}`,
+  };
+  for (const [name, reply] of Object.entries(replies))
+    it(`[A8] [A12] ${name}: what is given and not voided is the value`, async () => {
+      const { model, output } = listFrom(z.array(City));
+      const { seen } = watch(output.elements);
+      await sayEach(model, reply, () => {});
+      await model.end();
+      expect(await output.value).toEqual([osaka]);
+      expect(seen.slice(seen.findLastIndex((one) => one.endsWith('reset')) + 1)).toEqual([item(1, 0, osaka)]);
+    });
+});
+
+describe('an item schema that takes its time', () => {
+  /** Names are checked when the test says so. */
+  function slowNames() {
+    const checks = new Map<string, (fits: boolean) => void>();
+    const schema = z.array(
+      z.string().refine((name) => new Promise<boolean>((resolve) => void checks.set(name, resolve))),
+    );
+    const check = async (name: string, fits: boolean): Promise<void> => {
+      checks.get(name)?.(fits);
+      checks.delete(name);
+      await settle(2);
+    };
+    return { schema, checks, check };
+  }
+
+  it('[A12] gives items in order, whichever is done first', async () => {
+    const { schema, check } = slowNames();
+    const { model, output } = listFrom(schema);
+    const { seen } = watch(output.elements);
+    await model.say('{"value":["a","b","c"');
+    await check('b', true);
+    expect(seen).toEqual([]);
+    await check('a', true);
+    expect(seen).toEqual([item(1, 0, 'a'), item(1, 1, 'b')]);
+    await check('c', true);
+    expect(seen).toHaveLength(3);
+  });
+
+  it('[A12] keeps back what comes after a wrong one', async () => {
+    const { schema, check } = slowNames();
+    const { model, output } = listFrom(schema);
+    const { seen } = watch(output.elements);
+    await model.say('{"value":["a","b","c"');
+    for (const [name, fits] of [
+      ['c', true],
+      ['b', false],
+      ['a', true],
+    ] as const)
+      await check(name, fits);
+    expect(seen).toEqual([item(1, 0, 'a')]);
+  });
+
+  it('[A8] gives nothing of an attempt after its reset', async () => {
+    const { schema, checks, check } = slowNames();
+    const { model, output } = listFrom(schema);
+    const { seen } = watch(output.elements);
+    await model.say('{"value":["old","older"');
+    const [old, older] = ['old', 'older'].map((name) => checks.get(name));
+    await model.end();
+    expect(seen).toEqual(['1:reset']);
+    await model.say('{"value":["new"');
+    old?.(true);
+    older?.(true);
+    await settle(2);
+    expect(seen).toEqual(['1:reset']);
+    await check('new', true);
+    expect(seen).toEqual(['1:reset', item(2, 0, 'new')]);
+  });
+
+  it('[A12] is waited for: the items still come, each once, before the end', async () => {
+    const { schema, checks, check } = slowNames();
+    const { model, output } = listFrom(schema);
+    const { seen, isOver } = watch(output.elements);
+    await model.say('{"value":["a","b"]}');
+    await check('a', true);
+    await model.end();
+    for (const name of ['a', 'b', 'a', 'b']) if (checks.has(name)) await check(name, true);
+    await settle(2);
+    expect(seen).toEqual([item(1, 0, 'a'), item(1, 1, 'b')]);
+    expect(isOver()).toBe(true);
+    expect(await output.value).toEqual(['a', 'b']);
+  });
+});
+
+describe('a schema that is no list', () => {
+  it('has no elements: invalid_option, and nothing is called', () => {
+    for (const schema of [City, z.tuple([z.string()])]) {
+      const { model, output } = listFrom<typeof schema>(schema);
+      expect(() => output.elements).toThrow(
+        expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('await the value') }),
+      );
+      expect(model.calls()).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,96 @@
+import { inspect } from 'node:util';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import type { AttemptsExhausted } from '../../../../src/engine/attempts/attempts-exhausted.ts';
+import type { DeepPartial } from '../../../../src/engine/attempts/deep-partial.ts';
+import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { settle } from '../../../../src/testing/settle.ts';
+import { partModel, said } from '../../../support/part-model.ts';
+import { pancakes, Recipe, read, recipeFrom, wrong } from './recipe-rig.ts';
+
+describe('a request', () => {
+  it('names the schema as tools take names, and counts the schema where it goes beside the turns', async () => {
+    const model = partModel(said(pancakes));
+    const name = `my recipe: ${'x'.repeat(80)}`;
+    for (const replyForm of ['text', 'tool-call'] as const)
+      await createStructuredOutput({ model, schema: Recipe, prompt: 'How?', name, replyForm }).value.catch(() => {});
+    for (const { schemaName } of model.calls) expect(schemaName).toMatch(/^my_recipe__x{53}$/);
+    const tiny = { ...partModel(said(pancakes)), contextWindowTokens: 60 };
+    const { failure } = (await createStructuredOutput({
+      model: tiny,
+      schema: Recipe,
+      prompt: 'How?',
+      replyForm: 'tool-call',
+    }).value.catch((met: unknown) => met)) as AttemptsExhausted;
+    expect(failure.code).toBe('prompt_too_long');
+  });
+});
+
+describe('what the user holds', () => {
+  it('may be spread, logged and serialised: that calls no model', async () => {
+    const { model, output } = recipeFrom([said(pancakes)]);
+    expect({ ...output }).not.toHaveProperty('value');
+    expect(JSON.parse(JSON.stringify(output))).toEqual({ execution: output.execution });
+    inspect(output, { showHidden: true, getters: false });
+    await settle(3);
+    expect(model.calls).toHaveLength(0);
+    const { cancel } = output;
+    cancel();
+    await expect(output.value).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('has texts of an enum typed as the texts that they are while they come', () => {
+    type Mood = DeepPartial<{ mood: 'cheerful' | 'gloomy'; scores: number[]; of: { yes: boolean } | null }>;
+    expectTypeOf<Mood>().toEqualTypeOf<{
+      readonly mood?: string;
+      readonly scores?: readonly number[];
+      readonly of?: { readonly yes?: boolean } | null;
+    }>();
+  });
+
+  it('fails with the stack of its caller, and no cause where there is none', async () => {
+    const { output } = recipeFrom([said(wrong, 50)]);
+    const error = await output.value.catch((met: unknown) => met as Error);
+    expect((error as Error).stack).toMatch(
+      /^AttemptsExhausted: No value for "output"[^\n]*\n\s+at recipeFrom .*recipe-rig\.ts/,
+    );
+    expect(error).not.toHaveProperty('cause');
+  });
+
+  it('gives partials of a union that a model did not wrap', async () => {
+    const schema = z.discriminatedUnion('is', [
+      z.object({ is: z.literal('a'), a: z.string() }),
+      z.object({ is: z.literal('b'), b: z.int() }),
+    ]);
+    for (const reply of [{ is: 'a', a: 'long enough' }, { value: { is: 'a', a: 'long enough' } }]) {
+      const output = createStructuredOutput({ model: partModel(said(reply)), schema, prompt: 'Which?' });
+      const updates = await read(output);
+      expect(updates.length).toBeGreaterThan(3);
+      expect(updates.at(-2)).toMatchObject({ type: 'partial', value: { is: 'a', a: 'long enough' } });
+      expect(updates.at(-1)).toMatchObject({ type: 'value', value: { is: 'a', a: 'long enough' } });
+    }
+  });
+
+  it('gives values that are no objects: a text, a number, a truth, null', async () => {
+    for (const [schema, value] of [
+      [z.string(), 'hi'],
+      [z.int(), 7],
+      [z.boolean(), false],
+      [z.null(), null],
+      [z.enum(['a', 'b']), 'b'],
+    ] as const)
+      for (const replyForm of ['text', 'tool-call'] as const) {
+        const model = scriptedModel({ output: [{ reply: value }] });
+        expect(await createStructuredOutput({ model, schema, prompt: 'What?', replyForm }).value).toBe(value);
+      }
+  });
+
+  it('tells a model whose stream is none what is wrong', async () => {
+    const model = { id: 'mine', contextWindowTokens: 1_000, stream: async () => 'x' } as never;
+    const { failure } = (await createStructuredOutput({ model, schema: Recipe, prompt: 'How?' }).value.catch(
+      (met: unknown) => met,
+    )) as AttemptsExhausted;
+    expect(failure).toMatchObject({ code: 'model_threw', message: expect.stringContaining('async *stream') });
+  });
+});

@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest';
+import type { AttemptRecord } from '../../../../machines/contracts/attempt.ts';
+import { attemptExecutionSchema } from '../../../../machines/contracts/attempt.ts';
+import { AttemptsExhausted } from '../../../../src/engine/attempts/attempts-exhausted.ts';
+import {
+  exponentialBackoff,
+  fallbackModel,
+  maxCorrections,
+  maxTransportRetries,
+  type RetryPolicy,
+  retryPolicy,
+} from '../../../../src/engine/attempts/retry-policy.ts';
+import { settle } from '../../../../src/testing/settle.ts';
+import { silence } from '../../../support/part-model.ts';
+import { CountingClock } from './counting-clock.ts';
+import { waitsOf } from './play.ts';
+import { down, missing, named, refused, right, toldIn, tried, wrong } from './retry-rig.ts';
+
+class Own extends Error {}
+
+/** Knows what it was asked for. */
+class AskedClock extends CountingClock {
+  readonly asked: number[] = [];
+
+  override setTimeout(fn: (...args: unknown[]) => void, timeout: number): number {
+    this.asked.push(timeout);
+    return super.setTimeout(fn, timeout);
+  }
+}
+
+describe('shouldRetry', () => {
+  it('[A3] is asked only where the budgets allow another call, with the failed attempt in the execution', async () => {
+    const asked: string[] = [];
+    const policy = retryPolicy(maxCorrections(2), exponentialBackoff({ baseMs: 1 }), {
+      shouldRetry: ({ attempts }, { stage }) => {
+        asked.push(`${attempts.length} ${stage} ${attempts.at(-1)?.failure?.stage}`);
+        return true;
+      },
+    });
+    await tried([wrong, down(), wrong, wrong], policy);
+    expect([...new Set(asked)]).toEqual(['1 schema schema', '2 transport transport', '3 schema schema']);
+  });
+
+  it('[A3] declines without throwing, and the attempts end with the failure as it was', async () => {
+    for (const [script, stage] of [
+      [wrong, 'schema'],
+      [down(), 'transport'],
+    ] as const) {
+      const { attempts, error, told } = await tried([script], { shouldRetry: () => false });
+      expect(attempts).toHaveLength(1);
+      expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { stage } });
+      expect(waitsOf({ told })).toEqual([null]);
+    }
+  });
+
+  it('[A3] [A4] cannot allow what the budgets, hope or maxCalls do not', async () => {
+    const eager: RetryPolicy = { shouldRetry: () => true };
+    expect((await tried([wrong], retryPolicy(maxCorrections(1), eager))).attempts).toHaveLength(2);
+    expect((await tried([refused], eager)).attempts).toHaveLength(1);
+    expect((await tried([wrong], eager, { limits: { maxCalls: 2 } })).attempts).toHaveLength(2);
+  });
+});
+
+describe('recordFailure', () => {
+  it('[A3] says how a failed attempt is kept; one that was good stays as it is', async () => {
+    const policy: RetryPolicy = { recordFailure: (record) => ({ ...record, text: '(left out)' }) };
+    const { attempts, told } = await tried([wrong, right], policy);
+    expect(attempts.map(({ text }) => text)).toEqual(['(left out)', '{"yes":true}']);
+    for (const { update } of told) {
+      expect(update.execution.attempts[0]?.text).toBe('(left out)');
+      attemptExecutionSchema.parse(update.execution);
+    }
+  });
+
+  it('[A3] [A9] does not keep the model from its own reply', async () => {
+    const { model } = await tried([wrong, right], { recordFailure: (record) => ({ ...record, text: '' }) });
+    expect(toldIn(model, 1)[0]).toBe('{"yes":"perhaps"}');
+  });
+
+  it('is given the record and the execution before it', async () => {
+    const seen: [number, number][] = [];
+    const policy: RetryPolicy = {
+      recordFailure: (record: AttemptRecord, { attempts }) => {
+        seen.push([record.attempt, attempts.length]);
+        return record;
+      },
+    };
+    await tried([wrong, missing, right], policy);
+    expect(seen).toEqual([
+      [1, 0],
+      [2, 1],
+    ]);
+  });
+});
+
+describe('prepareRetry', () => {
+  it('[A3] changes the wait of the call to come, and what the model is told', async () => {
+    const policy: RetryPolicy = {
+      prepareRetry: ({ waitMs, feedback }) => ({
+        waitMs: waitMs + 25,
+        feedback: feedback && { ...feedback, problem: 'Be brief.' },
+      }),
+    };
+    const { told, model, endedAtMs } = await tried(
+      [wrong, down(), right],
+      retryPolicy(exponentialBackoff({ baseMs: 10 }), policy),
+    );
+    expect(waitsOf({ told })).toEqual([25, 35]);
+    expect(endedAtMs).toBe(60);
+    expect(toldIn(model, 1)[1]).toContain('Be brief.');
+    expect(toldIn(model, 2)).toEqual(toldIn(model, 1));
+  });
+
+  it('is asked with what the policy prepared, the execution and the failure; not for the call of another model', async () => {
+    const asked: unknown[] = [];
+    const policy = retryPolicy(maxCorrections(1), fallbackModel(named('b', right)), {
+      prepareRetry: (next, { attempts }, { stage }) => {
+        asked.push([next.waitMs, attempts.length, stage]);
+        return next;
+      },
+    });
+    expect((await tried([wrong], policy)).models).toEqual([0, 0, 1]);
+    expect(asked).toEqual([[0, 1, 'schema']]);
+  });
+});
+
+describe('a wait that is none', () => {
+  // Fault: what prepareRetry asks for is taken as it is. The platform's timer fires at once for all of these but -1.
+  it.for([Number.NaN, Number.POSITIVE_INFINITY, 1e12])('[A3] of %d ms is never asked of a timer', async (waitMs) => {
+    const clock = new AskedClock();
+    await tried([down(), right], { prepareRetry: (next) => ({ ...next, waitMs }) }, { clock });
+    for (const ms of clock.asked) expect(ms >= 0 && ms <= 2_147_483_647).toBe(true);
+  });
+
+  it('[A3] below nothing is none', async () => {
+    const { endedAtMs } = await tried([down(), right], { prepareRetry: (next) => ({ ...next, waitMs: -5 }) });
+    expect(endedAtMs).toBe(0);
+  });
+});
+
+describe('finalizeOrThrow', () => {
+  it('[A3] has the last word: an error of its own is what everybody gets', async () => {
+    const heard: unknown[] = [];
+    const { error, output } = await tried([wrong], {
+      finalizeOrThrow: (exhausted) => {
+        heard.push(exhausted);
+        throw new Own(`after ${exhausted.attempts.length}`);
+      },
+    });
+    expect(heard).toHaveLength(1);
+    expect(heard[0]).toBeInstanceOf(AttemptsExhausted);
+    expect(error).toBeInstanceOf(Own);
+    expect(error?.message).toBe('after 3');
+    await expect(output.next()).rejects.toBe(error);
+  });
+
+  it('[A3] that does not throw leaves the error as it is, and is not asked where there is a value', async () => {
+    let asked = 0;
+    const policy: RetryPolicy = {
+      finalizeOrThrow: () => {
+        asked += 1;
+      },
+    };
+    expect((await tried([wrong], policy)).error).toBeInstanceOf(AttemptsExhausted);
+    expect((await tried([right], policy)).value).toEqual({ yes: true });
+    expect(asked).toBe(1);
+  });
+});
+
+describe('a rule that throws', () => {
+  const thrower = (): never => {
+    throw new Own('a mistake in the rule');
+  };
+  const rules: readonly [string, RetryPolicy][] = [
+    ['shouldRetry', { shouldRetry: thrower }],
+    ['recordFailure', { recordFailure: thrower }],
+    ['prepareRetry', { prepareRetry: thrower }],
+  ];
+
+  for (const [name, policy] of rules) {
+    it(`[A3] ends the attempts with what ${name} threw, and leaves nothing behind`, async () => {
+      const { signal } = new AbortController();
+      const { error, clock, model, output } = await tried([down()], policy, { signal });
+      expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_broke' } });
+      expect(error?.message).toContain(`retry policy's ${name} broke: a mistake in the rule`);
+      expect(String((error?.cause as Error)?.message)).toContain('a mistake in the rule');
+      await expect(output.next()).rejects.toBe(error);
+      await settle();
+      expect([clock.open, model.open(), model.calls.length]).toEqual([0, 0, 1]);
+    });
+  }
+
+  it.for(rules)('[A3] [A13] of %s ends the call that was too slow', async ([, policy]) => {
+    const { error, model, output } = await tried([[silence]], policy, { limits: { firstChunkMs: 100 } });
+    expect(error).toMatchObject({ failure: { code: 'policy_broke' }, attempts: [{ failure: { code: 'no_reply' } }] });
+    await expect(output.next()).rejects.toBe(error);
+    await settle();
+    expect(model.open()).toBe(0);
+  });
+
+  it.for(rules)('[A3] of %s the error is the cause itself', async ([, policy]) => {
+    const { error } = await tried([down()], policy);
+    expect(error?.cause).toBeInstanceOf(Own);
+  });
+});
+
+describe('a rule that gives no answer', () => {
+  it.for([
+    ['alone', (rule: RetryPolicy) => rule],
+    ['put together', (rule: RetryPolicy) => retryPolicy(maxCorrections(1), rule, { shouldRetry: () => true })],
+  ] as const)('[A3] a promise say, is a mistake and no "no": %s', async ([, made]) => {
+    const rule = { shouldRetry: async () => true } as unknown as RetryPolicy;
+    const { error, model } = await tried([wrong, right], made(rule));
+    expect(error).toMatchObject({ failure: { code: 'policy_broke', message: expect.stringContaining('a promise') } });
+    expect(model.calls).toHaveLength(1);
+  });
+});
+
+describe('several policies as one', () => {
+  it('of numbers the last counts, the others stay', async () => {
+    const policy = retryPolicy(maxCorrections(4), maxTransportRetries(1), maxCorrections(1));
+    expect((await tried([wrong], policy)).attempts).toHaveLength(2);
+    expect((await tried([down()], policy)).attempts).toHaveLength(2);
+  });
+
+  it('models are lined up in the order they are named', async () => {
+    const lines = [retryPolicy(fallbackModel(named('b', refused))), fallbackModel(named('c', right))];
+    expect((await tried([refused], retryPolicy(...lines))).models).toEqual([0, 1, 2]);
+    expect((await tried([refused], retryPolicy(...lines.toReversed()))).models).toEqual([0, 1]);
+  });
+
+  it('[A3] every rule is asked, in order, each with what the one before it made', async () => {
+    const asked: string[] = [];
+    const rule = (name: string, ms: number): RetryPolicy => ({
+      shouldRetry: () => asked.push(`should ${name}`) > 0,
+      recordFailure: (record) => ({ ...record, text: `${record.text}${name}` }),
+      prepareRetry: (next) => ({ ...next, waitMs: next.waitMs * ms + 1 }),
+      finalizeOrThrow: () => void asked.push(`finalize ${name}`),
+    });
+    const nested = retryPolicy(retryPolicy(rule('a', 1), maxCorrections(1)), rule('b', 10));
+    const { told, attempts } = await tried([wrong], nested);
+    expect(waitsOf({ told })).toEqual([11, null]);
+    expect(attempts[0]?.text).toBe('{"yes":"perhaps"}ab');
+    expect(asked.filter((one) => one.startsWith('finalize'))).toEqual(['finalize a', 'finalize b']);
+    expect(asked.indexOf('should a')).toBeLessThan(asked.indexOf('should b'));
+  });
+
+  it('[A3] one that declines is enough', async () => {
+    for (const order of [
+      [true, false],
+      [false, true],
+    ]) {
+      const policy = retryPolicy(...order.map((says) => ({ shouldRetry: () => says })));
+      expect((await tried([wrong], policy)).attempts).toHaveLength(1);
+    }
+  });
+
+  it('none at all is the default', async () => {
+    expect((await tried([wrong], retryPolicy())).attempts).toHaveLength(3);
+  });
+});

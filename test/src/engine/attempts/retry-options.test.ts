@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { PostChainError } from '../../../../machines/contracts/error.ts';
+import {
+  exponentialBackoff,
+  fallbackModel,
+  maxCorrections,
+  maxTransportRetries,
+  type RetryPolicy,
+  withErrorFeedback,
+} from '../../../../src/engine/attempts/retry-policy.ts';
+import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
+import { Answer, named, right } from './retry-rig.ts';
+
+const model = named('a', right);
+
+function refusal(make: () => unknown): PostChainError {
+  try {
+    make();
+  } catch (error) {
+    if (error instanceof PostChainError) return error;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+const withPolicy = (policy: unknown) =>
+  createStructuredOutput({ model, schema: Answer, prompt: 'Is it so?', policy: policy as RetryPolicy });
+const withLimits = (limits: object) => createStructuredOutput({ model, schema: Answer, prompt: 'Is it so?', limits });
+
+const bad = [-1, Number.NaN, Number.POSITIVE_INFINITY];
+
+describe('numbers out of their range', () => {
+  const made: readonly [field: string, named: string, make: (n: number) => unknown, alsoBad: readonly number[]][] = [
+    ['maxCorrections', 'maxCorrections', maxCorrections, [1.5]],
+    ['maxTransportRetries', 'maxTransportRetries', maxTransportRetries, [0.1]],
+    ['backoffBaseMs', 'baseMs', (baseMs) => exponentialBackoff({ baseMs }), []],
+    ['backoffMaxMs', 'maxMs', (maxMs) => exponentialBackoff({ maxMs }), []],
+    ['backoffJitter', 'jitter', (jitter) => exponentialBackoff({ jitter }), [1.01]],
+    ['maxFeedbackChars', 'maxChars', (maxChars) => withErrorFeedback({ maxChars }), [2.5]],
+    ['fallbackAfter', 'after', (after) => fallbackModel(model, { after }), [0, 1.5]],
+  ];
+
+  for (const [, named, make, more] of made)
+    it(`[A4] are refused where the policy is made, by the name that was written: ${named}`, () => {
+      for (const n of [...bad, ...more]) {
+        const { code, message } = refusal(() => make(n));
+        expect(code).toBe('invalid_option');
+        expect(message).toContain(`${named}: got ${n};`);
+        expect(message).toMatch(/expected|wanted/);
+        expect(message).not.toContain('\n');
+      }
+    });
+
+  for (const [field, , , more] of made)
+    it(`[A4] are refused in a policy that is a plain object: ${field}`, () => {
+      for (const n of [...bad, ...more]) {
+        const { code, message } = refusal(() => withPolicy({ [field]: n }));
+        expect(code).toBe('invalid_option');
+        expect(message).toContain(`policy.${field}: got ${n};`);
+        expect(message).toMatch(/expected|wanted/);
+      }
+    });
+
+  it('[A13] are refused in the limits', () => {
+    for (const field of ['firstChunkMs', 'chunkMs', 'totalMs', 'maxReplyChars', 'maxCalls'])
+      for (const n of [...bad, 0]) {
+        const { code, message } = refusal(() => withLimits({ [field]: n }));
+        expect(code).toBe('invalid_option');
+        expect(message).toContain(`limits.${field}: got ${n};`);
+        expect(message).toMatch(/expected|wanted/);
+      }
+    for (const field of ['maxReplyChars', 'maxCalls'])
+      expect(refusal(() => withLimits({ [field]: 1.5 })).message).toContain(`limits.${field}: got 1.5;`);
+  });
+});
+
+describe('what is no policy', () => {
+  it('is refused, with the name of what is wrong', () => {
+    for (const [policy, named] of [
+      [{ maxCorrection: 1 }, 'maxCorrection'],
+      [{ shouldRetry: true }, 'shouldRetry'],
+      [{ recordFailure: 'never' }, 'recordFailure'],
+      [{ prepareRetry: {} }, 'prepareRetry'],
+      [{ finalizeOrThrow: 1 }, 'finalizeOrThrow'],
+      [{ fallbackModels: [{}] }, 'fallbackModels'],
+      [{ stopOnRepeatedError: 'yes' }, 'stopOnRepeatedError'],
+      [[], 'policy'],
+      [null, 'policy'],
+    ] as const) {
+      const { code, message } = refusal(() => withPolicy(policy));
+      expect(code).toBe('invalid_option');
+      expect(message).toContain(named);
+    }
+  });
+
+  it('is refused as a fallback that is no model, before anything is called', () => {
+    expect(refusal(() => withPolicy(fallbackModel(null as never))).code).toBe('invalid_option');
+    expect(model.calls).toHaveLength(0);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { NextCall } from '../../../../machines/contracts/attempt.ts';
+import {
+  exponentialBackoff,
+  fallbackModel,
+  maxTransportRetries,
+  retryPolicy,
+} from '../../../../src/engine/attempts/retry-policy.ts';
+import { silence, text } from '../../../support/part-model.ts';
+import { waitsOf } from './play.ts';
+import { down, named, right, thinking, tried } from './retry-rig.ts';
+
+describe('time-outs', () => {
+  const limits = { firstChunkMs: 100, chunkMs: 80, totalMs: 1_000 };
+  const once = maxTransportRetries(0);
+
+  it('[A13] nothing within firstChunkMs is a transport failure', async () => {
+    const { endedAtMs, error, attempts } = await tried([[silence]], once, { limits });
+    expect(endedAtMs).toBe(100);
+    expect(error?.failure).toMatchObject({ stage: 'transport', code: 'no_reply', retryable: true });
+    expect(attempts[0]?.durationMs).toBe(100);
+  });
+
+  it('[A13] nothing more within chunkMs is a stall: never early, an eighth late at most', async () => {
+    for (const parts of [
+      [text('{'), silence],
+      [thinking, silence],
+    ]) {
+      const { endedAtMs, error } = await tried([parts], once, { limits });
+      expect(error?.failure).toMatchObject({ stage: 'transport', code: 'stalled' });
+      expect(endedAtMs).toBeGreaterThanOrEqual(80);
+      expect(endedAtMs).toBeLessThanOrEqual(90);
+    }
+  });
+
+  it('[A13] totalMs ends a call that is alive, and the attempts with it', async () => {
+    for (const fallbacks of [{}, fallbackModel(named('b', right))]) {
+      const { endedAtMs, error, attempts, told, model, clock } = await tried([[silence]], fallbacks, {
+        limits: { firstChunkMs: 5_000, totalMs: 700 },
+      });
+      expect(endedAtMs).toBe(700);
+      expect(error?.failure).toMatchObject({ stage: 'deadline', code: 'total_deadline' });
+      expect(attempts).toMatchObject([{ failure: { stage: 'deadline' } }]);
+      expect(waitsOf({ told })).toEqual([null]);
+      expect([model.open(), clock.open]).toEqual([0, 0]);
+    }
+  });
+
+  it('[A11] a call that totalMs ended lasted until then', async () => {
+    const long = { firstChunkMs: 5_000, chunkMs: 5_000, totalMs: 700 };
+    for (const script of [[silence], [thinking, silence]])
+      expect((await tried([script], {}, { limits: long })).attempts).toMatchObject([{ durationMs: 700 }]);
+  });
+
+  it('[A13] totalMs ends a wait: the attempts stay as they were', async () => {
+    const policy = { prepareRetry: (next: NextCall) => ({ ...next, waitMs: 60_000 }) };
+    const { endedAtMs, error, attempts, told, clock } = await tried([down()], policy, { limits });
+    expect(endedAtMs).toBe(1_000);
+    expect(error?.failure).toMatchObject({ stage: 'deadline', code: 'total_deadline' });
+    expect(attempts).toMatchObject([{ failure: { code: 'server_error' } }]);
+    expect(waitsOf({ told })).toEqual([60_000]);
+    expect(clock.open).toBe(0);
+  });
+
+  it('[A13] a Retry-After beyond totalMs is not waited for in vain: the attempts end at once, or the next model is called', async () => {
+    const asked = down({ retryAfterMs: 60_000 });
+    const { endedAtMs, error, clock } = await tried([asked], {}, { limits });
+    expect(endedAtMs).toBe(0);
+    expect(error?.failure).toMatchObject({ code: 'server_error', retryAfterMs: 60_000 });
+    expect(clock.open).toBe(0);
+    const second = named('b', right);
+    const { value, endedAtMs: fellBackAtMs } = await tried([asked], fallbackModel(second), { limits });
+    expect([value, fellBackAtMs]).toEqual([{ yes: true }, 0]);
+  });
+
+  it('[A13] each call has a first chunk of its own to wait for', async () => {
+    const policy = retryPolicy(maxTransportRetries(2), exponentialBackoff({ baseMs: 10 }));
+    const { clock, model, endedAtMs } = await tried([[silence]], policy, { limits });
+    expect(model.calls).toHaveLength(3);
+    expect(endedAtMs).toBe(100 + 10 + 100 + 20 + 100);
+    expect(clock.open).toBe(0);
+  });
+});

@@ -1,0 +1,288 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { z } from 'zod';
+import { attemptExecutionSchema } from '../../../../machines/contracts/attempt.ts';
+import { AttemptsExhausted } from '../../../../src/engine/attempts/attempts-exhausted.ts';
+import type { StructuredUpdate } from '../../../../src/engine/attempts/updates.ts';
+import { settle } from '../../../../src/testing/settle.ts';
+import { type CallScript, said, silence, text } from '../../../support/part-model.ts';
+import { pancakes, type Recipe, read, recipeFrom, wrong } from './recipe-rig.ts';
+
+describe('a value', () => {
+  it('[A6] is the same awaited, iterated, stepped, and in one chunk, and so is its execution', async () => {
+    const seen: unknown[] = [];
+    for (const size of [1, 3, 7, 1_000]) {
+      const awaited = recipeFrom([said(wrong, size), said(pancakes, size)]).output;
+      expect(await awaited.value).toEqual(pancakes);
+      const iterated = recipeFrom([said(wrong, size), said(pancakes, size)]).output;
+      expect((await read(iterated)).at(-1)).toMatchObject({ type: 'value', attempt: 2, value: pancakes });
+      const stepped = recipeFrom([said(wrong, size), said(pancakes, size)]).output;
+      let last: StructuredUpdate | undefined;
+      while (await stepped.hasNext()) last = await stepped.next();
+      expect(last).toMatchObject({ type: 'value', value: pancakes });
+      seen.push(awaited.execution, iterated.execution, stepped.execution);
+    }
+    for (const execution of seen) expect(execution).toEqual(seen[0]);
+  });
+
+  it('is typed by its schema, and its partials are deep and read-only', () => {
+    const { output } = recipeFrom([said(pancakes)]);
+    expectTypeOf(output.value).resolves.toEqualTypeOf<z.output<typeof Recipe>>();
+    type Partial = Extract<Awaited<ReturnType<typeof output.next>>, { type: 'partial' }>['value'];
+    expectTypeOf<Partial>().toEqualTypeOf<{
+      readonly title?: string;
+      readonly minutes?: number;
+      readonly steps?: readonly string[];
+    }>();
+  });
+
+  it('calls nothing before it is asked for', async () => {
+    const { model, output } = recipeFrom([said(pancakes)]);
+    output[Symbol.asyncIterator]();
+    await settle(3);
+    expect(model.calls).toHaveLength(0);
+    await output.value;
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it('is called for once, however many ask', async () => {
+    const { model, output } = recipeFrom([said(pancakes)]);
+    const [a, b, updates] = await Promise.all([output.value, output.value, read(output)]);
+    expect(a).toBe(b);
+    expect(updates.at(-1)).toMatchObject({ type: 'value' });
+    expect(model.calls).toHaveLength(1);
+  });
+});
+
+describe('updates', () => {
+  it('[A7] the last partial is the whole value and comes before the value', async () => {
+    for (const size of [1, 5, 1_000]) {
+      const updates = await read(recipeFrom([said(pancakes, size)]).output);
+      expect(updates.map(({ type }) => type).slice(-2)).toEqual(['partial', 'value']);
+      expect(updates.at(-2)).toMatchObject({ value: pancakes });
+      expect(updates.at(-1)).toMatchObject({ value: pancakes });
+    }
+  });
+
+  it('[A8] a failed attempt is voided by a reset, and nothing of it comes after', async () => {
+    const updates = await read(recipeFrom([said(wrong, 3), said(pancakes, 3)]).output);
+    const at = updates.findIndex(({ type }) => type === 'reset');
+    expect(updates.slice(0, at).every(({ type, attempt }) => type === 'partial' && attempt === 1)).toBe(true);
+    expect(updates[at]).toMatchObject({ attempt: 1, retryInMs: 0, failure: { stage: 'schema' } });
+    expect(updates.slice(at + 1).every(({ attempt }) => attempt === 2)).toBe(true);
+  });
+
+  it('[A8] one who reads slowly gets the reset, and no stale partial before it', async () => {
+    const { output } = recipeFrom([said(wrong, 3), said(pancakes, 3)]);
+    const reading = output[Symbol.asyncIterator]();
+    expect((await reading.next()).value).toMatchObject({ type: 'partial', attempt: 1 });
+    await settle();
+    expect((await reading.next()).value).toMatchObject({ type: 'reset', attempt: 1 });
+    expect((await reading.next()).value).toMatchObject({ type: 'partial', attempt: 2, value: pancakes });
+    expect((await reading.next()).value).toMatchObject({ type: 'value', value: pancakes });
+    expect(await reading.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('one who comes late begins with the partial of now, and after the end with the value', async () => {
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const { output } = recipeFrom([[text('{"title":"Pan'), gate, ...said('cakes","minutes":25,"steps":[]}')]]);
+    void output.value;
+    await settle();
+    const late = output[Symbol.asyncIterator]();
+    expect((await late.next()).value).toMatchObject({ type: 'partial', value: { title: 'Pan' } });
+    go();
+    await output.value;
+    expect((await read(output)).map(({ type }) => type)).toEqual(['value']);
+  });
+
+  it('[A5] [A7] every update has an immutable execution that survives JSON, without a trace of the attempt under way', async () => {
+    const secret = 'Zebra';
+    const { output } = recipeFrom([
+      said({ ...pancakes, title: secret, minutes: 'x' }),
+      said({ ...pancakes, title: secret }),
+    ]);
+    const frozen: { text: string; execution: unknown }[] = [];
+    for await (const { type, attempt, execution } of output) {
+      const json = JSON.stringify(execution);
+      expect(attemptExecutionSchema.strict().parse(JSON.parse(json))).toEqual(execution);
+      const finished = execution.attempts.length;
+      expect(finished).toBe(type === 'partial' ? attempt - 1 : attempt);
+      if (type === 'partial' && attempt === 1) expect(json).not.toContain(secret);
+      frozen.push({ text: json, execution });
+    }
+    expect(frozen.length).toBeGreaterThan(10);
+    for (const { text: before, execution } of frozen) expect(JSON.stringify(execution)).toBe(before);
+    expect(new Set(frozen.map(({ execution }) => execution)).size).toBe(3);
+  });
+
+  it('what a reader does to a partial never reaches the value', async () => {
+    const freeze = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      Object.freeze(value);
+      for (const one of Object.values(value)) freeze(one);
+    };
+    for (const harm of [
+      freeze,
+      (value: { steps?: unknown[] }) => value.steps?.push('Poison'),
+      (value: { title?: string }) => {
+        value.title = 'Poison';
+      },
+    ]) {
+      const { output } = recipeFrom([said(pancakes, 2)]);
+      let lastPartial: unknown;
+      for await (const update of output) {
+        if (update.type !== 'partial') continue;
+        lastPartial = structuredClone(update.value);
+        try {
+          harm(update.value as never);
+        } catch {
+          // What was frozen before cannot be harmed.
+        }
+      }
+      expect(await output.value).toEqual(pancakes);
+      expect(output.execution.attempts).toHaveLength(1);
+      if (harm === freeze) expect(lastPartial).toEqual(pancakes);
+    }
+  });
+});
+
+describe('the end without a value', () => {
+  it('[A10] [A11] carries every attempt: text, errors by path, usage and time', async () => {
+    const usage = { inputTokens: 10, outputTokens: 20, estimated: false };
+    const told = (value: unknown): CallScript => [
+      text(JSON.stringify(value)),
+      { type: 'finish', reason: 'stop', usage },
+    ];
+    const { output } = recipeFrom([told(wrong)]);
+    const error = await output.value.catch((met: unknown) => met);
+    expect(error).toBeInstanceOf(AttemptsExhausted);
+    expect(error).toMatchObject({
+      name: 'AttemptsExhausted',
+      code: 'attempts_exhausted',
+      failure: { stage: 'schema' },
+    });
+    const { attempts, usage: total, message } = error as AttemptsExhausted;
+    expect(attempts).toHaveLength(3);
+    for (const [index, attempt] of attempts.entries())
+      expect(attempt).toMatchObject({
+        attempt: index + 1,
+        text: JSON.stringify(wrong),
+        failure: { stage: 'schema', issues: [{ path: 'minutes' }] },
+        usage,
+        startedAtMs: 0,
+        durationMs: 0,
+      });
+    expect(total).toEqual({ modelCalls: 3, inputTokens: 30, outputTokens: 60, estimated: false, cost: null });
+    expect(message).toMatch(/^No value for "output" after 3 attempts; the last failed in schema: .*minutes/);
+    expect(message).not.toContain('\n');
+  });
+
+  it('is told so by finalizeOrThrow only with an error', async () => {
+    const finalizeOrThrow = (): never => {
+      throw 'no error';
+    };
+    const { output } = recipeFrom([said(wrong, 50)], { policy: { maxCorrections: 0, finalizeOrThrow } });
+    await expect(output.value).rejects.toBeInstanceOf(AttemptsExhausted);
+  });
+
+  it('is the same error for each who reads, after the last reset', async () => {
+    const { output } = recipeFrom([said(wrong, 50)]);
+    const seen: string[] = [];
+    const error = await (async () => {
+      for await (const update of output) seen.push(`${update.type} ${update.attempt}`);
+    })().catch((met: unknown) => met);
+    expect(seen.at(-1)).toBe('reset 3');
+    await expect(output.value).rejects.toBe(error);
+    expect(await output.hasNext()).toBe(true);
+    await expect(output.next()).rejects.toBe(error);
+    expect(await output.hasNext()).toBe(false);
+    await expect(output.next()).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('hasNext'),
+    });
+  });
+
+  it('is no unhandled rejection for one who only iterates', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const { output } = recipeFrom([said(wrong, 50)]);
+    void output.value;
+    await expect(read(output)).rejects.toBeInstanceOf(AttemptsExhausted);
+    await settle(5);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe('stopping', () => {
+  it('cancel() closes the call, rejects the value and ends the readers', async () => {
+    const { model, output } = recipeFrom([[text('{"title":"Pan'), silence]]);
+    const reading = read(output);
+    await settle();
+    expect(model.open()).toBe(1);
+    output.cancel('the tab was closed');
+    await expect(output.value).rejects.toMatchObject({
+      code: 'cancelled',
+      message: 'There is no value: the tab was closed.',
+    });
+    await expect(reading).rejects.toMatchObject({ code: 'cancelled' });
+    await settle();
+    expect(model.open()).toBe(0);
+  });
+
+  it('one who comes after that gets the error, and nothing that had arrived', async () => {
+    const { output } = recipeFrom([[text('{"title":"Pan'), silence]]);
+    void output.value;
+    await settle();
+    output.cancel();
+    await expect(output[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('an aborted signal does the same, before the start without any call', async () => {
+    const controller = new AbortController();
+    const { model, output } = recipeFrom([[silence]], { signal: controller.signal });
+    const value = output.value;
+    await settle();
+    controller.abort(new Error('enough'));
+    await expect(value).rejects.toMatchObject({ code: 'cancelled', cause: { message: 'enough' } });
+    await settle();
+    expect(model.open()).toBe(0);
+
+    const late = recipeFrom([said(pancakes)], { signal: AbortSignal.abort() });
+    await expect(late.output.value).rejects.toMatchObject({ code: 'cancelled' });
+    expect(late.model.calls).toHaveLength(0);
+  });
+
+  it('the last reader to leave stops the call, unless the value was asked for', async () => {
+    const left = recipeFrom([[text('{"title":"Pan'), silence]]);
+    for await (const _ of left.output) break;
+    await settle();
+    expect(left.model.open()).toBe(0);
+    await expect(left.output.value).rejects.toMatchObject({
+      code: 'cancelled',
+      message: expect.stringContaining('reads'),
+    });
+
+    const awaited = recipeFrom([said(pancakes, 2)]);
+    const value = awaited.output.value;
+    for await (const _ of awaited.output) break;
+    expect(await value).toEqual(pancakes);
+  });
+
+  it('a stopped actor is a cancelled value', async () => {
+    const { output } = recipeFrom([[silence]]);
+    const value = output.value;
+    output.actor.stop();
+    await expect(value).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('after the end nothing is left to stop', async () => {
+    const { output } = recipeFrom([said(pancakes)]);
+    await output.value;
+    output.cancel();
+    expect(await output.value).toEqual(pancakes);
+  });
+});

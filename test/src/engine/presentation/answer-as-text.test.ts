@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { answerAsText } from '../../../../src/engine/presentation/answer-as-text.ts';
+import { aFinalAnswer } from '../../../machines/contracts/samples.ts';
+import { startScripted } from '../../../support/run-chain.ts';
+import { aDegradedAnswer } from './answers.ts';
+
+const long = 'word '.repeat(10).trim();
+const linesOf = (text: string): readonly string[] => text.split('\n');
+
+describe('the final answer as text', () => {
+  it('[E10][Y10] is made from the answer’s data: text, confidence, sources by line, notes', async () => {
+    const answer = await startScripted().run.answer;
+    const place = { path: 'docs/a.md', messageId: 'm', quote: '' };
+    const given = {
+      ...answer,
+      notes: 'Be careful.',
+      sources: [
+        { ...place, startLine: 3, endLine: 9 },
+        { ...place, startLine: 12, endLine: 12 },
+      ],
+    };
+    expect(answerAsText(given)).toBe(
+      'Answer (confidence 0.95 · completed · 1 cycle · 7 model calls)\n\nIt is so, for certain.\n\nSources\n  docs/a.md:3-9\n  docs/a.md:12\n\nNotes\n  Be careful.\n',
+    );
+  });
+
+  it('[E5][Y10] says what is degraded before the text: the reason, why, and what is missing; the notes do not say it again', () => {
+    expect(answerAsText(aDegradedAnswer())).toBe(
+      'Answer (confidence 0.40 · degraded · 1 cycle · 7 model calls · cost 0.01 EUR)\n\nDegraded (ttl exhausted): The limit of 1 cycle was reached. Missing: experience, answer.\n\nPerhaps in 1932.\n\nSources\n  bridges.md:3-5\n\nNotes\n  The day is unsure.\n',
+    );
+  });
+
+  it('does not say twice what the answer itself says', () => {
+    const answer = aDegradedAnswer({
+      answerText: 'No answer was reached. The limit of 1 cycle was reached.',
+      sources: [],
+    });
+    const text = answerAsText({ ...answer, notes: 'The limit of 1 cycle was reached.' });
+    expect(text.match(/The limit/g)).toHaveLength(1);
+    expect(text).toContain('Degraded (ttl exhausted). Missing: experience, answer.\n\nNo answer was reached.');
+    expect(text).not.toContain('Notes');
+  });
+
+  it.each([
+    [null, ''],
+    [{ amount: 0, currency: 'EUR' }, ' · cost 0.00 EUR'],
+    [{ amount: 0.0012345678, currency: 'EUR' }, ' · cost 0.001235 EUR'],
+    [{ amount: 1234.5678, currency: 'US\u001b D' }, ' · cost 1,234.57 US D'],
+  ])('tells a cost of %j where it is known', (cost, told) => {
+    const { metadata } = aFinalAnswer();
+    expect(linesOf(answerAsText(aFinalAnswer({ metadata: { ...metadata, cost } })))[0]).toBe(
+      `Answer (confidence 0.95 · completed · 1 cycle · 7 model calls${told})`,
+    );
+  });
+
+  it('breaks lines between words, and leaves tables, code and lines of 20,000 characters as they are', () => {
+    const huge = `${'a'.repeat(20_000)} b`;
+    const answerText = `${long}\n| ${long} |\n\`\`\`\n${long}\n\`\`\`\n${huge}`;
+    const lines = linesOf(answerAsText(aFinalAnswer({ answerText }), { columns: 25 }));
+    expect(lines).toEqual(expect.arrayContaining(['word word word word word', `| ${long} |`, long, huge]));
+  });
+
+  it('the lines that one is broken into stand as far in as it did, and notes stand in', () => {
+    const answer = aFinalAnswer({ answerText: `  - ${long}`, notes: `Note: ${long}` });
+    const lines = linesOf(answerAsText(answer, { columns: 30 }));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        '  - word word word word word',
+        '  word word word word word',
+        '  Note: word word word word',
+      ]),
+    );
+    expect(lines.every((line) => line.length <= 30)).toBe(true);
+  });
+
+  it.each([0, 1, -5, Number.NaN, Infinity])('takes %j columns for what they can mean', (columns) => {
+    const lines = linesOf(answerAsText(aFinalAnswer({ answerText: long }), { columns }));
+    const isWhole = !Number.isFinite(columns);
+    expect(lines.includes(isWhole ? long : 'word word word word')).toBe(true);
+  });
+
+  it('is marked by the style it is given, and by nothing else', () => {
+    const style = { heading: (text: string) => `*${text}*`, warning: (text: string) => `!${text}!` };
+    const text = answerAsText(aDegradedAnswer(), { style });
+    for (const marked of ['*Answer* (confidence', '*Sources*\n', '*Notes*\n', '!Degraded (ttl exhausted)!: The'])
+      expect(text).toContain(marked);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { TASKS } from '../../../../machines/contracts/phase.ts';
+import type { Prompt } from '../../../../src/engine/prompts/prompt.ts';
+import { promptDigest, promptVersions } from '../../../../src/engine/prompts/prompt-versions.ts';
+import { prompts } from '../../../../src/engine/prompts/registry.ts';
+import { sampleInputs } from '../../../../src/engine/prompts/sample-inputs.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { entriesOf, startScripted } from '../../../support/run-chain.ts';
+
+const { intention } = prompts;
+
+describe('the sample inputs', () => {
+  it.each(TASKS)('[E8] %s: the prompt takes its own, and no other’s', (task) => {
+    expect(prompts[task].input.safeParse(sampleInputs[task]).error?.message).toBeUndefined();
+    for (const other of TASKS)
+      if (other !== task) expect(prompts[task].input.safeParse(sampleInputs[other]).success).toBe(false);
+  });
+
+  it.each(TASKS)('%s: something stands in every part, so that every part of a template speaks', (task) => {
+    const { system, user } = prompts[task] as Prompt<unknown>;
+    const said = `${system(sampleInputs[task])}\n${user(sampleInputs[task])}`;
+    expect(said).not.toMatch(/undefined|\[object|\(none\)|\(nothing/);
+  });
+});
+
+describe('the digest of a prompt', () => {
+  it('[E8] is the same for the same words, whatever the code that makes them', () => {
+    const again = { ...intention, system: (input: never) => [intention.system(input)].join('') };
+    expect(promptDigest(again)).toBe(promptDigest(intention));
+    expect(promptDigest(intention)).toMatch(/^[0-9a-f]{8}$/);
+  });
+
+  it.each([
+    ['system', { system: () => 'Other words.' }],
+    ['user', { user: () => 'Other words.' }],
+    ['reply', { output: z.object({ goal: z.string() }) }],
+  ])('changes with its %s, also where the version was forgotten', (_, changes) => {
+    expect(promptDigest({ ...intention, ...changes })).not.toBe(promptDigest(intention));
+  });
+
+  it.each<[string, Partial<Prompt>]>([
+    ['whose input the sample does not fit', { input: z.object({ mine: z.string() }) }],
+    [
+      'that throws',
+      {
+        user: () => {
+          throw new Error('no');
+        },
+      },
+    ],
+  ])('is null for a prompt %s', (_, changes) => {
+    expect(promptDigest({ ...intention, ...changes })).toBeNull();
+  });
+
+  it('no two prompts of the product share one', () => {
+    expect(new Set(TASKS.map((task) => promptDigest(prompts[task]))).size).toBe(TASKS.length);
+  });
+});
+
+describe('the journal', () => {
+  it('[E8] begins with the prompts that the run was made with, the user’s own among them', async () => {
+    const mine = { ...intention, version: 7, system: () => 'In my words.' };
+    const { run } = startScripted({}, { prompts: { intention: mine } });
+    const [start] = entriesOf(run, 'run-start');
+    expect(start?.prompts).toEqual(promptVersions({ ...prompts, intention: mine }));
+    expect(start?.prompts['intention']).toEqual({ name: 'intention', version: 7, digest: promptDigest(mine) });
+    expect(Object.keys(start?.prompts ?? {})).toEqual([...TASKS]);
+    await run.answer;
+  });
+
+  it.each([undefined, Number.NaN, '2'])('a prompt whose version is %j is refused before anything starts', (version) => {
+    const mine = { ...intention, version } as Prompt;
+    expect(() => createPostChain({ prompts: { intention: mine } })).toThrow(
+      /prompts\.intention: got .*wanted a prompt of definePrompt/,
+    );
+  });
+
+  it('a prompt that breaks on the sample breaks no run', async () => {
+    const user = (input: { readonly runId: string }): string => {
+      if (input.runId !== 'run-1') throw new Error('not mine');
+      return 'Well?';
+    };
+    const { run, model } = startScripted({}, { prompts: { intention: { ...intention, user } } });
+    expect((await run.answer).status).toBe('completed');
+    expect(model.calls.find(({ task }) => task === 'intention')?.turns[1]?.content).toBe('Well?');
+    expect(entriesOf(run, 'run-start')[0]?.prompts['intention']?.digest).toBeNull();
+  });
+});

@@ -1,0 +1,24 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import { describePrompt } from '../../../../src/engine/prompts/describe-prompt.ts';
+import { prompts } from '../../../../src/engine/prompts/registry.ts';
+
+/** Every prompt as it was when its version was given, rendered on its sample input. */
+const fileOf = (task: Task): string => `test/src/engine/prompts/rendered/${task}.txt`;
+
+function rendered(task: Task): string {
+  const { version, system, user, replySchema } = describePrompt(prompts[task]);
+  return `version ${version}\n\n[system]\n${system}\n\n[user]\n${user}\n\n[reply]\n${JSON.stringify(replySchema, null, 2)}\n`;
+}
+
+const versionIn = (text: string): number => Number(/^version (\d+)/.exec(text)?.[1] ?? 0);
+
+describe('[E8] the words of a prompt change with its version, and not without', () => {
+  it.each(TASKS)('%s (raise its version in the registry, then UPDATE_PROMPTS=1 keeps the new words)', (task) => {
+    const kept = existsSync(fileOf(task)) ? readFileSync(fileOf(task), 'utf8') : '';
+    const now = rendered(task);
+    if (process.env['UPDATE_PROMPTS'] && versionIn(now) > versionIn(kept)) writeFileSync(fileOf(task), now);
+    else expect(now).toBe(kept);
+  });
+});

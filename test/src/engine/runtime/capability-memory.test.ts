@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { type Decider, modelDecider } from '../../../../src/engine/runtime/decider.ts';
+import type { ScriptEntry } from '../../../../src/models/scripted.ts';
+import { turn } from '../../../machines/action/patient-clock.ts';
+import { type LoopScript, type Played, play, REQUEST, WAYS } from './loop-rig.ts';
+
+const user = { role: 'user', content: REQUEST };
+const entry = (capability: string, summary = `${capability} ran`, success = true) => ({
+  role: 'assistant',
+  capability,
+  success,
+  summary,
+});
+const review = { done: false, next: { capability: 'review', arguments: {} } } as const;
+
+describe.each(WAYS)('[R4] what a session remembers of one request, through %s', (way) => {
+  it('is the user’s message and one entry after the first run, and one entry more after each later one', async () => {
+    const seen: unknown[] = [];
+    const played: Played = play(way, {
+      options: {
+        decider: ({ results }) => {
+          seen.push(played.memory());
+          return results.length < 3 ? review : { done: true };
+        },
+      },
+    });
+    await played.end();
+    const first = [user, entry('draft')];
+    const second = [...first, entry('review')];
+    const third = [...second, entry('review')];
+    expect(seen).toEqual([first, second, third]);
+    expect(played.memory()).toEqual(third);
+  });
+
+  const deciders: readonly (readonly [string, Decider, readonly ScriptEntry[]])[] = [
+    ['a decider that throws', () => Promise.reject(new Error('no idea')), []],
+    ['a decider that never answers', () => new Promise(() => {}), []],
+    ['a decider that says nonsense', () => 'go on' as never, []],
+    ['a model that decides and is gone', modelDecider, [{ failure: { retryable: false } }]],
+    ['a model that decides and never answers', modelDecider, Array(4).fill({ hang: true })],
+    ['nobody who decides', null, []],
+  ];
+
+  it.each(deciders)('has the run in it whatever comes of %s', async (_, decider, thoughts) => {
+    const played = play(way, { options: { decider, limits: { firstChunkMs: 1_000 } }, thoughts });
+    await played.end();
+    expect(played.memory()).toEqual([user, entry('draft')]);
+  });
+
+  it.each<[string, LoopScript]>([
+    ['a function', { options: { decider: () => new Promise(() => {}) } }],
+    ['the model', { options: { decider: modelDecider }, thoughts: [{ hang: true }] }],
+  ])('has the run in it while %s still decides', async (_, script) => {
+    const played = play(way, script);
+    for (let turns = 0; turns < 30; turns += 1) await turn();
+    expect(played.isActive()).toBe(true);
+    expect(played.memory()).toEqual([user, entry('draft')]);
+    played.cancel();
+    await played.end();
+  });
+
+  it('tells of a run that failed what went wrong', async () => {
+    const boom = () => {
+      throw new Error('disk full');
+    };
+    const played = play(way, { execute: { draft: boom } });
+    await played.end();
+    expect(played.memory()).toEqual([user, entry('draft', 'disk full', false)]);
+  });
+
+  it('keeps what the capability gave, shortened, and not what the decider made of it', async () => {
+    const played = play(way, {
+      execute: { draft: () => 'long '.repeat(1_000) },
+      options: { decider: () => ({ done: true, finalOutput: 'In short.' }) },
+    });
+    await played.end();
+    const [, remembered] = played.memory();
+    expect(JSON.stringify(remembered).length).toBeLessThan(1_000);
+    expect(remembered).toMatchObject({ summary: expect.stringMatching(/^long long /) });
+  });
+});
+
+describe('[R4] [R7] what ran in a loop that the phase’s deadline breaks off', () => {
+  it('is remembered', async () => {
+    const limits = { phaseMs: 1_000, capabilityMs: 5_000, maxPhaseRetries: 0 };
+    const played = play('the chain', { options: { decider: () => new Promise(() => {}), limits } });
+    await played.end();
+    expect(played.memory()).toEqual([user, entry('draft')]);
+  });
+
+  it('is not run again: it may have sent a letter', async () => {
+    let letters = 0;
+    const execute = { draft: () => (letters += 1) };
+    const limits = { phaseMs: 1_000, capabilityMs: 5_000 };
+    const played = play('the chain', { execute, options: { decider: () => new Promise(() => {}), limits } });
+    await played.end();
+    expect(letters).toBe(1);
+  });
+});

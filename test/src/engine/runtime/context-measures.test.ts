@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import type { EmbeddingModel } from '../../../../machines/contracts/embedding.ts';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import { createAnswerComparer, createContextMeasurer } from '../../../../src/engine/runtime/context-measures.ts';
+import { aMessage } from '../../../machines/contracts/samples.ts';
+
+const said = (content: string): Message => aMessage({ content });
+const { signal } = new AbortController();
+
+/** A model whose tokens are words; `counted` are the texts that it was asked for, call by call. */
+function wordModel(countTokens?: NonNullable<ChatModel['countTokens']>) {
+  const counted: (readonly string[])[] = [];
+  const words = async (texts: readonly string[]) => {
+    counted.push(texts);
+    return texts.map((text) => text.split(' ').length);
+  };
+  const model: ChatModel = {
+    id: 'words',
+    contextWindowTokens: 1_000,
+    stream: () => {
+      throw new Error('nobody asks for a reply');
+    },
+    countTokens: countTokens ?? words,
+  };
+  return { model, counted };
+}
+
+/** Vectors of how often a text has the letters a, b and c. */
+function letterEmbeddings(embed?: EmbeddingModel['embed']) {
+  const embedded: (readonly string[])[] = [];
+  const letters: EmbeddingModel['embed'] = async (texts) => {
+    embedded.push(texts);
+    return texts.map((text) => ['a', 'b', 'c'].map((letter) => text.split(letter).length - 1));
+  };
+  const embeddings: EmbeddingModel = { id: 'letters', embed: embed ?? letters };
+  return { embeddings, embedded };
+}
+
+const unmeasured = (model: ChatModel): ChatModel => {
+  const { countTokens: _, ...rest } = model;
+  return rest;
+};
+
+describe('the measures of a context', () => {
+  it('are the tokens by the model’s tokenizer, and the similarity to the request by its vector [U10] [U1]', async () => {
+    const measure = createContextMeasurer(wordModel().model, letterEmbeddings().embeddings);
+    const messages = ['aaa', 'b b', 'a b c d', ''].map(said);
+    const { tokens, estimated, similarity, failure } = await measure({ request: 'aa', messages }, signal);
+    expect({ tokens, estimated, failure }).toEqual({ tokens: [1, 2, 4, 1], estimated: false, failure: null });
+    expect(similarity).toEqual([1, 0, expect.closeTo(1 / Math.sqrt(3), 6), 0]);
+  });
+
+  it('are four characters a token and no similarity, where there is neither tokenizer nor embedding [U10]', async () => {
+    const measure = createContextMeasurer(unmeasured(wordModel().model), null);
+    const messages = [said('12345'), said('')];
+    expect(await measure({ request: 'r', messages }, signal)).toEqual({
+      tokens: [2, 0],
+      estimated: true,
+      similarity: null,
+      failure: null,
+    });
+  });
+
+  it('cost one count and one vector for one more message, and nothing for one that was tagged [U10] [U1]', async () => {
+    const { model, counted } = wordModel();
+    const { embeddings, embedded } = letterEmbeddings();
+    const measure = createContextMeasurer(model, embeddings);
+    const messages = Array.from({ length: 200 }, (_, at) => said(`message ${at} a`));
+    await measure({ request: 'a', messages }, signal);
+    expect(counted.flat()).toHaveLength(200);
+    expect(embedded.flat()).toHaveLength(201);
+
+    const tagged = messages.map((message) => ({ ...message, tags: ['important'] }));
+    const { tokens, similarity } = await measure({ request: 'a', messages: [...tagged, said('one more b')] }, signal);
+    expect(counted.slice(1)).toEqual([['one more b']]);
+    expect(embedded.flat().slice(201)).toEqual(['one more b']);
+    expect(tokens).toEqual([...Array(200).fill(3), 3]);
+    expect(similarity?.at(-1)).toBe(0);
+    expect(similarity?.at(0)).toBeGreaterThan(0.5);
+
+    await measure({ request: 'b', messages: tagged }, signal);
+    expect(counted.flat()).toHaveLength(201);
+    expect(embedded.flat().slice(202)).toEqual(['b']);
+  });
+
+  it('never send a blank text to be embedded [U1]', async () => {
+    const { embeddings, embedded } = letterEmbeddings();
+    const measure = createContextMeasurer(wordModel().model, embeddings);
+    const messages = ['', ' \n', 'a'].map(said);
+    expect((await measure({ request: ' ', messages }, signal)).similarity).toEqual([0, 0, 0]);
+    expect(embedded).toEqual([['a']]);
+  });
+
+  it.each([
+    ['that throws', () => Promise.reject(new Error('no vocabulary\nat line 2'))],
+    [
+      'that throws at once',
+      () => {
+        throw new Error('no vocabulary');
+      },
+    ],
+    ['of too few counts', async () => []],
+    ['of no counts', async () => null as never],
+    ['of counts that are none', async () => [Number.NaN]],
+    ['of counts below nought', async () => [-1]],
+  ])('are estimated with a tokenizer %s, and say so in one line [U10]', async (_, countTokens) => {
+    const measure = createContextMeasurer(wordModel(countTokens).model, null);
+    const { tokens, estimated, failure } = await measure({ request: 'r', messages: [said('12345678')] }, signal);
+    expect({ tokens, estimated }).toEqual({ tokens: [2], estimated: true });
+    expect(failure).toMatch(/^tokens are estimated: (no vocabulary|the model words gave no counts of 1 texts)$/);
+  });
+
+  it.each([
+    ['that rejects', () => Promise.reject(new Error('no connection\nat line 2')), /: no connection$/],
+    ['of too few vectors', async () => [], /gave no 1 vectors/],
+    ['of no vectors', async () => 'no' as never, /gave no 1 vectors/],
+    ['of empty vectors', async () => [[]], /no vector to compare/],
+    ['of numbers that are none', async () => [[1, Number.NaN]], /no vector to compare/],
+    ['of infinite numbers', async () => [[1, Number.POSITIVE_INFINITY]], /no vector to compare/],
+    ['of words', async () => [['1', '2']] as never, /no vector to compare/],
+    [
+      'of another length for each text',
+      async ([text]: readonly string[]) => [Array(text?.length).fill(1)],
+      /cannot be compared/,
+    ],
+  ] as const)('have no similarity with an embedding %s, and say so in one line [U1]', async (_, embed, why) => {
+    const measure = createContextMeasurer(wordModel().model, letterEmbeddings(embed).embeddings);
+    const measured = await measure({ request: 'a', messages: [said('a b')] }, signal);
+    expect(measured).toMatchObject({ tokens: [2], estimated: false, similarity: null });
+    expect(measured.failure).toMatch(/^there are no similarities: [^\n]+$/);
+    expect(measured.failure).toMatch(why);
+  });
+
+  it('have no similarity when vectors of one call differ in length [U1]', async () => {
+    const embed = async (texts: readonly string[]) => texts.map((_, at) => Array(at + 1).fill(1));
+    const measure = createContextMeasurer(wordModel().model, letterEmbeddings(embed).embeddings);
+    const { similarity, failure } = await measure({ request: 'a', messages: [said('a'), said('b')] }, signal);
+    expect(similarity).toBeNull();
+    expect(failure).toMatch(/no vector to compare at 1/);
+  });
+
+  it('tell both failures, and are whole again once the ports are [U10] [U1]', async () => {
+    let isDead = true;
+    const countTokens = async (texts: readonly string[]) => (isDead ? [] : texts.map(() => 9));
+    const embed = async (texts: readonly string[]) => (isDead ? [] : texts.map(() => [1]));
+    const measure = createContextMeasurer(wordModel(countTokens).model, letterEmbeddings(embed).embeddings);
+    const input = { request: 'a', messages: [said('a')] };
+    expect((await measure(input, signal)).failure).toMatch(/^tokens are estimated: .+; there are no similarities: .+$/);
+    isDead = false;
+    expect(await measure(input, signal)).toEqual({ tokens: [9], estimated: false, similarity: [1], failure: null });
+  });
+
+  it('reject with the reason when the signal aborts [U1]', async () => {
+    const controller = new AbortController();
+    const embed: EmbeddingModel['embed'] = (_, { signal: given }) =>
+      new Promise((_, reject) => given.addEventListener('abort', () => reject(new Error('aborted by the port'))));
+    const measure = createContextMeasurer(wordModel().model, letterEmbeddings(embed).embeddings);
+    const measuring = measure({ request: 'a', messages: [said('a')] }, controller.signal);
+    controller.abort(new Error('the run was cancelled'));
+    await expect(measuring).rejects.toThrow('the run was cancelled');
+  });
+
+  it('leave the messages as they are [U1]', async () => {
+    const messages = [said('a b'), said('c')].map((message) => Object.freeze(message));
+    const measure = createContextMeasurer(wordModel().model, letterEmbeddings().embeddings);
+    await measure({ request: 'a', messages: Object.freeze(messages) }, signal);
+    expect(messages.map(({ content }) => content)).toEqual(['a b', 'c']);
+  });
+});
+
+describe('the change of an answer', () => {
+  it.each([
+    ['aa', 'aaa', 0],
+    ['a', 'b', 1],
+    ['a', 'ab', 1 - Math.SQRT1_2],
+    ['', 'a', 1],
+    ['a', ' a\n', 0],
+    ['', ' ', 0],
+  ])('from %j to %j is one minus their similarity [Y1]', async (previous, current, change) => {
+    const compare = createAnswerComparer(letterEmbeddings().embeddings);
+    expect(await compare({ previous, current }, signal)).toBeCloseTo(change, 6);
+  });
+
+  it('costs one vector for each further answer [Y1]', async () => {
+    const { embeddings, embedded } = letterEmbeddings();
+    const compare = createAnswerComparer(embeddings);
+    const answers = ['a', 'ab', 'abc', 'abcc', 'abccc'];
+    for (const [at, current] of answers.entries()) {
+      const previous = answers[at - 1];
+      if (previous !== undefined) await compare({ previous, current }, signal);
+    }
+    expect(embedded).toEqual([['a', 'ab'], ['abc'], ['abcc'], ['abccc']]);
+  });
+
+  it('cannot be told without embeddings, or when they fail [Y1]', async () => {
+    const answers = { previous: 'a', current: 'b' };
+    expect(await createAnswerComparer(null)(answers, signal)).toBeNull();
+    for (const embed of [() => Promise.reject(new Error('no')), async () => [[1], [1, 2]], async () => []])
+      expect(await createAnswerComparer(letterEmbeddings(embed).embeddings)(answers, signal)).toBeNull();
+  });
+
+  it('rejects with the reason when the signal aborts [Y1]', async () => {
+    const compare = createAnswerComparer(letterEmbeddings().embeddings);
+    const aborted = AbortSignal.abort(new Error('the run was cancelled'));
+    await expect(compare({ previous: 'a', current: 'b' }, aborted)).rejects.toThrow('the run was cancelled');
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { aPassage } from '../../../machines/contracts/samples.ts';
+import { said, user } from '../../../machines/policies/hostile.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, startScripted } from '../../../support/run-chain.ts';
+
+type Input = { readonly messages: readonly Message[]; readonly content: string; readonly flags?: readonly string[] };
+
+const documents = { search: async (query: string) => ({ query, passages: [aPassage({ id: 'p1' })], widened: false }) };
+const messages = [user('u', 'The cellar is damp.'), said('a', 'It was dug in winter.'), said('n', 'I will look.')];
+const pinned = messages.map((one) => ({ ...one, tags: ['pinned'] }));
+const connected = (relation: string) => ({
+  ...replies.observation,
+  connections: [{ from: 'earlier.u', to: 'earlier.a', relation, strength: 0.9 }],
+});
+const plan = {
+  experience: { ...replies.experience, relevantPassageIds: ['p1'] },
+  intention: {
+    ...replies.intention,
+    alignment: [
+      { messageId: 'earlier.u', score: 0.9 },
+      { messageId: 'earlier.a', score: 0.1 },
+    ],
+  },
+  observation: (call: number) => connected(call === 1 ? 'explains' : 'contradicts'),
+  yield: (call: number) => unsureAnswer(call),
+};
+
+describe('what a phase appends', () => {
+  it('is seen by the next phase, and applied as that one ends, in the order of the phases [C2] [C3]', async () => {
+    const { run, model } = startScripted(plan, { documents, limits: { maxCycles: 2 } }, { messages });
+    await run.answer;
+    const facts = entriesOf(run, 'operations');
+    expect(facts.map(({ step }) => step)).toEqual(facts.map((_, at) => at + 1));
+    for (const { applied, step } of facts)
+      for (const { id } of applied) expect(id).toMatch(new RegExp(`^s${step - 1}\\.o\\d+$`));
+    const phases = model.calls.filter(({ task }) => task !== 'synthesis' && task !== 'summary');
+    for (const [at, { applied }] of facts.entries()) {
+      const { messages: shown = [], content = '' } = (phases[at]?.input ?? {}) as Partial<Input>;
+      for (const operation of applied)
+        if (operation.operation === 'ADD')
+          expect(shown).toContainEqual(expect.objectContaining({ id: operation.target }));
+      if (at === 1) expect(content).toBe(replies.action.response);
+    }
+  });
+
+  it('changes the messages that it is about: priority, tags and links [C6] [C7]', async () => {
+    const { run } = startScripted(plan, { documents }, { messages: pinned });
+    await run.answer;
+    const byId = new Map(run.actor.getSnapshot().context.messages.map((message) => [message.id, message]));
+    expect(byId.get('earlier.u')).toMatchObject({
+      importance: 0.9,
+      links: [{ to: 'earlier.a', relation: 'explains', strength: 0.9 }],
+    });
+    expect(byId.get('earlier.a')?.tags).toContain('low_relevance');
+    expect(byId.get('p1')?.tags).toContain('relevant');
+  });
+
+  it('overwrites no link: what contradicts one is reported [C7]', async () => {
+    const { run } = startScripted(plan, { documents, limits: { maxCycles: 2 } }, { messages: pinned });
+    await run.answer;
+    const { context } = run.actor.getSnapshot();
+    expect(context.messages.find(({ id }) => id === 'earlier.u')?.links).toEqual([
+      { to: 'earlier.a', relation: 'explains', strength: 0.9 },
+    ]);
+    expect(context.results.observation?.conflicts).toEqual([
+      expect.stringMatching(/"explains" stands, "contradicts" was proposed/),
+    ]);
+  });
+});
+
+describe('an unclear intent', () => {
+  const flagsOf = ({ model }: ReturnType<typeof startScripted>) =>
+    (model.calls.find(({ task }) => task === 'yield')?.input as Input | undefined)?.flags;
+
+  it.each([
+    ['the model says so', { intention: { ...replies.intention, unclearIntent: true } }, 'Is it so?', true],
+    ['the request contradicts itself', {}, 'Describe the bridge in one word. Use at least 200 words.', true],
+    ['neither', {}, 'Describe the bridge in at most 200 words.', false],
+  ])('is flagged where %s, and the next cycle makes it clear [C6] [Y3]', async (_, said, request, wanted) => {
+    const started = startScripted(
+      { ...said, yield: (call: number) => unsureAnswer(call) },
+      { limits: { maxCycles: 2 } },
+      { request },
+    );
+    await started.run.answer;
+    expect(flagsOf(started)?.includes('unclear_intent')).toBe(wanted);
+    expect(entriesOf(started.run, 'decision')[0]?.decision.nextPhase).toBe(wanted ? 'intention' : 'action');
+  });
+});

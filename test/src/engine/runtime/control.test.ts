@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { PHASES, TASKS } from '../../../../machines/contracts/phase.ts';
+import { everyTask } from '../../../support/every-task.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+
+const unsure = { yield: (call: number) => unsureAnswer(call) };
+
+describe('telling a run what to do', () => {
+  it.each(TASKS)('[E3] a run cancelled during %s answers at once, and says that it was cancelled', async (task) => {
+    const { run, model } = startScripted(
+      { ...everyTask.plan, [task]: { hang: true } },
+      everyTask.options,
+      everyTask.run,
+    );
+    await settle();
+    run.cancel('changed my mind');
+    const answer = await run.answer;
+    expect(answer).toMatchObject({ status: 'cancelled', metadata: { reason: 'cancelled', degraded: true } });
+    expect(answer.answerText).not.toBe('');
+    expect(answer.notes).toContain('changed my mind');
+    expect(model.calls.at(-1)?.task).toBe(task);
+  });
+
+  it('tells an interruption by the host from the user’s own cancel', async () => {
+    const controller = new AbortController();
+    const { run } = startScripted({ intention: { hang: true } }, {}, { signal: controller.signal });
+    await settle();
+    controller.abort();
+    const answer = await run.answer;
+    expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted' } });
+    expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.interrupted']);
+  });
+
+  it('answers a run whose signal was aborted before it began', async () => {
+    const { run } = startScripted({}, {}, { signal: AbortSignal.abort() });
+    expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted', cycles: 0 } });
+  });
+
+  it('leaves no listener on the signal of a run that is over', async () => {
+    const controller = new AbortController();
+    const removed: string[] = [];
+    const remove = controller.signal.removeEventListener.bind(controller.signal);
+    controller.signal.removeEventListener = (type: string, listener: never) => {
+      removed.push(type);
+      remove(type, listener);
+    };
+    await startScripted({}, {}, { signal: controller.signal }).run.answer;
+    expect(removed).toEqual(['abort']);
+  });
+
+  it('run.finished stops the phases and lets the model write the answer', async () => {
+    const { run, model } = startScripted({ observation: { hang: true } });
+    await settle();
+    run.send({ type: 'run.finished' });
+    const answer = await run.answer;
+    expect(answer.answerText).toBe('It is so, for certain.');
+    expect(answer.metadata.missingFields).toEqual(expect.arrayContaining(['observation', 'yield', 'answer']));
+    expect(model.calls.at(-1)?.task).toBe('synthesis');
+  });
+
+  it.each(PHASES)('[Y4] run.directed goes to %s from the middle of another phase', async (phase) => {
+    let hangs = true;
+    const { run } = startScripted({
+      intention: () => (hangs ? { hang: true } : { text: JSON.stringify({}) }),
+      yield: (call: number) => unsureAnswer(call, { confidence: 1 }),
+    });
+    await settle();
+    hangs = false;
+    run.send({ type: 'run.directed', phase, prompt: 'Look again.' });
+    await settle();
+    expect(phasesOf(run)[3]).toBe(phase);
+    run.cancel();
+    await run.answer;
+  });
+
+  it('[Y5] a direction that is no phase is refused and changes nothing', async () => {
+    const { run } = startScripted({ intention: { hang: true } });
+    await settle();
+    run.send({ type: 'run.directed', phase: 'dessert' });
+    await settle();
+    expect(entriesOf(run, 'direction-refused').map(({ got }) => got)).toEqual(['dessert']);
+    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'intention' });
+    run.cancel();
+    await run.answer;
+  });
+
+  it('[Y4] in manual mode it waits after each cycle for the user’s word', async () => {
+    const { run, model } = startScripted(unsure, {}, { mode: 'manual' });
+    await settle();
+    expect(entriesOf(run, 'direction-asked')).toMatchObject([{ cycle: 1, proposal: 'action' }]);
+    run.send({ type: 'run.directed', phase: 'nowhere' });
+    run.send({ type: 'run.directed', phase: 'yield', prompt: 'Only look again.' });
+    await settle();
+    expect(phasesOf(run)).toEqual([...PHASES, 'yield']);
+    expect(model.calls.at(-1)?.input).toMatchObject({ cycle: 2, prompt: 'Only look again.' });
+    expect(entriesOf(run, 'decision').map(({ decision }) => decision.rule)).toEqual(['directedByUser']);
+    run.send({ type: 'run.finished' });
+    expect(await run.answer).toMatchObject({ status: 'completed', metadata: { cycles: 2 } });
+  });
+
+  it('[Y1] in manual mode the rules still end a run', async () => {
+    const { run } = startScripted({}, {}, { mode: 'manual' });
+    expect(await run.answer).toMatchObject({
+      status: 'completed',
+      metadata: { decision: { rule: 'confidenceReached' } },
+    });
+  });
+
+  it('an event after the end does nothing; what is no event is refused by name', async () => {
+    const { run } = startScripted();
+    await run.answer;
+    const before = run.journal.length;
+    run.cancel();
+    expect(run.journal).toHaveLength(before);
+    expect(() => run.send({ type: 'run.exploded' } as never)).toThrow(
+      /No event of a run: got .*run.exploded.*wanted one of/,
+    );
+  });
+});

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
+import { chainInput } from '../../../../src/engine/runtime/chain-input.ts';
+import { CONTINUATION, modelDecider, noopDecider } from '../../../../src/engine/runtime/decider.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { factsOf, play, toldBy, WAYS } from './loop-rig.ts';
+
+const asked = (model: { readonly calls: readonly { task: string }[] }) =>
+  model.calls.filter(({ task }) => task === 'continuation').length;
+
+/** The environment says this, and warnings are caught; both end with the test. */
+function saying(value: string | undefined) {
+  vi.stubEnv(CONTINUATION, value);
+  return vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+describe.each(WAYS)('[R6] who decides, through %s', (way) => {
+  it.each([undefined, '', 'noop'])('is nobody who goes on, where the environment says %j', async (value) => {
+    const warned = saying(value);
+    const played = play(way);
+    await played.end();
+    expect(toldBy(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
+    expect(factsOf(played, 'continuation')).toMatchObject([{ decidedBy: 'function', done: true }]);
+    expect(asked(played.model)).toBe(0);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  it('is the model, where the environment says model', async () => {
+    const warned = saying('model');
+    const played = play(way, { thoughts: [{ done: true, finalOutput: 'In short.', next: null }] });
+    await played.end();
+    expect(factsOf(played, 'continuation')).toMatchObject([{ decidedBy: 'model', done: true }]);
+    expect(asked(played.model)).toBe(1);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  it.each(['Model', 'models', 'none', ' model', '1', '\u001b[31mmodel'])(
+    'is nobody who goes on, with one warning, where the environment says %j',
+    async (given) => {
+      const value = `${given} (${way})`;
+      const warned = saying(value);
+      const played = play(way);
+      await played.end();
+      expect(toldBy(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
+      expect(asked(played.model)).toBe(0);
+      expect(warned).toHaveBeenCalledTimes(1);
+      const [[message]] = warned.mock.calls as unknown as [[string]];
+      expect(message).toBe(`${CONTINUATION}: got ${JSON.stringify(value)}; wanted noop or model; noop is taken.`);
+    },
+  );
+
+  it.each([
+    ['a function', noopDecider, 'done'],
+    ['null', null, 'no_decider'],
+  ])('is %s that the options give, whatever the environment says', async (_, decider, reason) => {
+    const warned = saying('nonsense');
+    const played = play(way, { options: { decider } });
+    await played.end();
+    expect(toldBy(played).reason).toBe(reason);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  it('is the model that the options give, whatever the environment says', async () => {
+    saying('noop');
+    const played = play(way, { options: { decider: modelDecider } });
+    await played.end();
+    expect(asked(played.model)).toBe(1);
+  });
+});
+
+describe('[R6] an environment that says nonsense', () => {
+  it('is warned of once a process, however many chains there are', () => {
+    const warned = saying('nonsense');
+    createPostChain();
+    createPostChain();
+    createCapabilityLoop();
+    chainInput({ request: 'Is it so?' });
+    expect(warned).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('an option that is no decider', () => {
+  it.each([['model'], [true], [{}], [{ decides: 'nobody' }], [[]]])('%j is refused, with what is wanted', (decider) => {
+    for (const create of [createPostChain, createCapabilityLoop]) {
+      const make = () => create({ decider: decider as never });
+      expect(make).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+      expect(make).toThrow(/^decider: got .+; wanted a function, modelDecider or null\.$/);
+    }
+  });
+});

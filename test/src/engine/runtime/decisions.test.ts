@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { PHASES } from '../../../../machines/contracts/phase.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, phasesOf, rulesOf, startScripted } from '../../../support/run-chain.ts';
+
+const unsure = (changes = {}) => ({ yield: (call: number) => unsureAnswer(call, changes) });
+
+describe('how a run decides', () => {
+  it('[C1] goes through the six phases in order, and answers when the answer is confident', async () => {
+    const { run, model } = startScripted();
+    const answer = await run.answer;
+    expect(phasesOf(run)).toEqual([...PHASES]);
+    expect(model.calls.map(({ task }) => task)).toEqual([...PHASES, 'synthesis']);
+    expect(rulesOf(run)).toEqual(['confidenceReached']);
+    expect(answer).toMatchObject({ answerText: 'It is so, for certain.', status: 'completed' });
+  });
+
+  it.each([
+    ['cycleLimitReached', unsure(), { maxCycles: 1 }, 'degraded'],
+    ['cycleLimitReached', { yield: replies.yield }, { maxCycles: 1 }, 'degraded'],
+    ['confidenceReached', { yield: replies.yield }, {}, 'completed'],
+    ['answerConverged', { yield: { ...replies.yield, confidence: 0.5 } }, {}, 'completed'],
+    ['taskComplete', unsure({ taskComplete: true }), {}, 'completed'],
+    ['loopDetected', { yield: (call: number) => unsureAnswer(call % 2) }, {}, 'degraded'],
+  ])('[Y1][Y2] completes by %s (case %#)', async (rule, plan, limits, status) => {
+    const { run } = startScripted(plan, { limits });
+    const answer = await run.answer;
+    expect(rulesOf(run).at(-1)).toBe(rule);
+    expect(answer.status).toBe(status);
+    expect(answer.metadata.decision).toMatchObject({ rule, complete: true });
+  });
+
+  it('[Y2] completes by the budget where the last call of a cycle used it up', async () => {
+    const { run } = startScripted(unsure(), { limits: { maxModelCalls: 6 } });
+    const answer = await run.answer;
+    expect(rulesOf(run)).toEqual(['budgetExhausted']);
+    expect(answer.metadata.reason).toBe('budget_exhausted');
+  });
+
+  it('stops between two phases when the budget is used up there', async () => {
+    const { run, model } = startScripted(unsure(), { limits: { maxModelCalls: 2 } });
+    const answer = await run.answer;
+    expect(model.calls.map(({ task }) => task)).toEqual(['action', 'experience', 'synthesis']);
+    expect(answer.metadata).toMatchObject({ reason: 'budget_exhausted', cycles: 0 });
+  });
+
+  it('[Y8] journals each decision with a rationale and the numbers it saw', async () => {
+    const { run } = startScripted(unsure(), { limits: { maxCycles: 3 } });
+    await run.answer;
+    const decisions = entriesOf(run, 'decision').map(({ decision }) => decision);
+    expect(decisions).toHaveLength(3);
+    for (const { rationale, inputs } of decisions) {
+      expect(rationale).not.toBe('');
+      expect(Object.keys(inputs).length).toBeGreaterThan(0);
+    }
+    expect(decisions.at(-1)?.inputs).toEqual({ completedCycles: 3, maxCycles: 3 });
+  });
+
+  it.each([
+    [{ informationSufficiency: 0.3 }, {}, 'experience'],
+    [{}, { unclearIntent: true }, 'intention'],
+    [{ needsTools: true }, {}, 'action'],
+    [{ proposedPhase: 'observation' }, {}, 'observation'],
+    [{ proposedPhase: 'understanding' }, {}, 'understanding'],
+    [{ proposedPhase: 'yield' }, {}, 'yield'],
+    [{}, {}, 'action'],
+  ])('[Y3][Y4] begins the next cycle where %j and %j point: %s', async (said, intent, phase) => {
+    const { run } = startScripted(
+      { ...unsure(said), intention: { ...replies.intention, ...intent } },
+      { limits: { maxCycles: 2 } },
+    );
+    await run.answer;
+    const cycleTwo = entriesOf(run, 'phase-start').filter(({ cycle }) => cycle === 2);
+    expect(cycleTwo.map((entry) => entry.phase)).toEqual(PHASES.slice(PHASES.indexOf(phase as 'yield')));
+  });
+
+  it('[Y5] a proposal that is no phase falls back to Action, and the decision says so', async () => {
+    const { run } = startScripted(unsure({ proposedPhase: 'lunch' }), { limits: { maxCycles: 2 } });
+    await run.answer;
+    const [first] = entriesOf(run, 'decision');
+    expect(first?.decision).toMatchObject({ rule: 'nextPhaseInvalid', nextPhase: 'action' });
+    expect(first?.decision.rationale).toContain('"lunch" is no phase');
+  });
+
+  it('[Y6] the next cycle gets a continuation prompt, its number and its origin', async () => {
+    const missing = { ...replies.experience, missing: ['the date'] };
+    const { run, model } = startScripted(
+      { ...unsure({ informationSufficiency: 0.2 }), experience: missing },
+      { limits: { maxCycles: 2 } },
+    );
+    await run.answer;
+    const second = model.calls.filter(({ task }) => task === 'experience')[1]?.input;
+    expect(second).toMatchObject({ cycle: 2, prompt: expect.stringContaining('Still missing: the date.') });
+    expect(run.actor.getSnapshot().context.recursion).toMatchObject({
+      cycle: 2,
+      completedCycles: 2,
+      origin: 'experience',
+    });
+  });
+
+  it('[Y4] begins a run with the phase that the user names', async () => {
+    const { run } = startScripted({}, {}, { startAt: 'observation' });
+    await run.answer;
+    expect(phasesOf(run)).toEqual(['observation', 'understanding', 'yield']);
+  });
+});

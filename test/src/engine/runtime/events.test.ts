@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
+import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
+import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import { chainInput } from '../../../../src/engine/runtime/chain-input.ts';
+import { createActors } from '../../../../src/engine/runtime/create-actors.ts';
+import type { RunEvent } from '../../../../src/engine/runtime/event-stream.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { everyTask } from '../../../support/every-task.ts';
+import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+
+async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
+  const all: RunEvent[] = [];
+  for await (const event of events) all.push(event.type === 'partial' ? structuredClone(event) : event);
+  return all;
+}
+
+type Partials = { value: { answerText?: string } }[];
+
+/** A model that lets others have their turn after every four characters. */
+function slowly(said: Record<string, unknown>): ChatModel {
+  return {
+    id: 'slow',
+    contextWindowTokens: 1000,
+    async *stream({ task }) {
+      for (const piece of JSON.stringify(said[task]).match(/.{1,4}/gs) ?? []) {
+        yield { type: 'text-delta', text: piece };
+        await settle(1);
+      }
+      yield { type: 'finish', reason: 'stop', usage: null };
+    },
+  };
+}
+
+describe('the events of a run', () => {
+  it('every journal entry fits the format, numbered without a gap, first the start and last the end', async () => {
+    const { run } = startScripted({ intention: (call: number) => (call === 1 ? { text: 'no' } : replies.intention) });
+    await run.answer;
+    for (const entry of run.journal) expect(() => journalEntrySchema.parse(entry)).not.toThrow();
+    expect(run.journal.map(({ seq }) => seq)).toEqual(run.journal.map((_, index) => index));
+    expect([run.journal[0]?.type, run.journal.at(-1)?.type]).toEqual(['run-start', 'run-end']);
+    expect(JSON.parse(JSON.stringify(run.journal))).toEqual(run.journal);
+  });
+
+  it('a late reader sees the whole run, and several readers see the same', async () => {
+    const { run } = startScripted();
+    const early = collect(run.events);
+    await run.answer;
+    const [first, late] = await Promise.all([early, collect(run.events)]);
+    expect(late).toEqual([...run.journal]);
+    expect(first.filter(({ type }) => type !== 'partial')).toEqual(late);
+  });
+
+  it('[A7][A8] partial values come while a reply streams, grow, and stand before the end of their attempt', async () => {
+    const events = await collect(
+      createPostChain({ model: slowly({ ...replies }) }).run({ request: 'Is it so?' }).events,
+    );
+    const partials = events.filter((event) => event.type === 'partial' && event.task === 'synthesis') as Partials;
+    const answers = partials.map(({ value }) => value.answerText ?? '');
+    expect(new Set(answers).size).toBeGreaterThan(2);
+    for (const [index, answer] of answers.slice(1).entries())
+      expect(answer.startsWith(answers[index] ?? '')).toBe(true);
+    expect(partials.at(-1)?.value).toEqual(replies.synthesis);
+    const lastPartial = events.findLastIndex((event) => event.type === 'partial' && event.task === 'synthesis');
+    const end = events.findIndex((event) => event.type === 'attempt-end' && event.task === 'synthesis');
+    expect(lastPartial).toBeLessThan(end);
+  });
+
+  it('[A7] a reader that falls behind still sees the last partial value of each attempt', async () => {
+    const { run } = startScripted(everyTask.plan, everyTask.options, everyTask.run);
+    const events = await collect(run.events);
+    const shown = events.filter((event) => event.type === 'partial') as Extract<RunEvent, { type: 'partial' }>[];
+    expect(new Set(shown.map(({ task }) => task))).toEqual(new Set(Object.keys(replies)));
+    for (const { task, value } of shown.filter(({ task }, at) => shown[at + 1]?.task !== task))
+      expect(value).toEqual(task === 'action' ? everyTask.plan.action : replies[task]);
+  });
+
+  it('a reader that leaves early does not hold up the run', async () => {
+    const { run } = startScripted();
+    for await (const event of run.events) if (event.type === 'phase-start') break;
+    expect((await run.answer).status).toBe('completed');
+  });
+
+  it('[Y8] shows the candidates of a decision in order, what each guard said, and what it saw', async () => {
+    const { run } = startScripted();
+    await run.answer;
+    const deciding = entriesOf(run, 'transition').find(({ source }) => source.endsWith('yield.deciding'));
+    expect(deciding?.candidates.slice(0, 4)).toMatchObject([
+      { guard: 'cycleLimitReached', verdict: 'false', inputs: { completedCycles: 1, maxCycles: 5 } },
+      { guard: 'budgetExhausted', verdict: 'false', inputs: { modelCalls: 6 } },
+      { guard: 'confidenceReached', verdict: 'taken', inputs: { confidence: 0.95, above: 0.9 } },
+      { guard: 'comparisonWanted', verdict: 'not-evaluated', inputs: null },
+    ]);
+    expect(deciding?.candidates.map(({ guard }) => guard)).toEqual([
+      'cycleLimitReached',
+      'budgetExhausted',
+      'confidenceReached',
+      'comparisonWanted',
+      'answerConverged',
+      'taskComplete',
+      'loopDetected',
+      'directionWanted',
+      ...['action', 'experience', 'intention', 'observation', 'understanding', 'yield'].map(
+        (name) => `nextPhaseIs(${name})`,
+      ),
+      'nextPhaseInvalid',
+    ]);
+  });
+});
+
+describe('the bare machine', () => {
+  it('runs with the actors of createActors and emits the same facts', async () => {
+    const actor = createActor(chainMachine.provide({ actors: createActors() }), {
+      input: chainInput({ request: 'Is it?' }),
+    });
+    const facts: string[] = [];
+    actor.on('*', ({ type }) => facts.push(type));
+    const done = new Promise<void>((resolve) => actor.subscribe({ complete: () => resolve() }));
+    actor.start();
+    await done;
+    expect(actor.getSnapshot().output?.answerText).not.toBe('');
+    expect(facts).toEqual(expect.arrayContaining(['phase-start', 'phase-end', 'operations', 'decision', 'answer']));
+  });
+
+  it.each([
+    ['chain', chainMachine, chainInput({ request: 'Is it?' }), 'attempt'],
+    ['attempt', attemptMachine, {}, 'readReply'],
+  ])('the %s machine refuses to start without its actors, by name', (_, machine, input, missing) => {
+    const actor = createActor(machine as typeof chainMachine, { input: input as never });
+    let error: unknown;
+    actor.subscribe({ error: (thrown) => (error = thrown) });
+    actor.start();
+    expect(error).toMatchObject({ code: 'port_missing', message: expect.stringContaining(`"${missing}"`) });
+  });
+});
+
+describe('what the guards of a decision saw', () => {
+  it('[Y8] is written where the next phase begins with a machine of its own, too', async () => {
+    const { run } = startScripted(
+      { yield: { ...replies.yield, confidence: 0.3, proposedPhase: 'action', needsTools: true } },
+      { limits: { maxCycles: 2 } },
+    );
+    await run.answer;
+    const onward = entriesOf(run, 'transition').find(({ target }) => target.includes('action'));
+    const asked =
+      onward?.candidates.filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated') ?? [];
+    expect(asked.length).toBeGreaterThan(5);
+    for (const { inputs } of asked) expect(inputs).not.toBeNull();
+  });
+});

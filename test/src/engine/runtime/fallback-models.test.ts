@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import { PHASES, TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import { chainInput } from '../../../../src/engine/runtime/chain-input.ts';
+import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { type ChatBody, chatServer, completion, refuse, streaming } from '../../../support/chat-server.ts';
+import { entriesOf, settle } from '../../../support/run-chain.ts';
+
+const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
+const refused = { failure: { code: 'unauthorized', message: 'the key was refused', retryable: false, status: 401 } };
+const dead = { failure: { code: 'connection_failed', message: 'nobody is there' } };
+const usage = { inputTokens: 1_000, outputTokens: 100, estimated: false };
+
+/** A model that says the same to every task that it has no valid reply for. */
+const model = (id: string, entry?: ScriptEntry, only?: Task) =>
+  scriptedModel(
+    entry === undefined
+      ? {}
+      : Object.fromEntries(
+          TASKS.filter((task) => only === undefined || task === only).map((task) => [task, always(entry)]),
+        ),
+    { id, otherwise: replies, usage },
+  );
+
+function start(options: PostChainOptions) {
+  return createPostChain({ clock: new SimulatedClock(), ...options, limits: { ...NO_WAIT, ...options.limits } }).run({
+    request: 'Is it so?',
+  });
+}
+
+describe('a chain with models that stand behind the first', () => {
+  it.each([
+    ['cannot be reached', dead, 4],
+    ['is refused for good', refused, 1],
+    ['never gives what fits', { text: '{"no": "field"}' }, 3],
+    ['is stopped by a filter', { text: '{}', reason: 'content-filter' as const }, 1],
+  ])('[C4] a model that %s is followed by the next, for each call', async (_, entry, callsEach) => {
+    const [first, second] = [model('first', entry), model('second')];
+    const run = start({ model: first, fallbackModels: [second] });
+    expect(await run.answer).toMatchObject({
+      status: 'completed',
+      answerText: replies.synthesis.answerText,
+      metadata: { degraded: false, synthesis: { writtenBy: 'model' }, failures: [] },
+    });
+    const tasks = [...PHASES, 'synthesis'];
+    expect(second.calls.map(({ task }) => task)).toEqual(tasks);
+    // The final answer has one retry of each kind at most.
+    const last = Math.min(2, callsEach);
+    expect(first.calls).toHaveLength(PHASES.length * callsEach + last);
+    const takenOver = entriesOf(run, 'attempt-retry').filter((entry_) => entry_.model === 1);
+    expect(takenOver).toHaveLength(tasks.length);
+    expect(entriesOf(run, 'recovery')).toEqual([]);
+  });
+
+  it('[C4] a model that hangs is waited for as the limits say, and then followed by the next', async () => {
+    const clock = new SimulatedClock();
+    const [first, second] = [model('first', { hang: true }), model('second')];
+    const limits = { firstChunkMs: 15_000, maxTransportRetries: 1 };
+    const run = start({ model: first, fallbackModels: [second], clock, limits });
+    let answered = false;
+    void run.answer.then(() => {
+      answered = true;
+    });
+    for (let waits = 0; waits < 14; waits += 1) {
+      await settle();
+      clock.increment(15_000);
+    }
+    await settle();
+    expect(answered).toBe(true);
+    expect((await run.answer).status).toBe('completed');
+    expect([first.calls.length, second.calls.length]).toEqual([14, 7]);
+  });
+
+  it('[C4] the first is asked again in the next call: it may be back', async () => {
+    const [first, second] = [model('first', refused, 'experience'), model('second')];
+    expect((await start({ model: first, fallbackModels: [second] }).answer).status).toBe('completed');
+    expect(second.calls.map(({ task }) => task)).toEqual(['experience']);
+    expect(first.calls.map(({ task }) => task)).toEqual([...PHASES, 'synthesis']);
+  });
+
+  it('[C4] they take over in order', async () => {
+    const models = [model('a', refused), model('b', refused), model('c')] as const;
+    const [first, ...fallbackModels] = models;
+    expect((await start({ model: first, fallbackModels }).answer).status).toBe('completed');
+    expect(models.map(({ calls }) => calls.length)).toEqual([7, 7, 7]);
+  });
+
+  it('[E3] where none can be reached the run ends at once, and says why', async () => {
+    const [first, second] = [model('first', refused), model('second', dead)];
+    const run = start({ model: first, fallbackModels: [second] });
+    expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
+    expect((await run.answer).metadata.explanation).toContain('nobody is there');
+    expect(first.calls).toHaveLength(1);
+    expect(second.calls.length).toBeGreaterThan(0);
+    expect(second.calls.every(({ task }) => task === 'action')).toBe(true);
+  });
+
+  it('[Y9] a first model that answers, if nothing that fits, is not gone because its fallback is', async () => {
+    const [first, second] = [model('first', { text: 'no JSON' }, 'intention'), model('second', dead)];
+    const run = start({ model: first, fallbackModels: [second] });
+    expect(await run.answer).toMatchObject({
+      status: 'degraded',
+      metadata: { reason: 'incomplete_state', missingFields: ['intention'], synthesis: { writtenBy: 'model' } },
+    });
+    expect(entriesOf(run, 'recovery').map(({ how }) => how)).toEqual(['again', 'skip']);
+    expect(new Set(second.calls.map(({ task }) => task))).toEqual(new Set(['intention']));
+  });
+
+  it('[A4] all together they make no more calls than the run has left', async () => {
+    const [first, second] = [model('first', dead), model('second')];
+    const run = start({ model: first, fallbackModels: [second], limits: { maxModelCalls: 3 } });
+    await run.answer;
+    expect(first.calls.length).toBe(3);
+    expect(second.calls.filter(({ task }) => task !== 'synthesis')).toEqual([]);
+  });
+
+  it('tells the journal who stands ready, and keeps prompts to what all of them take', async () => {
+    const big = scriptedModel({}, { id: 'big', contextWindowTokens: 100_000, otherwise: replies });
+    const small = scriptedModel({}, { id: 'small', contextWindowTokens: 9_000, otherwise: replies });
+    const run = start({ model: big, fallbackModels: [small, big] });
+    await run.answer;
+    expect(run.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: ['small', 'big'] });
+    const options = { model: big, fallbackModels: [small] };
+    expect(chainInput({ request: 'x' }, options)).toMatchObject({ contextWindowTokens: 9_000, fallbackModels: 1 });
+    expect(chainInput({ request: 'x' }, { model: big })).toMatchObject({ fallbackModels: 0 });
+    const alone = start({ model: big });
+    await alone.answer;
+    expect(alone.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: [] });
+  });
+
+  it('each call costs what its own model does', async () => {
+    const prices = {
+      currency: 'EUR',
+      models: {
+        first: { inputPerMillion: 1, outputPerMillion: 10 },
+        second: { inputPerMillion: 100, outputPerMillion: 1_000 },
+        other: { inputPerMillion: 7, outputPerMillion: 7 },
+      },
+    };
+    const wrong = { text: 'no JSON', usage };
+    const options = { fallbackModels: [model('second')], limits: { maxCorrections: 0 }, prices };
+    const { metadata } = await start({ ...options, model: model('first', wrong) }).answer;
+    // Seven calls of each, at 0.002 and 0.2.
+    expect(metadata.usage.cost).toBeCloseTo(7 * 0.202, 10);
+    const unpriced = await start({ ...options, model: model('toString', wrong) }).answer;
+    expect(unpriced.metadata.usage.cost).toBeNull();
+    expect(chainInput({ request: 'x' }, { ...options, model: model('toString') })).toMatchObject({
+      prices: [null, prices.models.second],
+      currency: 'EUR',
+    });
+    expect(chainInput({ request: 'x' })).toMatchObject({ prices: [], currency: null });
+  });
+
+  it.each([
+    [{ fallbackModels: [{}] }, 'fallbackModels.0: got an object with nothing; wanted a model with a stream method'],
+    [{ fallbackModels: model('m') }, 'fallbackModels: got an object'],
+    [{ prices: { currency: '', models: {} } }, 'prices.currency: got ""'],
+    [
+      { prices: { currency: 'EUR', models: { m: { inputPerMillion: -1, outputPerMillion: 1 } } } },
+      'inputPerMillion: got -1',
+    ],
+  ])('refuses what makes no sense: %#', (options, said) => {
+    expect(() => createPostChain(options as never)).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(said) }),
+    );
+  });
+});
+
+describe('over HTTP', () => {
+  const taskOf = ({ response_format: format }: ChatBody): Task =>
+    TASKS.find((task) => format?.json_schema?.name === `${task}_reply`) ?? 'action';
+  const serverThatAnswers = () =>
+    chatServer(({ body, response }) => {
+      streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
+    });
+  const at = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseURL });
+
+  it.each([
+    ['breaks', (response: Parameters<typeof refuse>[0]) => refuse(response, 500, { error: { message: 'oops' } })],
+    [
+      'refuses the key',
+      (response: Parameters<typeof refuse>[0]) => refuse(response, 401, { error: { message: 'no' } }),
+    ],
+    ['cuts the line', (response: Parameters<typeof refuse>[0]) => void response.destroy()],
+    [
+      'talks nonsense',
+      (response: Parameters<typeof refuse>[0]) => void streaming(response).end(completion('I would rather not.')),
+    ],
+  ])('[C4] where the first server %s, the second answers, and the answer is complete', async (_, answer) => {
+    const broken = await chatServer(({ response }) => answer(response));
+    const whole = await serverThatAnswers();
+    const chain = createPostChain({ model: at(broken.baseURL), fallbackModels: [at(whole.baseURL)], limits: NO_WAIT });
+    expect(await chain.run({ request: 'Is it so?' }).answer).toMatchObject({
+      status: 'completed',
+      answerText: replies.synthesis.answerText,
+      metadata: { degraded: false },
+    });
+    expect(broken.exchanges.length).toBeGreaterThan(6);
+    expect(whole.exchanges).toHaveLength(7);
+  });
+
+  it('[C4] so too where the first server is not there at all', async () => {
+    const gone = await serverThatAnswers();
+    await gone.stop();
+    const whole = await serverThatAnswers();
+    const chain = createPostChain({ model: at(gone.baseURL), fallbackModels: [at(whole.baseURL)], limits: NO_WAIT });
+    expect((await chain.run({ request: 'Is it so?' }).answer).status).toBe('completed');
+  });
+});

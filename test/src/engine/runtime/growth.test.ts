@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, startScripted } from '../../../support/run-chain.ts';
+
+const CYCLES = 300;
+
+describe('a long run', () => {
+  it('writes as much, keeps as much and asks as much in its last cycles as in its first', async () => {
+    const { run, model } = startScripted(
+      { yield: (call: number) => unsureAnswer(call) },
+      {
+        // So that every cycle begins with Action.
+        thresholds: { crowdedMessages: 100 },
+        limits: { maxCycles: CYCLES, maxModelCalls: 1e6, maxTokens: 1e9, totalMs: 1e9 },
+      },
+    );
+    await run.answer;
+    const starts = entriesOf(run, 'phase-start').filter(({ phase }) => phase === 'action');
+    const entriesOfCycle = (cycle: number) => (starts[cycle]?.seq ?? 0) - (starts[cycle - 1]?.seq ?? 0);
+    expect(entriesOfCycle(CYCLES - 1)).toBeLessThanOrEqual(entriesOfCycle(20) * 1.1);
+    const bytesOfCycle = (cycle: number) =>
+      JSON.stringify(run.journal.slice(starts[cycle - 1]?.seq, starts[cycle]?.seq)).length;
+    expect(bytesOfCycle(CYCLES - 1)).toBeLessThanOrEqual(bytesOfCycle(20) * 1.1);
+    const promptChars = (call: number) => JSON.stringify(model.calls[call]?.turns).length;
+    expect(promptChars(CYCLES * 6 - 7)).toBeLessThanOrEqual(promptChars(20 * 6 - 1) * 1.1);
+    const { context } = run.actor.getSnapshot();
+    expect(context.messages.length).toBeLessThan(60);
+    expect(context.recursion.history).toHaveLength(64);
+    expect(context.decisions).toHaveLength(16);
+  });
+
+  it('is JSON all of it, at every step', async () => {
+    const { run } = startScripted({ yield: (call: number) => unsureAnswer(call) }, { limits: { maxCycles: 3 } });
+    const seen: unknown[] = [];
+    run.actor.subscribe(({ context }) => seen.push(context));
+    await run.answer;
+    for (const context of seen) expect(JSON.parse(JSON.stringify(context))).toEqual(context);
+  });
+});

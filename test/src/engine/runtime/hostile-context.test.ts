@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import type { Passage } from '../../../../machines/contracts/passage.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { aMessage, aPassage } from '../../../machines/contracts/samples.ts';
+import { found, saidByUsers, user } from '../../../machines/policies/hostile.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+
+const unsure = { yield: (call: number) => unsureAnswer(call) };
+const LONG = 'It is a long story. '.repeat(80);
+const roomy = (plan: object = {}) =>
+  scriptedModel(({ task }) => ({ ...replies, ...plan })[task as 'yield'], {
+    contextWindowTokens: 1e9,
+    chunkChars: 1e6,
+  });
+
+describe('a chain that checks its input', () => {
+  it.each([
+    ['an id twice', [user('x', 'One.'), found('x', 'Two.')], /messages: got the id "x" twice/],
+    ['a role that is none', [{ ...aMessage(), role: 'system' }], /role: got "system"/],
+    ['an importance that is no number', [aMessage({ importance: Number.NaN })], /importance/],
+    ['an importance beyond 1', [aMessage({ importance: 2 })], /importance/],
+    ['no id', [aMessage({ id: '' })], /id/],
+    ['a time that is no number', [aMessage({ createdAtMs: Number.POSITIVE_INFINITY })], /createdAtMs/],
+  ])('refuses %s before anything starts [C2]', (_, messages, says) => {
+    const chain = createPostChain({ model: roomy() });
+    expect(() => chain.run({ request: 'Why?', messages: messages as Message[] })).toThrow(says);
+  });
+
+  it('takes ids that every object has, and keeps and undoes them like others [C2] [U12]', async () => {
+    const ids = ['__proto__', 'constructor', 'toString'];
+    const messages = ids.map((id) => user(id, `My ${id}. ${LONG}`));
+    const { run } = startScripted({}, {}, { messages });
+    await settle();
+    run.send({ type: 'consent.given', choice: 'remove', items: JSON.parse('{"earlier.__proto__":"keep"}') });
+    await run.answer;
+    const left = run.actor.getSnapshot().context.messages;
+    expect(saidByUsers(left)).toEqual([messages[0]?.content, 'Is it so?']);
+  });
+});
+
+describe('passages with ids that are taken', () => {
+  const source = (...ids: readonly string[]) => ({
+    search: async (query: string) => ({
+      query,
+      passages: ids.map((id): Passage => aPassage({ id, text: `Injected as ${id}.` })),
+      widened: false,
+    }),
+  });
+  const contents = (run: ReturnType<typeof startScripted>['run']) =>
+    run.actor.getSnapshot().context.messages.map(({ content }) => content);
+
+  it('replace nothing of the user’s: not the request, no earlier turn [U4] [C5]', async () => {
+    const history = [{ role: 'user' as const, content: 'Be exact.' }];
+    const documents = source('request', 'earlier.h1', '__proto__', 'p', 'p');
+    const { run } = startScripted({}, { documents }, { history });
+    await run.answer;
+    expect(saidByUsers(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
+    expect(contents(run).filter((content) => content.includes('Injected as p.'))).toHaveLength(1);
+  });
+
+  // Fault: the engine numbers its messages s2.m1, s3.m1, …, and an ADD of an id that is there is ignored.
+  it('do not keep the engine’s own messages out of the context [C5]', async () => {
+    const { run } = startScripted({}, { documents: source('s2.m1', 's3.m1', 's4.m1', 's6.m1') });
+    await run.answer;
+    expect(contents(run)).toContain(replies.experience.summary);
+    expect(contents(run)).toContain(`Goal: ${replies.intention.goal}`);
+  });
+});
+
+// Fault: what is left is linked again each time to the same one that it stands for: the state grows with the cycles.
+it('a run that finds the same passages again and again keeps no more of them [U6]', async () => {
+  const passages = ['a', 'b'].map((id) =>
+    aPassage({ id, text: 'The tide in the harbour is lowest on the second Monday of March.' }),
+  );
+  const { run } = startScripted(
+    {
+      experience: { ...replies.experience, relevantPassageIds: ['a'] },
+      yield: (call: number) => unsureAnswer(call, { informationSufficiency: 0.1 }),
+    },
+    {
+      documents: { search: async (query) => ({ query, passages, widened: false }) },
+      limits: { maxCycles: 30, maxModelCalls: 1e6 },
+    },
+  );
+  await run.answer;
+  const { messages } = run.actor.getSnapshot().context;
+  expect(messages.find(({ id }) => id === 'a')?.links.length).toBeLessThan(5);
+});
+
+describe('a run under the narrowest limits', () => {
+  const history = [
+    { role: 'user' as const, content: 'Be exact.' },
+    ...Array.from({ length: 12 }, (_, at) => ({ role: 'assistant' as const, content: `Note ${at}. ${LONG}` })),
+  ];
+
+  it.each([
+    [
+      'thresholds at 0',
+      { confidence: 0, change: 0, sufficiency: 0, link: 0, persist: 0, prune: 0, summarise: 0, grounding: 0 },
+    ],
+    [
+      'thresholds at 1',
+      { confidence: 1, change: 1, sufficiency: 1, link: 1, persist: 1, prune: 1, summarise: 1, grounding: 1 },
+    ],
+    ['no room at all', { windowShare: 0 }],
+    ['summaries of one character', { userSummaryChars: 1, assistantSummaryChars: 1, summarise: 1 }],
+  ])('of %s ends with an answer, and keeps what the user said [U4] [U10] [E3]', async (_, thresholds) => {
+    const { run, clock } = startScripted(unsure, { thresholds, limits: { maxCycles: 3, consentMs: 1 } }, { history });
+    for (let waits = 0; waits < 3; waits += 1) {
+      await settle();
+      clock.increment(1);
+    }
+    expect((await run.answer).answerText).not.toBe('');
+    expect(run.actor.getSnapshot().status).toBe('done');
+    expect(saidByUsers(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
+  });
+
+  it('of one message says by how many it is over it [U10]', async () => {
+    const { run, clock } = startScripted({}, { limits: { maxMessages: 1, consentMs: 1 } }, { history });
+    await settle();
+    clock.increment(1);
+    const { notes } = await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    expect(evaluated?.statistics.messagesOver).toBe((evaluated?.statistics.messagesAfter ?? 0) - 1);
+    expect(notes).toContain(`${evaluated?.statistics.messagesOver} messages over`);
+  });
+});
+
+describe('a clock that goes back', () => {
+  class Backwards extends SimulatedClock {
+    time = 1e12;
+
+    override now(): number {
+      this.time -= 1_000;
+      return this.time;
+    }
+  }
+
+  it('changes nothing of what a run decides and keeps [U11] [Y2]', async () => {
+    const history = Array.from({ length: 20 }, (_, at) => ({
+      role: 'assistant' as const,
+      content: `Note ${at}. ${LONG}`,
+    }));
+    const told = async (clock: SimulatedClock) => {
+      const model = scriptedModel(({ task }, call) => ({ ...replies, yield: unsureAnswer(call) })[task as 'yield']);
+      const run = createPostChain({ model, clock, newId: () => 'r', limits: { maxCycles: 3, maxMessages: 5 } }).run({
+        request: 'So?',
+        history,
+      });
+      const { status } = await run.answer;
+      return {
+        status,
+        decisions: entriesOf(run, 'decision').map(({ decision }) => decision),
+        operations: entriesOf(run, 'operations').flatMap(({ applied }) =>
+          applied.filter(({ operation }) => operation !== 'ADD'),
+        ),
+      };
+    };
+    const backwards = await told(new Backwards());
+    expect(backwards.operations.length).toBeGreaterThan(10);
+    expect(backwards).toEqual(await told(new SimulatedClock()));
+  });
+});

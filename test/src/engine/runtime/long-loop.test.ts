@@ -1,0 +1,148 @@
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type AnyActorRef, createActor } from 'xstate';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
+import { createActors } from '../../../../src/engine/runtime/create-actors.ts';
+import { type Decider, modelDecider } from '../../../../src/engine/runtime/decider.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { actionInput } from '../../../machines/action/action-rig.ts';
+import { PatientClock } from '../../../machines/action/patient-clock.ts';
+import { capability, REQUEST } from './loop-rig.ts';
+
+const STEPS = 1_000;
+const RESULT_CHARS = 100_000;
+/**
+ * What one step may leave behind, in bytes: its entry in the results and in the memory, each with 500 characters of the output at two
+ * bytes, and the objects around them. The output itself is 100 kB.
+ */
+const KEPT_BYTES = 4_000;
+/** And the journal of a loop beside the result: 12 entries, with what the guards saw. */
+const TOLD_BYTES = 12_000;
+
+v8.setFlagsFromString('--expose-gc');
+const collect = vm.runInNewContext('gc') as () => void;
+
+function heapBytes(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+interface Long {
+  /** Bytes that each step from the 100th to the last left in the heap. */
+  readonly bytesAStep: number;
+  readonly chars: readonly number[];
+  readonly runs: number;
+  readonly journal: readonly JournalEntry[];
+}
+
+const ARGUMENTS = { chapter: 'the first chapter of the long book about the sky' };
+const next = { capability: 'draft', arguments: ARGUMENTS };
+
+/** A loop of 1,000 steps, each with a result, or an error, of its own of 100 kB. */
+async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model', fails = false): Promise<Long> {
+  let runs = 0;
+  let [early, late] = [0, 0];
+  const draft = capability('draft', () => {
+    runs += 1;
+    if (runs === 100) early = heapBytes();
+    if (runs === STEPS) late = heapBytes();
+    const text = Buffer.alloc(RESULT_CHARS, `step ${runs} `).toString('latin1');
+    if (fails) throw new Error(text);
+    return text;
+  });
+  const chars: number[] = [];
+  const parts = {
+    model: decidingModel(chars),
+    clock: new PatientClock(),
+    capabilities: [draft],
+    decider: (decidedBy === 'model' ? modelDecider : () => ({ done: false, next })) as Decider,
+    limits: { maxContinuations: STEPS, maxModelCalls: 10_000, maxTokens: 1e9 },
+  };
+  const started = way === 'loop' ? startLoop(parts) : startMachine(parts, decidedBy);
+  await started.ended;
+  return { bytesAStep: (late - early) / (STEPS - 100), chars, runs, journal: started.journal };
+}
+
+/** Always goes on; notes how much it is shown, and keeps nothing. */
+function decidingModel(chars: number[]): ChatModel {
+  const reply = { done: false, finalOutput: null, next: { ...next, arguments: JSON.stringify(ARGUMENTS) } };
+  return {
+    id: 'deciding',
+    contextWindowTokens: 1e9,
+    stream: (request, options) => {
+      chars.push(request.turns.reduce((sum, { content }) => sum + content.length, 0));
+      return scriptedModel({ continuation: [{ reply }] }).stream(request, options);
+    },
+  };
+}
+
+type Parts = Parameters<typeof createCapabilityLoop>[0];
+
+function startLoop(parts: Parts) {
+  const { outcome, journal } = createCapabilityLoop(parts).run({ request: REQUEST, call: next });
+  return { ended: outcome as Promise<unknown>, journal };
+}
+
+function startMachine(parts: Parts, decider: 'function' | 'model') {
+  const given = actionInput(['draft']);
+  const input = {
+    ...given,
+    decider,
+    maxContinuations: STEPS,
+    maxTokens: 1e9,
+    policy: { ...given.policy, maxCalls: 10_000 },
+    call: { ...next, arguments: JSON.stringify(ARGUMENTS) },
+  };
+  const actor: AnyActorRef = createActor(createActors(parts).action, { input, clock: new PatientClock() });
+  const ended = new Promise<unknown>((resolve) => actor.subscribe({ complete: () => resolve(null) }));
+  actor.start();
+  return { ended, journal: [] };
+}
+
+describe.each(['function', 'model'] as const)('a loop of 1,000 steps that give 100 kB each, as a %s decides', (by) => {
+  let long: Long;
+  beforeAll(async () => {
+    long = await longLoop('machine', by);
+  }, 120_000);
+
+  it('[R3] goes to its end, and keeps of each step but a small record', () => {
+    expect(long.runs).toBe(STEPS);
+    expect(long.bytesAStep).toBeLessThan(KEPT_BYTES);
+  });
+
+  if (by === 'model')
+    it('shows the model as much at the end as at the hundredth step', () => {
+      expect(long.chars).toHaveLength(STEPS);
+      expect(long.chars.at(-1)).toBeLessThan((long.chars[99] ?? 0) * 1.1);
+    });
+});
+
+describe('a loop of 1,000 steps that fail', () => {
+  it('keeps of each error but a small record', async () => {
+    expect((await longLoop('machine', 'function', true)).bytesAStep).toBeLessThan(KEPT_BYTES);
+  }, 120_000);
+});
+
+describe('the journal of a loop of 1,000 steps', () => {
+  let long: Long;
+  beforeAll(async () => {
+    long = await longLoop('loop', 'function');
+  }, 120_000);
+
+  it('[R8] tells of the last step as much as of the tenth', () => {
+    const step = (index: number) => {
+      const at = long.journal.findIndex((entry) => entry.type === 'capability-start' && entry.index === index);
+      const after = long.journal.findIndex((entry) => entry.type === 'capability-start' && entry.index === index + 1);
+      return long.journal.slice(at, after);
+    };
+    expect(step(STEPS - 1)).toHaveLength(step(10).length);
+    expect(JSON.stringify(step(STEPS - 1)).length).toBeLessThan(JSON.stringify(step(10)).length + 100);
+  });
+
+  it('is all that the loop keeps of the results', () => {
+    expect(long.bytesAStep).toBeLessThan(RESULT_CHARS + TOLD_BYTES);
+  });
+});

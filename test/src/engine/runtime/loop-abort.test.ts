@@ -1,0 +1,166 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
+import type { Decider } from '../../../../src/engine/runtime/decider.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { always, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { PatientClock, turn } from '../../../machines/action/patient-clock.ts';
+import { capability, REQUEST, WAYS } from './loop-rig.ts';
+import { STAGES, stuckAt } from './stuck-run.ts';
+
+const unhandled: unknown[] = [];
+const note = (error: unknown): void => void unhandled.push(error);
+beforeEach(() => void process.on('unhandledRejection', note));
+afterEach(() => {
+  process.off('unhandledRejection', note);
+  expect(unhandled.splice(0)).toEqual([]);
+});
+
+const HOW = ['its signal', 'cancel'] as const;
+const cases = WAYS.flatMap((way) => STAGES.flatMap((stage) => HOW.map((how) => ({ way, stage, how }))));
+
+describe('aborting', () => {
+  it.each(cases)(
+    '$way by $how while $stage reaches the part at once, and leaves nothing behind',
+    async ({ way, stage, how }) => {
+      const controller = new AbortController();
+      const stuck = await stuckAt(way, stage, controller.signal);
+      expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+      const part = stuck.signal();
+      expect(part?.aborted).toBe(stage === 'validating' ? undefined : false);
+
+      if (how === 'cancel') stuck.abort();
+      else controller.abort();
+      if (stage !== 'validating') expect(part?.aborted).toBe(true);
+
+      const { said } = await stuck.ended;
+      expect(said).toBe(way === 'the loop alone' ? 'broken_off' : how === 'cancel' ? 'cancelled' : 'degraded');
+      expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+      expect(stuck.clock.waiting).toBe(0);
+
+      const before = [stuck.entries(), stuck.calls(), stuck.ran()];
+      stuck.answerLate(true);
+      for (let turns = 0; turns < 5; turns += 1) await turn();
+      expect([stuck.entries(), stuck.calls(), stuck.ran()]).toEqual(before);
+      expect(stuck.ran()).toBe(stage === 'validating' || stage === 'classifying' ? 0 : 1);
+    },
+  );
+
+  it.each(cases)(
+    '$way by $how while $stage: a part that fails afterwards is no unhandled rejection',
+    async ({ way, stage, how }) => {
+      const controller = new AbortController();
+      const stuck = await stuckAt(way, stage, controller.signal);
+      if (how === 'cancel') stuck.abort();
+      else controller.abort();
+      await stuck.ended;
+      stuck.answerLate(false);
+      for (let turns = 0; turns < 5; turns += 1) await turn();
+      expect(unhandled).toEqual([]);
+    },
+  );
+
+  it('[A11] the chain counts the call that was under way', async () => {
+    const stuck = await stuckAt('the chain', 'asking the model');
+    stuck.abort();
+    expect((await stuck.ended).modelCalls).toBe(stuck.calls());
+  });
+
+  it('[A11] the loop alone counts the call that was under way', async () => {
+    const stuck = await stuckAt('the loop alone', 'asking the model');
+    stuck.abort();
+    expect((await stuck.ended).modelCalls).toBe(stuck.calls());
+  });
+});
+
+describe('aborting from within', () => {
+  it.each(WAYS)('%s: a capability and a decider can end the run that they are part of', async (way) => {
+    for (const from of ['capability', 'decider']) {
+      const controller = new AbortController();
+      const end = () => controller.abort();
+      const parts = {
+        model: scriptedModel(
+          {},
+          { otherwise: { ...replies, action: { ...replies.action, call: { capability: 'draft', arguments: '{}' } } } },
+        ),
+        clock: new PatientClock(),
+        capabilities: [capability('draft', () => (from === 'capability' ? end() : 'x'))],
+        decider: () => {
+          end();
+          return { done: true } as const;
+        },
+      };
+      const asked = { request: REQUEST, signal: controller.signal };
+      const said =
+        way === 'the chain'
+          ? (await createPostChain(parts).run(asked).answer).metadata.reason
+          : (await createCapabilityLoop(parts).run(asked).outcome).stopReason;
+      expect(said).toBe(way === 'the chain' ? 'interrupted' : 'broken_off');
+      expect(parts.clock.waiting).toBe(0);
+    }
+  });
+});
+
+describe('a signal that many runs share', () => {
+  it.each(WAYS)(
+    '%s: 1,000 one after the other leave no listener, and never have more than one',
+    async (way) => {
+      const controller = new AbortController();
+      const clock = new PatientClock();
+      const model = scriptedModel({ action: always({ hang: true }) });
+      const draft = capability('draft', () => new Promise(() => {}));
+      const parts = { model, clock, capabilities: [draft] };
+      const asked = { request: REQUEST, signal: controller.signal };
+      const call = { capability: 'draft', arguments: {} };
+      const [chain, loop] = [createPostChain(parts), createCapabilityLoop(parts)];
+      let most = 0;
+      for (let count = 0; count < 1_000; count += 1) {
+        const run = way === 'the chain' ? chain.run(asked) : loop.run({ ...asked, call });
+        if (count % 10 === 0) await turn();
+        most = Math.max(most, getEventListeners(controller.signal, 'abort').length);
+        run.cancel();
+        await ('answer' in run ? run.answer : run.outcome);
+        expect(clock.waiting).toBe(0);
+      }
+      expect([most, getEventListeners(controller.signal, 'abort').length]).toEqual([1, 0]);
+    },
+    60_000,
+  );
+
+  it('1,000 loops at once have one listener together; its abort reaches every capability at once', async () => {
+    const controller = new AbortController();
+    const signals: AbortSignal[] = [];
+    const hang = (_: unknown, { signal }: { signal: AbortSignal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    };
+    const clock = new PatientClock();
+    const loop = createCapabilityLoop({ clock, capabilities: [capability('draft', hang)] });
+    const asked = { request: REQUEST, signal: controller.signal, call: { capability: 'draft', arguments: {} } };
+    const runs = Array.from({ length: 1_000 }, () => loop.run(asked));
+    await turn();
+    expect([signals.length, getEventListeners(controller.signal, 'abort').length]).toEqual([1_000, 1]);
+    controller.abort();
+    expect(signals.filter(({ aborted }) => !aborted)).toEqual([]);
+    const outcomes = await Promise.all(runs.map(({ outcome }) => outcome));
+    expect(new Set(outcomes.map(({ stopReason }) => stopReason))).toEqual(new Set(['broken_off']));
+    expect([clock.waiting, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
+  }, 60_000);
+
+  it('of a capability itself keeps no listener of the product once the run of it is over', async () => {
+    const signals: AbortSignal[] = [];
+    const decider: Decider = ({ results }, { signal }) => {
+      signals.push(signal);
+      return results.length < 50 ? { done: false, next: { capability: 'draft', arguments: {} } } : { done: true };
+    };
+    const draft = capability('draft', (_, { signal }) => {
+      signals.push(signal);
+    });
+    const limits = { maxContinuations: 100 };
+    const loop = createCapabilityLoop({ clock: new PatientClock(), capabilities: [draft], decider, limits });
+    await loop.run({ request: REQUEST, call: { capability: 'draft', arguments: {} } }).outcome;
+    expect(signals).toHaveLength(100);
+    expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
+  });
+});

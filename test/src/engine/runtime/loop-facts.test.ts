@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
+import { type Decider, modelDecider } from '../../../../src/engine/runtime/decider.ts';
+import { capability, factsOf, type LoopScript, type Played, play, WAYS } from './loop-rig.ts';
+
+const step = (capability: string) => ({ done: false, next: { capability, arguments: {} } }) as const;
+const thought = (capability: string) => ({ done: false, finalOutput: null, next: { capability, arguments: '{}' } });
+
+/** Three runs of 40, 7 and 30 milliseconds; the second throws, the third is late. */
+const threeRuns: LoopScript = {
+  execute: {
+    review: () => {
+      throw new Error('no pen');
+    },
+    summarise: () => new Promise(() => {}),
+  },
+  options: { limits: { capabilityMs: 30 } },
+};
+
+function timed(way: (typeof WAYS)[number], script: LoopScript): Played {
+  const played: Played = play(way, {
+    ...script,
+    execute: {
+      ...threeRuns.execute,
+      draft: () => {
+        played.clock.increment(20);
+        return 'a draft';
+      },
+    },
+  });
+  return played;
+}
+
+describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
+  it.each<[string, LoopScript]>([
+    [
+      'function',
+      {
+        options: {
+          ...threeRuns.options,
+          decider: ({ results }) =>
+            ([step('review'), step('summarise')] as const)[results.length - 1] ?? { done: true },
+        },
+      },
+    ],
+    [
+      'model',
+      {
+        options: { ...threeRuns.options, decider: modelDecider },
+        thoughts: [thought('review'), thought('summarise'), { done: true, finalOutput: null, next: null }],
+      },
+    ],
+  ])('tells each iteration, what it was, how long it took, and who went on: a %s', async (decidedBy, script) => {
+    const played = timed(way, script);
+    await played.end();
+    expect(factsOf(played, 'capability-start')).toMatchObject([
+      { capability: 'draft', index: 1 },
+      { capability: 'review', index: 2 },
+      { capability: 'summarise', index: 3 },
+    ]);
+    expect(factsOf(played, 'capability-end')).toMatchObject([
+      { index: 1, result: { success: true, code: null, durationMs: 20 } },
+      { index: 2, result: { success: false, code: 'threw', error: 'no pen', durationMs: 0 } },
+      { index: 3, result: { success: false, code: 'timed_out', durationMs: 30 } },
+    ]);
+    expect(factsOf(played, 'continuation')).toMatchObject([
+      { index: 1, decidedBy, done: false, next: 'review', limitReached: false },
+      { index: 2, decidedBy, done: false, next: 'summarise', limitReached: false },
+      { index: 3, decidedBy, done: true, next: null, limitReached: false },
+    ]);
+    expect(factsOf(played, 'capability-stop')).toMatchObject([
+      { reason: 'done', runs: 3, failed: 2, capabilityMs: 50, code: null, problem: null },
+    ]);
+  });
+
+  it('has them in the order in which they happened, each an entry that can be read', async () => {
+    const decider = ({ results }: { results: readonly unknown[] }) =>
+      results.length === 1 ? step('review') : ({ done: true } as const);
+    const played = play(way, { options: { decider } });
+    await played.end();
+    const told = played.journal.map(({ type }) => type).filter((type) => /capability|continuation/.test(type));
+    const iteration = ['capability-start', 'capability-end', 'continuation'];
+    expect(told).toEqual([...iteration, ...iteration, 'capability-stop']);
+    for (const found of played.journal) expect(journalEntrySchema.parse(found)).toEqual(found);
+  });
+
+  it('says that the limit fired, at the iteration at which it did', async () => {
+    const played = play(way, { options: { decider: () => step('review'), limits: { maxContinuations: 3 } } });
+    await played.end();
+    expect(factsOf(played, 'continuation').map(({ limitReached }) => limitReached)).toEqual([false, false, true]);
+    expect(factsOf(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 3 }]);
+  });
+
+  it('does not say that the limit fired where the last run that it allows was the last that was wanted', async () => {
+    const played = play(way, { options: { decider: () => ({ done: true }), limits: { maxContinuations: 1 } } });
+    await played.end();
+    expect(factsOf(played, 'continuation')).toMatchObject([{ done: true, limitReached: false }]);
+  });
+
+  it('gives no code of an invalid step to a loop that ended at its limit', async () => {
+    const nothing = { done: false, next: { capability: 'review', arguments: [] as never } } as const;
+    const played = play(way, { options: { decider: () => nothing, limits: { maxContinuations: 1 } } });
+    await played.end();
+    expect(factsOf(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', code: null, problem: null }]);
+  });
+
+  it('says what was wrong with a decider that failed, and with a next step', async () => {
+    const problems: unknown[] = [];
+    for (const decider of [
+      () => Promise.reject(new Error('no idea')),
+      () => new Promise<never>(() => {}),
+      () => step('publish'),
+    ]) {
+      const played = play(way, { options: { decider, limits: { capabilityMs: 30 } } });
+      await played.end();
+      problems.push(factsOf(played, 'capability-stop')[0]?.problem);
+    }
+    expect(problems).toEqual(['no idea', 'the decider said nothing within 30 ms', 'there is no capability "publish"']);
+  });
+});
+
+describe('[R8] the journal of a loop alone', () => {
+  it('says that it was broken off, and what became of the capability that was running', async () => {
+    const { outcome, journal, cancel } = createCapabilityLoop({
+      clock: new SimulatedClock(),
+      capabilities: [capability('draft', () => new Promise(() => {}))],
+    }).run({ request: 'Draft a letter.', call: step('draft').next });
+    for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    cancel();
+    expect(await outcome).toMatchObject({ stopReason: 'broken_off', result: { code: 'broken_off' } });
+    expect(journal.slice(-2)).toMatchObject([
+      { type: 'capability-end', index: 1, result: { capability: 'draft', code: 'broken_off' } },
+      { type: 'capability-stop', reason: 'broken_off', runs: 1, failed: 1 },
+    ]);
+  });
+});
+
+describe('[R5] [R7] the outcome of a loop alone', () => {
+  it.each<[string, Decider, string]>([
+    ['a decider that threw', () => Promise.reject(new Error('no idea')), 'no idea'],
+    ['a next step that is not there', () => step('publish'), 'publish'],
+  ])('says what was wrong with %s', async (_, decider, problem) => {
+    const played = play('the loop alone', { options: { decider } });
+    await played.end();
+    expect(JSON.stringify(await played.outcome)).toContain(problem);
+  });
+});

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { CapabilityResult, MemoryEntry } from '../../../../machines/contracts/capability.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { FinalAnswer } from '../../../../machines/contracts/synthesis.ts';
+import { createCapabilityLoop, type LoopOutcome } from '../../../../src/engine/runtime/capability-loop.ts';
+import type { DecidingFunction } from '../../../../src/engine/runtime/decider.ts';
+import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { always, type ScriptEntry, type ScriptedModel, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { type Capability, type CapabilityContext, defineCapability } from '../../../../src/tools/capability.ts';
+import { PatientClock, runOut } from '../../../machines/action/patient-clock.ts';
+
+export const WAYS = ['the chain', 'the loop alone'] as const;
+export type Way = (typeof WAYS)[number];
+
+type Execute = (args: Record<string, unknown>, context: CapabilityContext) => unknown;
+
+export interface LoopScript {
+  /** What each capability does; by default all three say that they ran. */
+  readonly execute?: Readonly<Record<string, Execute>>;
+  readonly arguments?: z.ZodType;
+  /** What the model wishes to run first, its arguments as JSON text; `draft` by default. */
+  readonly wish?: { readonly capability: string; readonly arguments: string } | null;
+  /** What the model says as the decider, call by call. */
+  readonly thoughts?: readonly ScriptEntry[];
+  /** Everything else; without a decider the environment says who decides. */
+  readonly options?: Omit<PostChainOptions, 'model' | 'capabilities' | 'clock'>;
+  readonly signal?: AbortSignal;
+}
+
+export const REQUEST = 'Write a note.';
+
+export function capability(name: string, execute: Execute = () => `${name} ran`, schema?: z.ZodType): Capability {
+  const wanted = schema ?? z.looseObject({});
+  return defineCapability({ name, description: `It can ${name}.`, arguments: wanted, execute: execute as never });
+}
+
+const NAMES = ['draft', 'review', 'summarise'];
+
+/** A chain or a loop under way, with what is the same of both. */
+export interface Played {
+  readonly model: ScriptedModel;
+  readonly clock: PatientClock;
+  readonly journal: readonly JournalEntry[];
+  readonly cancel: () => void;
+  readonly isActive: () => boolean;
+  /** What the session would remember by now. */
+  readonly memory: () => readonly MemoryEntry[];
+  /** The results of the loop, once Action is done. */
+  readonly results: () => readonly CapabilityResult[];
+  /** To its end; time passes where nothing else does. */
+  readonly end: () => Promise<void>;
+  /** The answer of the chain, the outcome of the loop. */
+  readonly answer: Promise<FinalAnswer> | null;
+  readonly outcome: Promise<LoopOutcome> | null;
+}
+
+export function play(way: Way, script: LoopScript = {}): Played {
+  const { execute = {}, wish = { capability: 'draft', arguments: '{}' }, thoughts = [], options = {}, signal } = script;
+  const clock = new PatientClock();
+  const action = { ...replies.action, call: wish };
+  const model = scriptedModel({ action: always({ reply: action }), continuation: thoughts }, { otherwise: replies });
+  const names = [...new Set([...NAMES, ...Object.keys(execute)])];
+  const capabilities = names.map((name) => capability(name, execute[name], script.arguments));
+  const { decider } = options;
+  const bounded = typeof decider === 'function' ? { decider: impatient(decider) } : {};
+  const parts = { ...options, ...bounded, model, clock, capabilities };
+  const asked = { request: REQUEST, ...(signal && { signal }) };
+  const run = way === 'the chain' ? createPostChain(parts).run(asked) : createCapabilityLoop(parts).run(asked);
+  const isActive = (): boolean => run.actor.getSnapshot().status === 'active';
+  const { journal } = run;
+  return {
+    model,
+    clock,
+    journal,
+    cancel: () => run.cancel(),
+    isActive,
+    memory: () => memoryOf(run.actor.getSnapshot()),
+    results: () => resultsOf(run.actor.getSnapshot().context),
+    answer: 'answer' in run ? run.answer : null,
+    outcome: 'outcome' in run ? run.outcome : null,
+    end: async () => {
+      await runOut(isActive, clock, () => journal.length);
+      await ('answer' in run ? run.answer : run.outcome);
+    },
+  };
+}
+
+/** A loop without a limit must fail its test, not hang it: promises alone never let a timer in. */
+const impatient =
+  (decide: DecidingFunction): DecidingFunction =>
+  (input, options) =>
+    input.results.length < 100 ? decide(input, options) : { done: true, finalOutput: 'far too many runs' };
+
+interface Loop {
+  readonly memory: readonly MemoryEntry[];
+  readonly results: readonly CapabilityResult[];
+}
+/** The state of a loop, or of a chain, where the loop of an Action that is done is in its result. */
+type Remembering = Loop | { readonly memory?: never; readonly results?: { readonly action?: Loop | null } };
+
+function resultsOf(context: object): readonly CapabilityResult[] {
+  const { memory, results } = context as Remembering;
+  return memory === undefined ? (results?.action?.results ?? []) : results;
+}
+
+/** The loop's own memory; the chain's action keeps it until it is done, and then it is in its result. */
+function memoryOf(snapshot: { readonly context: object; readonly children?: object }): readonly MemoryEntry[] {
+  const { memory, results } = snapshot.context as Remembering;
+  if (memory !== undefined) return memory;
+  const below = Object.values(snapshot.children ?? {}) as { getSnapshot(): { context: Remembering } }[];
+  return results?.action?.memory ?? below[0]?.getSnapshot().context.memory ?? [];
+}
+
+type FactOf<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
+
+export function factsOf<T extends JournalEntry['type']>({ journal }: Pick<Played, 'journal'>, type: T): FactOf<T>[] {
+  return journal.filter((entry) => entry.type === type) as FactOf<T>[];
+}
+
+/** What came of it, in a form that tables compare: as the journal has it, which chain and loop both write. */
+export function toldBy(played: Played) {
+  const [stop] = factsOf(played, 'capability-stop');
+  return {
+    reason: stop?.reason,
+    code: stop?.code,
+    results: factsOf(played, 'capability-end').map(({ result }) => describeResult(result)),
+    memory: played.memory().map((entry) => (entry.role === 'user' ? entry.content : entry.capability)),
+  };
+}
+
+const describeResult = ({ capability: name, success, code, output }: CapabilityResult): string =>
+  `${name}: ${success ? output : code}`;

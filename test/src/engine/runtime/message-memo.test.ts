@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import { createMessageMemo } from '../../../../src/engine/runtime/message-memo.ts';
+import { aMessage } from '../../../machines/contracts/samples.ts';
+
+const said = (content: string): Message => aMessage({ content });
+
+/** A memo of lengths that lists which contents it was asked to make. */
+function lengths() {
+  const memo = createMessageMemo<number>();
+  const asked: (readonly string[])[] = [];
+  const of = (messages: readonly Message[]) =>
+    memo(messages, async (contents) => {
+      asked.push(contents);
+      return contents.map(({ length }) => length);
+    });
+  return { of, asked };
+}
+
+describe('what was made of messages', () => {
+  it('is made once for each content, in order, whatever contexts follow [U10]', async () => {
+    const pool = fc.array(fc.string({ maxLength: 3 }).map(said), { minLength: 1, maxLength: 8 });
+    const contexts = pool.chain((messages) => fc.tuple(fc.constant(messages), fc.array(fc.subarray(messages))));
+    await fc.assert(
+      fc.asyncProperty(contexts, async ([pool, calls]) => {
+        const { of, asked } = lengths();
+        for (const messages of calls) expect(await of(messages)).toEqual(messages.map(({ content }) => content.length));
+        for (const contents of asked) expect(new Set(contents).size).toBe(contents.length);
+        // A message is never asked for twice; two messages that say the same may be, when they were never in one context.
+        expect(asked.flat().length).toBeLessThanOrEqual(pool.length);
+      }),
+    );
+  });
+
+  it('is made of one message when one more came [U10]', async () => {
+    const { of, asked } = lengths();
+    const messages = ['one', 'three', 'five'].map(said);
+    await of(messages);
+    await of([...messages, said('seven')]);
+    expect(asked).toEqual([['one', 'three', 'five'], ['seven']]);
+  });
+
+  it('goes over to the next version of a message that says the same [U10]', async () => {
+    const { of, asked } = lengths();
+    const first = said('one');
+    await of([first]);
+    expect(await of([{ ...first, tags: ['important'] }])).toEqual([3]);
+    expect(await of([{ ...first, content: 'shorter' }])).toEqual([7]);
+    expect(asked).toEqual([['one'], ['shorter']]);
+  });
+
+  it('stays with a message that was away for a while, as after an undo [U12]', async () => {
+    const { of, asked } = lengths();
+    const pruned = said('pruned');
+    await of([pruned, said('kept')]);
+    await of([said('kept')]);
+    expect(await of([pruned])).toEqual([6]);
+    expect(asked).toEqual([['pruned', 'kept']]);
+  });
+
+  it('is nothing where making it failed, and is made again [U10]', async () => {
+    const memo = createMessageMemo<number>();
+    const messages = [said('one')];
+    await expect(memo(messages, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await memo(messages, async () => [3])).toEqual([3]);
+  });
+});

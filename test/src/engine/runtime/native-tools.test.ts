@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { ReplyForm } from '../../../../machines/contracts/model.ts';
+import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import { prompts } from '../../../../src/engine/prompts/registry.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { type Capability, defineCapability } from '../../../../src/tools/capability.ts';
+import {
+  type ChatBody,
+  chatServer,
+  chunk,
+  completion,
+  event,
+  refuse,
+  streaming,
+  toolChunk,
+} from '../../../support/chat-server.ts';
+import { entriesOf } from '../../../support/run-chain.ts';
+
+const FORMS: readonly ReplyForm[] = ['text', 'tool-call'];
+const weather = defineCapability({
+  name: 'the weather',
+  description: 'Tells the weather of a city.',
+  arguments: z.object({ city: z.string() }),
+  execute: ({ city }) => `It rains in ${city}.`,
+});
+const calls = (toolCall: unknown, more: object = {}): ScriptEntry => ({ toolCall, name: 'the weather', ...more });
+
+interface Scene {
+  readonly action: readonly ScriptEntry[];
+  readonly replyForm?: ReplyForm;
+  readonly nativeTools?: boolean;
+  readonly capabilities?: readonly Capability[];
+}
+
+/** A run on a scripted model whose Action says this, and then a valid reply. */
+function start({ action, replyForm = 'text', nativeTools = true, capabilities = [weather] }: Scene) {
+  const script = { action: [...action, always({ ...replies.action })] };
+  const model = scriptedModel(script, { nativeTools, otherwise: replies });
+  const run = createPostChain({ model, capabilities, replyForm }).run({ request: 'Do I need an umbrella in Bergen?' });
+  return { run, actions: () => model.calls.filter(({ task }) => task === 'action'), model };
+}
+
+describe('a chain on a model with native tool calling', () => {
+  it.each(FORMS)('[C4] runs a capability with the arguments of a native call (%s)', async (replyForm) => {
+    const { run, actions, model } = start({ action: [calls({ city: 'Bergen' }, { text: 'I look.' })], replyForm });
+    const answer = await run.answer;
+    expect(answer.status).toBe('completed');
+    const [end] = entriesOf(run, 'capability-end');
+    expect(end?.result).toMatchObject({ arguments: { city: 'Bergen' }, output: 'It rains in Bergen.', success: true });
+    const [result] = entriesOf(run, 'phase-end').filter(({ phase }) => phase === 'action');
+    expect(result?.failure).toBeNull();
+    expect(run.actor.getSnapshot().context.results.action?.reply).toEqual({
+      response: 'I look.',
+      confidence: 0,
+      call: { capability: 'the weather', arguments: '{"city":"Bergen"}' },
+    });
+    expect(actions()).toHaveLength(1);
+    for (const { task, tools, turnsWithoutTools } of model.calls) {
+      const isAction = task === 'action';
+      expect(tools?.map(({ name }) => name)).toEqual(isAction ? ['the weather'] : undefined);
+      expect(turnsWithoutTools !== undefined).toBe(isAction);
+    }
+  });
+
+  it.each(FORMS)('[C4] comes to the same as one that is told the capability in words (%s)', async (replyForm) => {
+    const native = start({ action: [calls({ city: 'Bergen' })], replyForm });
+    const call = { capability: 'the weather', arguments: '{"city":"Bergen"}' };
+    const told = start({
+      action: [{ ...replies.action, response: '', confidence: 0, call }],
+      replyForm,
+      nativeTools: false,
+    });
+    const [{ metadata: _, ...answered }, { metadata: __, ...wanted }] = await Promise.all([
+      native.run.answer,
+      told.run.answer,
+    ]);
+    expect(answered).toEqual(wanted);
+    const outputs = [native, told].map(({ run }) =>
+      entriesOf(run, 'capability-end').map(({ result }) => result.output),
+    );
+    expect(outputs).toEqual([['It rains in Bergen.'], ['It rains in Bergen.']]);
+  });
+
+  it('[C4] tells the capabilities beside the prompt or in it, and never both', async () => {
+    const described = 'Tells the weather of a city.';
+    const native = start({ action: [] });
+    const told = start({ action: [], nativeTools: false });
+    await Promise.all([native.run.answer, told.run.answer]);
+    const [asked] = native.actions();
+    expect(JSON.stringify(asked?.turns)).not.toContain(described);
+    expect(asked?.turns[0]?.content).toContain('Where one of the tools would help, call it in place of that reply.');
+    expect(asked?.tools).toEqual([
+      { name: 'the weather', description: described, parameters: expect.objectContaining({ type: 'object' }) },
+    ]);
+    const [asIfTold] = told.actions();
+    expect(asIfTold).not.toHaveProperty('tools');
+    expect(asIfTold?.turns[0]?.content).toContain(described);
+    expect(asked?.turnsWithoutTools?.[0]).toEqual(asIfTold?.turns[0]);
+  });
+
+  it.each([true, false])('[C4] without capabilities no tools are offered (native: %s)', async (nativeTools) => {
+    const { run, model } = start({ action: [], nativeTools, capabilities: [] });
+    expect((await run.answer).status).toBe('completed');
+    for (const request of model.calls) expect(request).not.toHaveProperty('tools');
+    expect(model.calls[0]?.turns[0]?.content).toContain('There are no capabilities: "call" is null.');
+  });
+
+  it.each([
+    ['no JSON', '{"city":', 'the arguments are no JSON object'],
+    ['a list', '["Bergen"]', 'the arguments are no JSON object'],
+    ['a misfit', '{"city":7}', /^city: /],
+    ['no arguments at all', '', /^city: /],
+  ])('[R5] arguments that are %s are refused by the chart, and the run goes on', async (_, text, problem) => {
+    const { run } = start({ action: [calls(text)] });
+    expect((await run.answer).status).toBe('completed');
+    const [stop] = entriesOf(run, 'capability-stop');
+    expect(stop).toMatchObject({ reason: 'invalid_next_step', runs: 0 });
+    expect(stop?.problem).toMatch(problem);
+  });
+
+  it.each(FORMS)('[A9] a call of a capability that there is not is corrected (%s)', async (replyForm) => {
+    const { run, actions } = start({ action: [calls({}, { name: 'forecast' })], replyForm });
+    expect((await run.answer).status).toBe('completed');
+    const [voided] = entriesOf(run, 'attempt-end');
+    expect(voided?.failure).toMatchObject({ stage: 'extraction', code: 'no_tool_call' });
+    expect(actions()[1]?.turns.at(-1)?.content).toContain('“forecast”');
+    expect(entriesOf(run, 'capability-stop')).toMatchObject([{ reason: 'nothing_to_run' }]);
+  });
+
+  it.each(FORMS)(
+    '[A9] a call that the output limit cut is corrected, and the model sees it (%s)',
+    async (replyForm) => {
+      const action = [calls('{"city":"Ber', { reason: 'length', text: 'So:' }), calls({ city: 'Bergen' })];
+      const { run, actions } = start({ action, replyForm });
+      expect((await run.answer).status).toBe('completed');
+      expect(entriesOf(run, 'attempt-end')[0]?.failure).toMatchObject({ code: 'truncated' });
+      expect(actions()[1]?.turns.at(-2)?.content).toBe(
+        'So:\n[a call of the tool the weather with the arguments {"city":"Ber]',
+      );
+      expect(entriesOf(run, 'capability-end')).toHaveLength(1);
+    },
+  );
+
+  it('[A12] shows the call as it comes, and journals what was said of it', async () => {
+    const { run } = start({ action: [calls({ city: 'Bergen' }, { text: 'I look.' })] });
+    const shown: unknown[] = [];
+    for await (const heard of run.events)
+      if (heard.type === 'partial' && heard.task === 'action') shown.push(heard.value.call?.arguments);
+    expect(shown.at(-1)).toBe('{"city":"Bergen"}');
+    const texts = entriesOf(run, 'text-delta').filter(({ attemptId }) => attemptId.endsWith('action'));
+    expect(texts.map(({ text }) => text).join('')).toBe('I look.{"city":"Bergen"}');
+  });
+
+  it('a capability may have the name of the reply itself', async () => {
+    const same = { ...weather, name: 'action_reply' };
+    const { run, actions } = start({
+      action: [{ toolCall: { city: 'Bergen' }, name: 'action_reply' }],
+      capabilities: [same],
+      replyForm: 'tool-call',
+    });
+    await run.answer;
+    expect(actions()[0]).toMatchObject({ schemaName: 'action_reply_' });
+    expect(actions()[0]?.turns[0]?.content).toContain('"action_reply_"');
+    expect(entriesOf(run, 'capability-end')).toHaveLength(1);
+  });
+
+  it('a prompt of the user’s own that says nothing of tools, or not how a call is read, has none offered', async () => {
+    const { tools, toolsInWords: _, fromToolCall: __, ...mine } = prompts.action;
+    for (const action of [mine, { ...mine, tools }]) {
+      const model = scriptedModel({}, { nativeTools: true, otherwise: replies });
+      await createPostChain({ model, capabilities: [weather], prompts: { action } }).run({ request: 'x' }).answer;
+      expect(model.calls[0]).not.toHaveProperty('tools');
+    }
+  });
+});
+
+describe('a chain on an OpenAI-compatible server', () => {
+  const isAction = ({ messages }: ChatBody): boolean => messages?.[0]?.content.includes('Phase: Action') === true;
+  const taskOf = ({ response_format: format, tools }: ChatBody): Task =>
+    TASKS.find((task) => [format?.json_schema?.name, tools?.[0]?.function.name].includes(`${task}_reply`)) ?? 'action';
+
+  /** A run of a chain with the capability, and the bodies that asked for Action. */
+  async function runOn(answer: Parameters<typeof chatServer>[0], options: object = {}, replyForm: ReplyForm = 'text') {
+    const server = await chatServer(answer);
+    const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, ...options });
+    const chain = createPostChain({ model, capabilities: [weather], replyForm });
+    const run = chain.run({ request: 'Do I need an umbrella in Bergen?' });
+    const { status } = await run.answer;
+    const actions = server.exchanges.map(({ body }) => body).filter(isAction);
+    return { status, actions, outputs: entriesOf(run, 'capability-end').map(({ result }) => result.output) };
+  }
+
+  it.each(FORMS)('[C4] a capability runs with the arguments of a native call over HTTP (%s)', async (replyForm) => {
+    const { status, actions, outputs } = await runOn(
+      ({ body, response }) => {
+        const name = isAction(body) ? 'the_weather' : body.tools?.[0]?.function.name;
+        const given = isAction(body) ? { city: 'Bergen' } : replies[taskOf(body)];
+        const call = { index: 0, id: 'a', function: { name, arguments: JSON.stringify(given) } };
+        if (name === undefined) streaming(response).end(completion(JSON.stringify(given)));
+        else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'tool_calls')));
+      },
+      {},
+      replyForm,
+    );
+    expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.'] });
+    expect(actions).toHaveLength(1);
+    expect(actions[0]?.tools?.at(-1)?.function).toMatchObject({ name: 'the_weather', strict: true });
+    expect(actions[0]?.messages?.[0]?.content).not.toContain('Tells the weather');
+  });
+
+  const inText = { ...replies.action, call: { capability: 'the weather', arguments: '{"city":"Bergen"}' } };
+
+  it('[C4] a server that answers 400 to tools is told them in words, and the capability runs all the same', async () => {
+    const { status, actions, outputs } = await runOn(({ body, response }) => {
+      if (body.tools) return refuse(response, 400, { error: { message: 'm does not support tools' } });
+      streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)])));
+    });
+    expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.'] });
+    expect(actions.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
+    expect(actions.map(({ messages }) => messages?.[0]?.content.includes('Tells the weather'))).toEqual([false, true]);
+    expect(actions[1]?.messages?.[0]?.content).not.toContain('call it in place of');
+  });
+
+  it('[C4] nativeTools: false sends no tools at all', async () => {
+    const { outputs, actions } = await runOn(
+      ({ body, response }) =>
+        void streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)]))),
+      { nativeTools: false },
+    );
+    expect(outputs).toEqual(['It rains in Bergen.']);
+    expect(actions.map(({ tools }) => tools)).toEqual([undefined]);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { PHASES } from '../../../../machines/contracts/phase.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { found } from '../../../machines/policies/hostile.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+
+const decisionsOf = (run: ReturnType<typeof startScripted>['run']) =>
+  entriesOf(run, 'decision').map(({ decision }) => decision);
+
+describe('where a run goes on', () => {
+  it.each(PHASES)('the model can send it to %s, and the decision says that the model did [Y4] [Y8]', async (phase) => {
+    const { run } = startScripted(
+      { yield: (call: number) => unsureAnswer(call, { proposedPhase: phase }) },
+      { limits: { maxCycles: 2 } },
+    );
+    await run.answer;
+    expect(decisionsOf(run)[0]).toMatchObject({
+      rule: 'nextPhaseChosen',
+      nextPhase: phase,
+      inputs: { proposedBy: 'model' },
+    });
+    expect(phasesOf(run).slice(PHASES.length)).toEqual(PHASES.slice(PHASES.indexOf(phase)));
+    expect(run.actor.getSnapshot().context.recursion).toMatchObject({ origin: phase, cycle: 2, completedCycles: 2 });
+  });
+
+  it.each(PHASES)(
+    'the user can send it to %s between two cycles, whatever the model proposes [Y4] [Y6]',
+    async (phase) => {
+      const { run, model } = startScripted(
+        { yield: (call: number) => unsureAnswer(call, { proposedPhase: 'experience' }) },
+        { limits: { maxCycles: 2 } },
+        { mode: 'manual' },
+      );
+      await settle();
+      const calls = model.calls.length;
+      run.send({ type: 'run.directed', phase, prompt: 'Look there.' });
+      await run.answer;
+      expect(decisionsOf(run)[0]).toMatchObject({ rule: 'directedByUser', nextPhase: phase, complete: false });
+      expect(phasesOf(run).slice(PHASES.length)).toEqual(PHASES.slice(PHASES.indexOf(phase)));
+      expect(model.calls[calls]?.input).toMatchObject({ phase, cycle: 2, prompt: 'Look there.' });
+    },
+  );
+
+  it.each(PHASES)('the user can begin it with %s [Y4]', async (phase) => {
+    const { run } = startScripted({}, {}, { startAt: phase });
+    expect((await run.answer).answerText).not.toBe('');
+    expect(phasesOf(run)).toEqual(PHASES.slice(PHASES.indexOf(phase)));
+  });
+
+  it.each(['toString', '__proto__', '', 'ACTION', ' action', 'synthesizing', 'action; yield'])(
+    'a proposal of "%s" leads to the default phase, and the decision says so [Y5]',
+    async (proposedPhase) => {
+      const { run } = startScripted(
+        { yield: (call: number) => unsureAnswer(call, { proposedPhase }) },
+        { limits: { maxCycles: 2 } },
+      );
+      await run.answer;
+      expect(decisionsOf(run)[0]).toMatchObject({ rule: 'nextPhaseInvalid', nextPhase: 'action' });
+      expect(decisionsOf(run)[0]?.rationale).toContain(`"${proposedPhase}" is no phase`);
+    },
+  );
+
+  it.each([
+    ['experience', { informationSufficiency: 0.69 }],
+    ['intention', { informationSufficiency: 0.7 }],
+  ])('to %s, before anything else that is missing, where %j [Y3]', async (phase, said) => {
+    const plan = {
+      yield: (call: number) => unsureAnswer(call, { ...said, needsTools: true, proposedPhase: 'yield' }),
+      intention: { ...replies.intention, unclearIntent: true },
+      observation: { ...replies.observation, undigested: true },
+    };
+    const { run } = startScripted(plan, { limits: { maxCycles: 2 }, thresholds: { crowdedMessages: 1 } });
+    await run.answer;
+    expect(decisionsOf(run)[0]).toMatchObject({ nextPhase: phase, inputs: { proposedBy: 'policy' } });
+  });
+
+  /** Two that say the same: there is something to let go. */
+  const messages = ['a', 'b'].map((id) => found(id, 'The tide is low on the second Monday of March.'));
+
+  it('each later reason counts where the earlier ones are gone [Y3]', async () => {
+    const plan = (needsTools: boolean, undigested: boolean) => ({
+      yield: (call: number) => unsureAnswer(call, { needsTools, proposedPhase: 'yield' }),
+      observation: { ...replies.observation, undigested },
+    });
+    const next = async (needsTools: boolean, undigested: boolean, crowdedMessages: number) => {
+      const options = { limits: { maxCycles: 2 }, thresholds: { crowdedMessages } };
+      const { run } = startScripted(plan(needsTools, undigested), options, { messages });
+      await run.answer;
+      return decisionsOf(run)[0]?.nextPhase;
+    };
+    expect(await next(true, true, 1)).toBe('action');
+    expect(await next(false, true, 1)).toBe('observation');
+    expect(await next(false, false, 1)).toBe('understanding');
+    expect(await next(false, false, 10)).toBe('yield');
+  });
+
+  it('not to Understanding again and again, where all that is left must stay [Y3] [Y12]', async () => {
+    const history = Array.from({ length: 12 }, (_, at) => ({ role: 'user' as const, content: `Wish number ${at}.` }));
+    const plan = { yield: (call: number) => unsureAnswer(call, { proposedPhase: 'action' }) };
+    const { run } = startScripted(plan, { limits: { maxCycles: 4 } }, { history });
+    await run.answer;
+    expect(decisionsOf(run).map(({ nextPhase }) => nextPhase)).toContain('action');
+  });
+});

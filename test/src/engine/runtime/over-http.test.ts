@@ -1,0 +1,126 @@
+import type { ServerResponse } from 'node:http';
+import { LLMock } from '@copilotkit/aimock';
+import { afterEach, describe, expect, it } from 'vitest';
+import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
+import type { Run } from '../../../../src/engine/runtime/run.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { chatServer, completion, event, refuse, streaming } from '../../../support/chat-server.ts';
+import { entriesOf } from '../../../support/run-chain.ts';
+
+let mock: LLMock | undefined;
+afterEach(async () => {
+  await mock?.stop();
+  mock = undefined;
+});
+
+const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
+const nameOf = (task: Task): string => `${task}_reply`;
+
+/** Runs on the real client against a server; nothing here waits but for HTTP. */
+function runOn(baseURL: string, limits: PostChainOptions['limits'] = NO_WAIT): Run {
+  const model = openaiModel({ model: 'gpt-4.1-mini', apiKey: 'sk-secret', baseURL });
+  return createPostChain({ model, limits }).run({ request: 'Is it so?' });
+}
+
+async function mockedChain(): Promise<LLMock> {
+  mock = new LLMock({ port: 0, chunkSize: 4, logLevel: 'silent' });
+  await mock.start();
+  return mock;
+}
+
+const asks = (task: Task) => (request: { response_format?: { type: string; [key: string]: unknown } }) =>
+  (request.response_format as { json_schema?: { name?: string } } | undefined)?.json_schema?.name === nameOf(task);
+
+describe('a run on an OpenAI-compatible server', () => {
+  it('[A9] streams, corrects a reply that does not fit, and answers', async () => {
+    const server = await mockedChain();
+    for (const task of TASKS) {
+      const good = { content: JSON.stringify(replies[task]) };
+      // The first time, before anything is told of a correction, the intention does not fit.
+      if (task === 'intention')
+        server.on(
+          { predicate: (request) => asks(task)(request) && request.messages.length === 2 },
+          { content: '{"goal": 7}' },
+        );
+      server.on({ predicate: asks(task) }, good);
+    }
+    const run = runOn(`${server.url}/v1`);
+    const answer = await run.answer;
+    expect(answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
+    const [voided, mended] = entriesOf(run, 'attempt-end').filter(({ task }) => task === 'intention');
+    expect(voided?.failure).toMatchObject({
+      stage: 'schema',
+      issues: expect.arrayContaining([expect.objectContaining({ path: 'goal' })]),
+    });
+    expect(mended?.failure).toBeNull();
+    expect(entriesOf(run, 'text-delta').length).toBeGreaterThan(100);
+    const told = JSON.stringify(server.getRequests().map(({ body }) => body));
+    expect(told).toContain('- goal: ');
+    expect(answer.metadata.usage).toMatchObject({ modelCalls: 8 });
+  });
+
+  it('[A13] waits for Retry-After and goes on, for a 500 too', async () => {
+    let refusals = 0;
+    const server = await chatServer(({ body, response }) => {
+      refusals += 1;
+      if (refusals === 1) return refuse(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '5' });
+      if (refusals === 2) return refuse(response, 500, { error: { message: 'oops' } });
+      say(response, replies[taskOf(body)]);
+    });
+    const run = runOn(server.baseURL);
+    expect((await run.answer).status).toBe('completed');
+    expect(entriesOf(run, 'attempt-retry').map(({ inMs }) => inMs)).toEqual([5, 0]);
+  });
+
+  it('[E3] a server killed in mid-run still gives a degraded answer that says why', async () => {
+    const server = await chatServer(async ({ body, response }) => {
+      const task = taskOf(body);
+      if (task !== 'observation') return say(response, replies[task]);
+      streaming(response);
+      response.write(event({ choices: [{ index: 0, delta: { content: '{"insights": ["It' } }] }));
+      await server.stop();
+    });
+    const run = runOn(server.baseURL);
+    const answer = await run.answer;
+    expect(answer).toMatchObject({
+      status: 'degraded',
+      metadata: { reason: 'model_unavailable', synthesis: { writtenBy: 'engine' } },
+    });
+    expect(answer.answerText).toBe(replies.experience.summary);
+    expect(answer.notes).toMatch(/observation: .*(connection|refused|reset|ended)/i);
+    expect(entriesOf(run, 'attempt-end').filter(({ task }) => task === 'observation')).toHaveLength(4);
+  });
+
+  it('a cancel in mid-stream closes the connection and answers', async () => {
+    const server = await chatServer(({ response }) => {
+      streaming(response);
+      response.write(event({ choices: [{ index: 0, delta: { content: '{"response": "It may' } }] }));
+    });
+    const run = runOn(server.baseURL);
+    for await (const entry of run.events) if (entry.type === 'text-delta') break;
+    run.cancel();
+    expect((await run.answer).status).toBe('cancelled');
+    await server.allClosed();
+  });
+
+  it('a refused key ends the run at once, and is nowhere in the journal', async () => {
+    const server = await chatServer(({ response }) =>
+      refuse(response, 401, { error: { message: 'Incorrect API key provided: sk-secret' } }),
+    );
+    const run = runOn(server.baseURL);
+    const answer = await run.answer;
+    expect(answer.metadata).toMatchObject({ reason: 'model_unavailable', usage: { modelCalls: 1 } });
+    expect(JSON.stringify(run.journal)).not.toContain('sk-secret');
+  });
+});
+
+function say(response: ServerResponse, reply: object): void {
+  streaming(response).end(completion(JSON.stringify(reply)));
+}
+
+function taskOf(body: { response_format?: { json_schema?: { name: string } } }): Task {
+  return TASKS.find((task) => nameOf(task) === body.response_format?.json_schema?.name) ?? 'action';
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import { createPostChain } from '../../../../src/index.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, settle } from '../../../support/run-chain.ts';
+
+describe('what is too much even then', () => {
+  /** Five stories of the user's in a context that has room for four. */
+  async function crowded(choice: string, items = {}) {
+    const history = [1, 2, 3, 4, 5].map((at) => ({
+      role: 'user' as const,
+      content: `Story ${at}: ${'word '.repeat(180)}`,
+    }));
+    const reports = [1, 2].map((at) => ({
+      role: 'assistant' as const,
+      content: `Report ${at}. ${'word '.repeat(60)}`,
+    }));
+    const model = scriptedModel(({ task }) => replies[task as 'yield'], { contextWindowTokens: 10_000 });
+    const chain = createPostChain({
+      model,
+      clock: new SimulatedClock(),
+      newId: () => 'r',
+      thresholds: { windowShare: 0.1 },
+    });
+    const run = chain.run({ request: 'Is it so?', history: [...reports, ...history] });
+    await settle();
+    for (let questions = 0; questions < 8 && run.actor.getSnapshot().status === 'active'; questions += 1) {
+      run.send({ type: 'consent.given', choice, items });
+      await settle();
+    }
+    const { notes } = await run.answer;
+    const statistics = entriesOf(run, 'context-evaluated').at(-1)?.statistics;
+    if (statistics === undefined) throw new Error('nothing was evaluated');
+    return { statistics, notes, over: Math.max(0, statistics.tokensAfter - statistics.tokensAllowed) };
+  }
+
+  it('is told with the answer, where the user keeps everything [U10] [U13]', async () => {
+    const { statistics, notes, over } = await crowded('keep');
+    expect(over).toBeGreaterThan(0);
+    expect(statistics.tokensOver).toBe(over);
+    expect(notes).toContain(`${over} tokens over its limit`);
+  });
+
+  it.each(['remove', 'summarise'])('is not told, where the user lets enough go (%s) [U10] [U13]', async (choice) => {
+    const { statistics, notes, over } = await crowded(choice);
+    expect(over).toBe(0);
+    expect({ tokensOver: statistics.tokensOver, notes }).toEqual({ tokensOver: 0, notes: '' });
+  });
+
+  it('is told with all of it, where the user keeps more than was asked about [U9] [U10] [U13]', async () => {
+    const { statistics, over } = await crowded('keep', { 'earlier.h1': 'keep', 'earlier.h2': 'keep' });
+    expect(statistics.tokensOver).toBe(over);
+  });
+
+  it('is asked about once in a run: who keeps is not asked about the next message in the next cycle [U8]', async () => {
+    const history = [1, 2, 3, 4, 5].map((at) => ({
+      role: 'user' as const,
+      content: `Story ${at}: ${'word '.repeat(180)}`,
+    }));
+    const model = scriptedModel(({ task }, call) => ({ ...replies, yield: unsureAnswer(call) })[task as 'yield'], {
+      contextWindowTokens: 10_000,
+    });
+    const chain = createPostChain({
+      model,
+      newId: () => 'r',
+      thresholds: { windowShare: 0.1 },
+      limits: { consentMs: 1, maxCycles: 4 },
+    });
+    const run = chain.run({ request: 'Is it so?', history });
+    await run.answer;
+    expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
+  });
+});

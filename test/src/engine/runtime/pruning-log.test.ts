@@ -1,0 +1,211 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ContextDocument } from '../../../../machines/contracts/context-document.ts';
+import { contextOperationSchema } from '../../../../machines/contracts/context-operation.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import { applyOperations } from '../../../../machines/policies/context.ts';
+import { contextOf, redo, undo } from '../../../../machines/policies/context-document.ts';
+import type { Run } from '../../../../src/engine/runtime/run.ts';
+import { contextHistory } from '../../../../src/journal/context-history.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { aPassage } from '../../../machines/contracts/samples.ts';
+import { found, said, user } from '../../../machines/policies/hostile.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+
+const CYCLES = 4;
+const story = (of: string) => `Please look into the ${of}. ${`The ${of} is a long story. `.repeat(60)}`;
+const link = (to: string) => ({ to, relation: 'belongs to', strength: 1 });
+
+/** A run of several cycles in which every kind of operation happens, and a different word of the user's for each message. */
+async function fullRun(): Promise<Run> {
+  let passages = 0;
+  const documents = {
+    search: async (query: string) => {
+      passages += 2;
+      const texts = [`Report ${passages} on tide ${passages}.`, 'The tide is low in March, and high in May.'];
+      return {
+        query,
+        passages: texts.map((text, at) => aPassage({ id: `p${passages + at}`, text, relevance: 0.6 })),
+        widened: false,
+      };
+    },
+  };
+  const plan = {
+    experience: () => ({ ...replies.experience, relevantPassageIds: [`p${passages}`] }),
+    intention: {
+      ...replies.intention,
+      alignment: [
+        { messageId: 'earlier.near', score: 0.9 },
+        { messageId: 'earlier.far', score: 0.1 },
+      ],
+    },
+    observation: {
+      ...replies.observation,
+      connections: [{ from: 'earlier.near', to: 'earlier.far', relation: 'follows', strength: 0.9 }],
+      importance: [{ messageId: 'earlier.near', score: 0.9 }],
+    },
+    understanding: {
+      integrated: 'So far.',
+      assessments: [{ messageId: 'earlier.near', relevance: 0.6, reason: 'near' }],
+    },
+    summary: (call: number) => ({
+      summaries: call === 1 ? [{ messageId: 'earlier.near', summary: 'It is near.' }] : [],
+    }),
+    yield: (call: number) => unsureAnswer(call, { informationSufficiency: 0.1, usedMessageIds: [`p${passages}`] }),
+  };
+  const messages = [
+    user('u1', story('cellar')),
+    said('near', 'The tide is near the cellar. '.repeat(8), {
+      importance: 0.8,
+      links: [link('a'), link('b')],
+      references: ['u1'],
+    }),
+    user('u2', story('attic')),
+    said('far', 'Nothing of it. '.repeat(20), { cycle: 1, importance: 0 }),
+    user('u3', story('garden')),
+    found('old', 'An old passage on something else.'),
+    said('last', 'I will look.'),
+  ];
+  const { run } = startScripted(
+    plan,
+    { documents, limits: { maxCycles: CYCLES } },
+    { request: 'When is the tide low?', messages },
+  );
+  await settle(100);
+  run.send({ type: 'consent.given', choice: 'keep', items: { 'earlier.u1': 'remove', 'earlier.u2': 'summarise' } });
+  await run.answer;
+  return run;
+}
+
+const stepOf = (id: string): number => Number(/^s(\d+)\./.exec(id)?.[1]);
+
+describe('the context of a whole run', () => {
+  let run: Run;
+  let document: ContextDocument;
+  /** What Understanding said, with the context before and after it as the journal tells. */
+  let evaluations: readonly {
+    said: ReturnType<typeof entriesOf<'context-evaluated'>>[number];
+    made: ContextDocument['operations'];
+    before: readonly Message[];
+    after: readonly Message[];
+  }[];
+
+  beforeAll(async () => {
+    run = await fullRun();
+    document = contextHistory(run.journal);
+    evaluations = entriesOf(run, 'context-evaluated').map((evaluated) => {
+      const made = document.operations.filter(({ id }) => stepOf(id) === evaluated.step);
+      const before = applyOperations(
+        document.initial,
+        document.operations.filter(({ id }) => stepOf(id) < evaluated.step),
+      );
+      return { said: evaluated, made, before, after: applyOperations(before, made) };
+    });
+  });
+
+  it('knows all six operations, each with a reason, and ids of their own [C3] [U7]', () => {
+    const { operations } = document;
+    expect(new Set(operations.map(({ operation }) => operation))).toEqual(
+      new Set(['ADD', 'TAG', 'PRUNE', 'TRANSFORM', 'LINK', 'PRIORITIZE']),
+    );
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+    for (const operation of operations) {
+      expect(contextOperationSchema.parse(operation)).toEqual(operation);
+      expect(operation.reason).not.toBe('');
+    }
+  });
+
+  it('is told of in the journal at each Understanding, in valid entries, with numbers to every loss [U7] [U13]', () => {
+    expect(evaluations).toHaveLength(
+      entriesOf(run, 'phase-start').filter(({ phase }) => phase === 'understanding').length,
+    );
+    expect(evaluations.length).toBeGreaterThan(1);
+    for (const entry of run.journal) expect(journalEntrySchema.safeParse(entry).success).toBe(true);
+    for (const { made } of evaluations)
+      for (const { operation, metadata } of made)
+        if (operation === 'PRUNE' || operation === 'TRANSFORM')
+          expect(metadata).toMatchObject({
+            relevance: expect.any(Number),
+            tokens: expect.any(Number),
+            role: expect.any(String),
+          });
+  });
+
+  it('has a log with one entry for each message that was pruned or summarised, and no other [U13]', () => {
+    for (const { said: evaluated, made, before } of evaluations) {
+      const losses = made.filter(({ operation }) => operation === 'PRUNE' || operation === 'TRANSFORM');
+      expect(
+        evaluated.pruningLog.map(({ operationId, operation, messageId, reason }) => [
+          operationId,
+          operation,
+          messageId,
+          reason,
+        ]),
+      ).toEqual(losses.map(({ id, operation, target, reason }) => [id, operation, target, reason]));
+      for (const { messageId, role, preview } of evaluated.pruningLog) {
+        const message = before.find(({ id }) => id === messageId);
+        expect(role).toBe(message?.role);
+        expect(message?.content.replace(/\s+/g, ' ').startsWith(preview.replace(/…$/, ''))).toBe(true);
+      }
+    }
+    expect(evaluations.flatMap(({ said: { pruningLog } }) => pruningLog).length).toBeGreaterThan(4);
+  });
+
+  it('has statistics that anybody can work out from what was applied [U13]', () => {
+    const tokensOf = (messages: readonly Message[]) =>
+      messages.reduce((sum, { content }) => sum + Math.ceil(content.length / 4), 0);
+    for (const {
+      said: { statistics },
+      made,
+      before,
+      after,
+    } of evaluations) {
+      const count = (kind: string) => made.filter(({ operation }) => operation === kind).length;
+      expect(statistics).toMatchObject({
+        messagesBefore: before.length,
+        messagesAfter: after.length,
+        tokensBefore: tokensOf(before),
+        pruned: count('PRUNE'),
+        summarised: count('TRANSFORM'),
+      });
+      expect(statistics.messagesBefore - statistics.messagesAfter).toBe(statistics.pruned);
+      expect(Math.abs(statistics.tokensAfter - tokensOf(after))).toBeLessThanOrEqual(statistics.summarised);
+    }
+  });
+
+  it('is the same folded from the journal, and without any one operation it is what the others give [U12]', () => {
+    expect(contextOf(document)).toEqual(run.actor.getSnapshot().context.messages);
+    for (const { id } of document.operations) {
+      const without = undo(document, id);
+      const others = document.operations.filter((operation) => operation.id !== id);
+      expect(contextOf(without)).toEqual(applyOperations(document.initial, others));
+      expect(contextOf(redo(without, id))).toEqual(contextOf(document));
+    }
+  });
+
+  it('goes back step by step to where it began, as it came [U12]', () => {
+    let left = document;
+    for (let at = document.operations.length - 1; at >= 0; at -= 1) {
+      left = undo(left, document.operations[at]?.id ?? '');
+      expect(contextOf(left)).toEqual(applyOperations(document.initial, document.operations.slice(0, at)));
+    }
+    expect(contextOf(left)).toEqual(document.initial);
+  });
+
+  it('lets nothing of the user’s go but what the user named [U4] [U8] [U9]', () => {
+    const left = contextOf(document).filter(({ role }) => role === 'user');
+    expect(left.map(({ id }) => id)).toEqual(['earlier.u2', 'earlier.u3', 'request']);
+    expect(left[0]?.content.length).toBeLessThanOrEqual(200);
+    expect(left[1]?.content).toBe(story('garden'));
+  });
+
+  it('keeps a passage as long as an answer rests on it, and lets one go that none does [U2] [U6]', () => {
+    const [, second] = evaluations;
+    const gone = second?.said.pruningLog.map(({ messageId }) => messageId) ?? [];
+    const rested = second?.before.flatMap(({ phase, references }) => (phase === 'yield' ? references : [])) ?? [];
+    expect(rested.length).toBeGreaterThan(0);
+    for (const id of rested) expect(gone).not.toContain(id);
+    expect(evaluations[0]?.said.pruningLog.map(({ messageId }) => messageId)).not.toContain('p2');
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { PassageSource } from '../../../../machines/contracts/passage.ts';
+import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+
+const limited = (more: object = { status: 429 }) => Object.assign(new Error('too many requests'), more);
+
+/** A source that throws these, one a search, and then finds nothing. */
+function throwing(errors: readonly unknown[]): PassageSource & { readonly searches: () => number } {
+  let searches = 0;
+  return {
+    searches: () => searches,
+    async search(query) {
+      const error = errors[searches];
+      searches += 1;
+      if (searches <= errors.length) throw error;
+      return { query, passages: [], widened: false };
+    },
+  };
+}
+
+async function startWith(errors: readonly unknown[], limits = {}) {
+  const documents = throwing(errors);
+  const scripted = startScripted({}, { documents, limits });
+  await settle(100);
+  const failure = () => scripted.run.actor.getSnapshot().context.results.experience?.sourceFailure;
+  return { ...scripted, documents, failure };
+}
+
+describe('a source that limits its rate', () => {
+  it('[C5] is asked again after the wait that it wishes, and its passages count', async () => {
+    const { clock, documents, run, failure } = await startWith([limited({ retryAfterMs: 700 })]);
+    clock.increment(699);
+    await settle(100);
+    expect(documents.searches()).toBe(1);
+    clock.increment(1);
+    await run.answer;
+    expect(documents.searches()).toBe(2);
+    expect(failure()).toBeNull();
+    expect(entriesOf(run, 'retrieval').map((entry) => entry.failure)).toEqual(['too many requests', null]);
+  });
+
+  it.each([{ status: 429 }, { status: 503 }, { code: 'rate_limited' }])(
+    '[C5] is waited for by a doubled wait where it wishes none: %j',
+    async (says) => {
+      const { clock, documents, run, failure } = await startWith([limited(says), limited(says)]);
+      for (const [wait, searches] of [
+        [499, 1],
+        [1, 2],
+        [999, 2],
+        [1, 3],
+      ] as const) {
+        clock.increment(wait);
+        await settle(100);
+        expect(documents.searches()).toBe(searches);
+      }
+      await run.answer;
+      expect(failure()).toBeNull();
+    },
+  );
+
+  it('[C5] that never lets up is gone without after the retries that there are', async () => {
+    const { clock, documents, run, failure } = await startWith(Array(9).fill(limited()), { maxTransportRetries: 2 });
+    for (let wait = 0; wait < 4; wait += 1) {
+      clock.increment(2_000);
+      await settle(100);
+    }
+    await run.answer;
+    expect(documents.searches()).toBe(3);
+    expect(failure()).toBe('too many requests');
+  });
+
+  it.each<[string, unknown]>([
+    ['a wish beyond half of the phase', limited({ retryAfterMs: 60_001 })],
+    ['another error', new Error('down')],
+    ['an error with another status', limited({ status: 500 })],
+    ['nothing at all', null],
+    [
+      'an error that throws when it is read',
+      {
+        get status() {
+          throw new Error('no');
+        },
+      },
+    ],
+  ])('[C5] is gone without at once for %s', async (_, error) => {
+    const { documents, run } = await startWith([error]);
+    await run.answer;
+    expect(documents.searches()).toBe(1);
+  });
+
+  it('[C8] that waits when the run is cancelled leaves no timer', async () => {
+    const { clock, run } = await startWith([limited({ retryAfterMs: 700 })]);
+    run.cancel();
+    await run.answer;
+    expect(clock.waiting.size).toBe(0);
+  });
+});

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { SessionStore } from '../../../../machines/contracts/session.ts';
+import { sqliteSessions } from '../../../../src/journal/sessions/sqlite-sessions.ts';
+import { fileWith } from '../../../support/journal-file.ts';
+import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { inSession, NOTE } from '../../../support/run-session.ts';
+import { aTurn, hanging, storeThat } from '../../../support/sessions.ts';
+
+const proxied = new Proxy([], {
+  get: () => {
+    throw new Error('a trap');
+  },
+});
+
+describe('a store that fails to recall', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no such host\nat line 1');
+      },
+      'no such host',
+    ],
+    [
+      'throws what is no error',
+      () => {
+        throw Object.create(null);
+      },
+      'something was thrown that has no text',
+    ],
+    ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
+    ['gives null', () => null, 'the store gave no list of turns'],
+    ['gives nothing', () => undefined, 'the store gave no list of turns'],
+    ['gives a text', () => 'turns', 'the store gave no list of turns'],
+    ['gives an object', () => ({ turns: [aTurn()] }), 'the store gave no list of turns'],
+    ['gives a list of what is no turn', () => [null, 'x', { runId: 1 }], '3 of 3 turns could not be read'],
+    ['gives a list that throws', () => proxied, 'a trap'],
+    [
+      'gives a turn of which the id is none',
+      () => [Object.defineProperty({}, 'runId', { get: () => null })],
+      '1 of 1 turns could not be read',
+    ],
+    // biome-ignore lint/suspicious/noThenProperty: it is what is tried
+    ['gives what is thenable and throws', () => ({ then: () => JSON.parse('{') }), 'JSON'],
+  ])('and %s is gone without, and the answer says so [E3]', async (name, recalled, said) => {
+    const sessions = storeThat({ recall: recalled });
+    const { run } = inSession(sessions);
+    const answer = await run.answer;
+    expect(answer).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
+    expect(answer.notes).toContain(NOTE);
+    expect(answer.notes, name).toContain(said);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([
+      { sessionId: 'u42', turns: 0, messages: [], problem: expect.stringContaining(said) },
+    ]);
+    expect(sessions.appends).toHaveLength(1);
+  });
+
+  it('in part and tells it is taken for what it gave, and the answer says so', async () => {
+    const store: SessionStore = {
+      recall: (_, { onProblem }) => {
+        onProblem?.('a row is damaged');
+        onProblem?.('and another');
+        return [aTurn()];
+      },
+      append: () => {},
+    };
+    const { run } = startScripted({}, { sessions: store }, { sessionId: 'u42' });
+    expect((await run.answer).notes).toBe(`${NOTE} a row is damaged.`);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1, problem: 'a row is damaged' }]);
+  });
+
+  it('and is a file that is no database is gone without, and is left as it is', async () => {
+    const file = fileWith('My dear Ada, this is a letter and no database. '.repeat(200), 'letter.txt');
+    const { run } = startScripted({}, { sessions: sqliteSessions(file) }, { sessionId: 'u42' });
+    const answer = await run.answer;
+    expect(answer).toMatchObject({ status: 'completed', notes: expect.stringContaining('file is not a database') });
+    expect(entriesOf(run, 'session-stored')).toMatchObject([{ problem: expect.stringContaining('not a database') }]);
+    expect(readFileSync(file, 'utf8')).toMatch(/^My dear Ada/);
+  });
+
+  it('in part is taken for what it gave, and the answer says so', async () => {
+    const { run } = inSession(storeThat({ recall: () => [aTurn('r1'), { ...aTurn('r2'), answer: 7 }] }));
+    expect((await run.answer).notes).toBe(`${NOTE} 1 of 2 turns could not be read.`);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1 }]);
+  });
+
+  it('and never answers is waited for `sessionMs`, and its signal is aborted', async () => {
+    const sessions = storeThat({ recall: () => hanging });
+    const { run, clock, model } = inSession(sessions);
+    await settle();
+    clock.increment(4_999);
+    await settle();
+    expect([model.calls.length, sessions.recalls[0]?.signal.aborted]).toEqual([0, false]);
+    clock.increment(1);
+    expect(sessions.recalls[0]?.signal.aborted).toBe(true);
+    const answer = await run.answer;
+    expect(answer.status).toBe('completed');
+    expect(answer.notes).toBe(`${NOTE} the store did not answer within 5000 ms.`);
+    expect(clock.waiting.size).toBe(0);
+  });
+
+  it('and answers when nobody waits any more changes nothing', async () => {
+    let answerLate: (turns: unknown) => void = () => {};
+    const sessions = storeThat({ recall: () => new Promise((resolve) => (answerLate = resolve)) });
+    const { run, clock } = inSession(sessions);
+    await settle();
+    clock.increment(5_000);
+    answerLate([aTurn()]);
+    await run.answer;
+    expect(entriesOf(run, 'session-recalled')).toHaveLength(1);
+    expect(run.actor.getSnapshot().context.messages.map(({ id }) => id)).not.toContain('earlier.1.request');
+  });
+});
+
+describe('a store that fails to remember', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('a full disk');
+      },
+      'a full disk',
+    ],
+    ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
+    ['rejects with nothing', () => Promise.reject(), 'undefined'],
+  ])('and %s is told, and the answer is the one there was [E3]', async (_, appended, said) => {
+    const { run } = inSession(storeThat({ append: appended }));
+    const answer = await run.answer;
+    expect(answer).toEqual(await startScripted().run.answer);
+    expect(entriesOf(run, 'session-stored')).toMatchObject([{ sessionId: 'u42', problem: said }]);
+    expect(run.journal.slice(-3).map(({ type }) => type)).toEqual(['session-stored', 'answer', 'run-end']);
+  });
+
+  it('and never answers is waited for `sessionMs`', async () => {
+    const sessions = storeThat({ append: () => hanging });
+    const { run, clock } = inSession(sessions, {}, { limits: { sessionMs: 700 } });
+    await settle(100);
+    expect(run.actor.getSnapshot().value).toBe('remembering');
+    clock.increment(700);
+    expect((await run.answer).status).toBe('completed');
+    expect(sessions.appends[0]?.signal.aborted).toBe(true);
+    expect(entriesOf(run, 'session-stored')).toMatchObject([{ problem: 'the store did not answer within 700 ms' }]);
+    expect(clock.waiting.size).toBe(0);
+  });
+
+  it('[C8] at both ends and with a model that hangs still is within the time of the run', async () => {
+    const store = storeThat({ recall: () => hanging, append: () => hanging });
+    const { run, clock } = inSession(
+      store,
+      { action: { hang: true }, synthesis: { hang: true } },
+      {
+        limits: { totalMs: 8_000, firstChunkMs: 10_000, sessionMs: 5_000 },
+      },
+    );
+    for (let ms = 0; ms < 8_000; ms += 250) {
+      await settle(10);
+      clock.increment(250);
+    }
+    await settle();
+    expect(run.actor.getSnapshot().status).toBe('done');
+    expect((await run.answer).metadata.reason).toBe('deadline_passed');
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { PHASES, TASKS } from '../../../../machines/contracts/phase.ts';
+import { memorySessions } from '../../../../src/engine/runtime/memory-sessions.ts';
+import { everyTask } from '../../../support/every-task.ts';
+import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { inSession } from '../../../support/run-session.ts';
+import { aTurn, hanging, recall, storeThat } from '../../../support/sessions.ts';
+
+describe('stopping a run of a session', () => {
+  const events = ['run.cancelled', 'run.interrupted'] as const;
+
+  it.each(events)('%s while it is recalled answers at once, and the session remembers that', async (type) => {
+    const sessions = storeThat({ recall: () => hanging });
+    const { run, model } = inSession(sessions);
+    await settle();
+    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'recalling' });
+    run.send({ type });
+    const { status } = await run.answer;
+    expect(status).toBe(type === 'run.cancelled' ? 'cancelled' : 'degraded');
+    expect([model.calls.length, sessions.recalls[0]?.signal.aborted]).toEqual([0, true]);
+    expect(sessions.appends).toMatchObject([{ sessionId: 'u42', turn: { request: 'Is it so?', status } }]);
+    expect(entriesOf(run, 'session-recalled')).toEqual([]);
+  });
+
+  it.each(events)('%s while the turn is stored ends it at once, with the answer there was', async (type) => {
+    const sessions = storeThat({ append: () => hanging });
+    const { run } = inSession(sessions);
+    await settle(100);
+    expect(run.actor.getSnapshot().value).toBe('remembering');
+    run.send({ type });
+    expect((await run.answer).status).toBe('completed');
+    expect(sessions.appends[0]?.signal.aborted).toBe(true);
+    expect(entriesOf(run, 'session-stored')).toMatchObject([
+      { problem: 'the run was stopped before the store had answered' },
+    ]);
+  });
+
+  it('twice ends it at once, wherever it was', async () => {
+    const sessions = storeThat({ append: () => hanging });
+    const { run } = inSession(sessions, { intention: { hang: true } });
+    await settle();
+    run.cancel('never mind');
+    run.cancel();
+    const answer = await run.answer;
+    expect(answer.status).toBe('cancelled');
+    expect(answer.notes).toContain('never mind');
+    expect(sessions.appends).toMatchObject([{ turn: { status: 'cancelled' } }]);
+  });
+
+  it.each(TASKS.filter((task) => task !== 'summary'))('in %s keeps the turn as cancelled', async (task) => {
+    const sessions = memorySessions();
+    const { run } = startScripted(
+      { ...everyTask.plan, [task]: { hang: true } },
+      { ...everyTask.options, sessions },
+      { sessionId: 'u42' },
+    );
+    await settle();
+    run.cancel();
+    await run.answer;
+    expect(await recall(sessions, 'u42')).toMatchObject([{ runId: 'run-1', status: 'cancelled' }]);
+  });
+
+  it('before it began keeps the turn as well', async () => {
+    const sessions = memorySessions();
+    const run = { sessionId: 'u42', signal: AbortSignal.abort() };
+    expect((await startScripted({}, { sessions }, run).run.answer).metadata.reason).toBe('interrupted');
+    expect(await recall(sessions, 'u42')).toMatchObject([{ status: 'degraded' }]);
+  });
+
+  it.each(PHASES)('[Y4] a direction to %s while it is recalled waits for the session', async (phase) => {
+    let answer: (turns: unknown) => void = () => {};
+    const { run } = inSession(storeThat({ recall: () => new Promise((resolve) => (answer = resolve)) }), {
+      yield: { hang: true },
+    });
+    await settle();
+    run.send({ type: 'run.directed', phase: 'nowhere' });
+    run.send({ type: 'run.directed', phase, prompt: 'Look there.' });
+    await settle();
+    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'recalling' });
+    answer([aTurn()]);
+    await settle();
+    expect(phasesOf(run)[0]).toBe(phase);
+    expect(entriesOf(run, 'direction-refused')).toHaveLength(1);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1 }]);
+    run.cancel();
+    await run.answer;
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { createActor, toPromise } from 'xstate';
+import { z } from 'zod';
+import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import type { PhaseInput } from '../../../../machines/contracts/phases/input.ts';
+import { contextOf } from '../../../../machines/policies/context-document.ts';
+import { chainInput } from '../../../../src/engine/runtime/chain-input.ts';
+import { createActors } from '../../../../src/engine/runtime/create-actors.ts';
+import { memorySessions } from '../../../../src/engine/runtime/memory-sessions.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { contextHistory } from '../../../../src/journal/context-history.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
+import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { inSession } from '../../../support/run-session.ts';
+import { aTurn, recall, storeThat } from '../../../support/sessions.ts';
+
+const work = defineCapability({
+  name: 'work',
+  description: 'Works.',
+  arguments: z.object({}),
+  execute: () => 'the work is done',
+});
+const call = { capability: 'work', arguments: '{}' };
+
+/** A chain over a model that says the same to every request; its runs are called run-1, run-2, … */
+function aChain(options: Parameters<typeof createPostChain>[0] = {}, script: Parameters<typeof scriptedModel>[0] = {}) {
+  let runs = 0;
+  const model = scriptedModel(script, { otherwise: replies });
+  const newId = (): string => {
+    runs += 1;
+    return `run-${runs}`;
+  };
+  return { chain: createPostChain({ newId, ...options, model }), model };
+}
+
+/** What the model was shown of the context at its first call for a request. */
+const shownFor = (model: ReturnType<typeof scriptedModel>, request: string) =>
+  (model.calls.map(({ input }) => input as PhaseInput).find((input) => input.request === request)?.messages ?? []).map(
+    ({ id, role, content }) => [id, role, content],
+  );
+
+describe('a session', () => {
+  it('[R2] [R4] shows the second request the first, with its runs and its answer', async () => {
+    const sessions = memorySessions();
+    const { chain, model } = aChain(
+      { capabilities: [work], sessions },
+      { action: [{ ...replies.action, call }, replies.action] },
+    );
+    await chain.run({ request: 'My name is Ada.', sessionId: 'u42' }).answer;
+    await chain.run({ request: 'What is my name?', sessionId: 'u42', history: [{ role: 'user', content: 'Hello.' }] })
+      .answer;
+    expect(shownFor(model, 'What is my name?')).toEqual([
+      ['earlier.1.request', 'user', 'My name is Ada.'],
+      ['earlier.1.run1', 'assistant', 'work: the work is done'],
+      ['earlier.1.answer', 'assistant', 'It is so, for certain.'],
+      ['earlier.h1', 'user', 'Hello.'],
+      ['request', 'user', 'What is my name?'],
+    ]);
+    expect((await recall(sessions, 'u42')).map(({ runId, request, runs }) => [runId, request, runs.length])).toEqual([
+      ['run-1', 'My name is Ada.', 1],
+      ['run-2', 'What is my name?', 0],
+    ]);
+  });
+
+  it('lives as long as the chain where no store was given, and no other chain knows it', async () => {
+    const { chain, model } = aChain({}, {});
+    await chain.run({ request: 'One.', sessionId: 'u42' }).answer;
+    await chain.run({ request: 'Two.', sessionId: 'u42' }).answer;
+    expect(shownFor(model, 'Two.').map(([id]) => id)).toEqual(['earlier.1.request', 'earlier.1.answer', 'request']);
+    const other = aChain();
+    await other.chain.run({ request: 'Three.', sessionId: 'u42' }).answer;
+    expect(shownFor(other.model, 'Three.')).toHaveLength(1);
+  });
+
+  it('never is another’s', async () => {
+    const { chain, model } = aChain();
+    for (const sessionId of ['u42', 'U42', ' u42', 'u42%', '__proto__'])
+      await chain.run({ request: `I am ${sessionId}.`, sessionId }).answer;
+    for (const sessionId of ['u42', 'U42', ' u42', 'u42%', '__proto__'])
+      expect(shownFor(model, `I am ${sessionId}.`)).toHaveLength(1);
+  });
+
+  it('costs a request without one nothing: no store is asked, no state is entered, nothing is told', async () => {
+    const sessions = storeThat({});
+    const { run } = startScripted({}, { sessions });
+    const answer = await run.answer;
+    expect([sessions.recalls.length, sessions.appends.length]).toEqual([0, 0]);
+    const entered = entriesOf(run, 'transition').flatMap(({ target }) => target);
+    expect(entered.filter((id) => /recalling|remembering/.test(id))).toEqual([]);
+    expect(run.journal.filter(({ type }) => type.startsWith('session'))).toEqual([]);
+    expect(answer.notes).toBe('');
+  });
+
+  it('is asked for the newest `sessionTurns` turns, ten by default', async () => {
+    const sessions = storeThat({ recall: () => Array.from({ length: 10_000 }, (_, at) => aTurn(`r${at}`)) });
+    const { run } = inSession(sessions);
+    await run.answer;
+    expect(sessions.recalls).toMatchObject([{ sessionId: 'u42', turns: 10 }]);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ sessionId: 'u42', turns: 10, problem: null }]);
+    expect(run.actor.getSnapshot().context.messages[0]?.content).toBe('What of r9990?');
+  });
+
+  it('with `sessionTurns` at 0 recalls nothing, and still remembers', async () => {
+    const sessions = storeThat({ recall: () => [aTurn()] });
+    const { run } = inSession(sessions, {}, { limits: { sessionTurns: 0 } });
+    await run.answer;
+    expect([sessions.recalls.length, sessions.appends.length]).toEqual([0, 1]);
+    expect(entriesOf(run, 'session-recalled')).toEqual([]);
+  });
+
+  it('[R4] loses one turn at most to a request with a thousand capability runs', async () => {
+    const sessions = memorySessions({ maxTurns: 3 });
+    const { chain } = aChain(
+      {
+        capabilities: [work],
+        sessions,
+        decider: () => ({ done: false, next: call }),
+        limits: { maxContinuations: 1_000 },
+      },
+      { action: [replies.action, replies.action, replies.action, { ...replies.action, call }] },
+    );
+    for (const request of ['One.', 'Two.', 'Three.', 'Four.']) await chain.run({ request, sessionId: 'u42' }).answer;
+    const turns = await recall(sessions, 'u42');
+    expect(turns.map(({ request, runs }) => [request, runs.length])).toEqual([
+      ['Two.', 0],
+      ['Three.', 0],
+      ['Four.', 64],
+    ]);
+  });
+
+  it('of two runs at once: both recall what was there when they began, and the first to end comes first', async () => {
+    const sessions = memorySessions();
+    const plan = { intention: { hang: true } } as const;
+    const slow = startScripted(plan, { sessions, newId: () => 'slow' }, { sessionId: 'u42', request: 'Slow?' });
+    const quick = startScripted({}, { sessions, newId: () => 'quick' }, { sessionId: 'u42', request: 'Quick?' });
+    await quick.run.answer;
+    slow.run.cancel();
+    await slow.run.answer;
+    for (const { run } of [slow, quick]) expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 0 }]);
+    expect((await recall(sessions, 'u42')).map(({ runId, status }) => [runId, status])).toEqual([
+      ['quick', 'completed'],
+      ['slow', 'cancelled'],
+    ]);
+  });
+
+  it('[U12] is in the journal, from which alone the context can be folded', async () => {
+    const turn = aTurn('r1', { runs: [{ capability: 'work', success: true, summary: 'done' }] });
+    const { run } = inSession(storeThat({ recall: () => [turn] }));
+    await run.answer;
+    for (const entry of run.journal) journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)));
+    const history = contextHistory(run.journal);
+    expect(contextOf(history)).toEqual(run.actor.getSnapshot().context.messages);
+    expect(history.initial.map(({ id }) => id)).toEqual([
+      'earlier.1.request',
+      'earlier.1.run1',
+      'earlier.1.answer',
+      'request',
+    ]);
+    expect(entriesOf(run, 'session-stored')).toMatchObject([{ sessionId: 'u42', problem: null }]);
+  });
+
+  it('[R2] is there for the bare machine as well', async () => {
+    const model = scriptedModel({}, { otherwise: replies });
+    const options = { model, sessions: memorySessions() };
+    const ask = (request: string) =>
+      toPromise(
+        createActor(chainMachine.provide({ actors: createActors(options) }), {
+          input: chainInput({ request, sessionId: 'u42' }, options),
+        }).start(),
+      );
+    await ask('My name is Ada.');
+    await ask('What is my name?');
+    expect(shownFor(model, 'What is my name?').map(([id]) => id)).toEqual([
+      'earlier.1.request',
+      'earlier.1.answer',
+      'request',
+    ]);
+  });
+
+  it('tells in words of an earlier answer what it was not', async () => {
+    const sessions = storeThat({ recall: () => [aTurn('r1', { status: 'degraded', answer: 'Perhaps.' })] });
+    const { run, model } = inSession(sessions);
+    await run.answer;
+    const [system, user] = model.calls[0]?.turns ?? [];
+    expect(system?.content).not.toContain('Perhaps.');
+    expect(user?.content).toContain('(This answer was incomplete.) Perhaps.');
+  });
+
+  it('[U8] keeps what the user said in it, however long, and asks nobody about it in each further run', async () => {
+    const request = 'It is a long story. '.repeat(100);
+    const { run, clock } = inSession(storeThat({ recall: () => [aTurn('r1', { request })] }));
+    await settle(200);
+    clock.increment(120_000);
+    await run.answer;
+    const asked = entriesOf(run, 'consent-asked').flatMap(({ request: { items } }) => items);
+    expect(asked).toEqual([]);
+    expect(run.actor.getSnapshot().context.messages[0]?.content).toBe(request);
+  });
+});

@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
+
+describe('any run, whatever the model and the user do', () => {
+  it('[E3][E7] always ends in a valid answer, within its limits, every call counted, no timer left', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, async (random) => {
+        const { run, model, clock } = await playRandomRun(random);
+        const answer = finalAnswerSchema.parse(await run.answer);
+        expect(answer.answerText.trim()).not.toBe('');
+        expect(answer.metadata.cycles).toBeLessThanOrEqual(random.maxCycles);
+        expect(model.calls.length).toBeLessThanOrEqual(random.maxModelCalls + 3);
+        expect(answer.metadata.usage.modelCalls).toBe(model.calls.length);
+        expect(answer.metadata.degraded).toBe(answer.status !== 'completed');
+        for (const entry of run.journal) journalEntrySchema.parse(entry);
+        expect(clock.waiting.size).toBe(0);
+      }),
+      { numRuns: 1000 },
+    );
+  }, 120_000);
+});

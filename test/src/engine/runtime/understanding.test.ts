@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import type { EmbeddingModel } from '../../../../machines/contracts/embedding.ts';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import type { ChatModel, ModelRequest } from '../../../../machines/contracts/model.ts';
+import { contextOf } from '../../../../machines/policies/context-document.ts';
+import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
+import type { RunOptions } from '../../../../src/engine/runtime/run-options.ts';
+import { createPostChain } from '../../../../src/index.ts';
+import { contextHistory } from '../../../../src/journal/context-history.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { entriesOf, phasesOf, settle, startScripted, worthASummary } from '../../../support/run-chain.ts';
+
+/** A run on a scripted model that counts tokens its own way, or has a window of its own. */
+function startMeasured(
+  model: Partial<ChatModel>,
+  options: Partial<PostChainOptions> = {},
+  run: Partial<RunOptions> = {},
+) {
+  const scripted = scriptedModel(({ task }) => replies[task as keyof typeof replies]);
+  const chain = createPostChain({
+    newId: () => 'r',
+    clock: new SimulatedClock(),
+    ...options,
+    model: { ...scripted, ...model },
+  });
+  return { run: chain.run({ request: 'Is it so?', ...run }), scripted };
+}
+
+const long = (words: string, times = 400) => `${words} `.repeat(times).trim();
+/** So long that it might be over the limit of a window of 2,000 tokens, and is not. */
+const worthALot = { ...(worthASummary[0] as Message), content: 'It was so. '.repeat(100) };
+const statesOf = (run: ReturnType<typeof startMeasured>['run']) =>
+  entriesOf(run, 'transition').flatMap(({ target }) => target.filter((state) => state.includes('understanding')));
+
+describe('what Understanding measures', () => {
+  it('[U10] counts tokens with the model’s own tokenizer where the context may be over its limit', async () => {
+    const countTokens = async (texts: readonly string[]) => texts.map(({ length }) => length);
+    const history = [
+      { role: 'assistant', content: long('so', 1_000) } as const,
+      { role: 'assistant', content: 'So.' } as const,
+    ];
+    const { run } = startMeasured({ countTokens, contextWindowTokens: 3_000 }, {}, { history });
+    await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    expect(evaluated?.statistics).toMatchObject({ estimated: false, tokensAllowed: 2_100 });
+    expect(evaluated?.statistics.tokensAfter).toBeLessThanOrEqual(2_100);
+    expect(evaluated?.statistics.tokensBefore).toBeGreaterThan(2_100);
+  });
+
+  it('[U10] asks no tokenizer where the context cannot be over its limit', async () => {
+    let asked = 0;
+    const countTokens = async (texts: readonly string[]) => {
+      asked += 1;
+      return texts.map(() => 1);
+    };
+    const { run } = startMeasured({ countTokens, contextWindowTokens: 100_000 });
+    await run.answer;
+    expect(asked).toBe(0);
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.estimated).toBe(true);
+    expect(statesOf(run).filter((state) => state.includes('measuring'))).toEqual([]);
+  });
+
+  it('[U10] estimates where the tokenizer fails, says so, and goes on', async () => {
+    const countTokens = async () => {
+      throw new Error('no vocabulary');
+    };
+    const { run } = startMeasured({ countTokens, contextWindowTokens: 2_000 }, {}, { messages: [worthALot] });
+    expect((await run.answer).answerText).not.toBe('');
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    expect(evaluated).toMatchObject({
+      statistics: { estimated: true },
+      problem: expect.stringContaining('no vocabulary'),
+    });
+  });
+
+  it('[U10] goes on with estimates when measuring takes too long', async () => {
+    const clock = new SimulatedClock();
+    const { run } = startMeasured(
+      { countTokens: () => new Promise(() => {}), contextWindowTokens: 2_000 },
+      { clock },
+      { messages: [worthALot] },
+    );
+    await settle();
+    clock.increment(120_000);
+    expect((await run.answer).metadata.failures).toEqual([]);
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.estimated).toBe(true);
+  });
+
+  it('[U10] says by how much a context is over its limit that must not get smaller', async () => {
+    const messages = [{ ...(worthASummary[0] as Message), content: long('so', 4_000), tags: ['pinned'] }];
+    const { run } = startMeasured({ contextWindowTokens: 4_000 }, { limits: { maxPhaseRetries: 0 } }, { messages });
+    const { notes } = await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    expect(evaluated?.statistics.tokensOver).toBeGreaterThan(0);
+    expect(notes).toContain(`${evaluated?.statistics.tokensOver} tokens over`);
+    expect(evaluated?.pruningLog.filter(({ messageId }) => messageId === 'earlier.long')).toEqual([]);
+  });
+
+  it('[U10] shows a model what fits of a history that is over the limit before Understanding came, the user’s words whole', async () => {
+    const history = [
+      { role: 'user', content: 'What was said about harbours?' } as const,
+      ...Array.from(
+        { length: 60 },
+        (_, at) => ({ role: 'assistant', content: `Note ${at}: ${long('so', 60)}` }) as const,
+      ),
+    ];
+    const { run, scripted } = startMeasured({ contextWindowTokens: 6_000 }, {}, { history });
+    expect((await run.answer).metadata.failures).toEqual([]);
+    const { input } = scripted.calls[0] as ModelRequest;
+    const { messages: shown } = input as { readonly messages: readonly Message[] };
+    expect(shown.reduce((sum, { content }) => sum + content.length / 4, 0)).toBeLessThanOrEqual(4_200);
+    expect(shown.map(({ id }) => id)).toEqual(expect.arrayContaining(['earlier.h1', 'request']));
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.messagesBefore).toBeGreaterThan(60);
+  });
+
+  it('[U1] asks an embedding model, where there is one, how similar messages are to the request', async () => {
+    const near: EmbeddingModel = {
+      id: 'near',
+      embed: async (texts) => texts.map((text) => (text.includes('so') ? [1, 0] : [0, 1])),
+    };
+    const { run } = startMeasured({}, { embeddings: near });
+    await run.answer;
+    expect(statesOf(run).some((state) => state.includes('measuring'))).toBe(true);
+    expect(entriesOf(run, 'context-evaluated')[0]?.problem).toBeNull();
+  });
+
+  it('[U1] goes on without a dead embedding model, and says so', async () => {
+    const dead: EmbeddingModel = { id: 'dead', embed: async () => Promise.reject(new Error('gone')) };
+    const { run } = startMeasured({}, { embeddings: dead });
+    expect((await run.answer).metadata.degraded).toBe(false);
+    expect(entriesOf(run, 'context-evaluated')[0]?.problem).toContain('gone');
+  });
+
+  it('[Y1] measures the change between answers by embeddings where there are any', async () => {
+    const same: EmbeddingModel = { id: 'same', embed: async (texts) => texts.map(() => [1, 0]) };
+    const plan = {
+      yield: (call: number) => ({ ...unsureAnswer(call), answer: `something else ${'x'.repeat(call)}${call}` }),
+    };
+    const { run } = startScripted(plan, { embeddings: same });
+    await run.answer;
+    const [, second] = entriesOf(run, 'decision');
+    expect(second?.decision).toMatchObject({ rule: 'answerConverged', inputs: { change: 0 } });
+    const byWords = startScripted(plan);
+    await byWords.run.answer;
+    expect(entriesOf(byWords.run, 'decision')[1]?.decision.rule).not.toBe('answerConverged');
+  });
+});
+
+describe('summaries', () => {
+  const summaryOf = (run: ReturnType<typeof startScripted>['run']) =>
+    entriesOf(run, 'operations')
+      .flatMap(({ applied }) => applied)
+      .find(({ operation }) => operation === 'TRANSFORM');
+  const options = { messages: worthASummary };
+
+  it('[U5] are written by the model, and say so', async () => {
+    const summaries = [{ messageId: 'earlier.long', summary: 'It was so.' }];
+    const { run } = startScripted({ summary: { summaries } }, {}, options);
+    await run.answer;
+    expect(summaryOf(run)).toMatchObject({ data: { content: 'It was so.' }, metadata: { summaryBy: 'model' } });
+  });
+
+  it('[U5] are never longer than asked, whatever the model writes', async () => {
+    const summaries = [{ messageId: 'earlier.long', summary: 'word '.repeat(500) }];
+    const { run } = startScripted({ summary: { summaries } }, {}, options);
+    await run.answer;
+    const operation = summaryOf(run);
+    expect(operation?.operation === 'TRANSFORM' && operation.data.content.length).toBeLessThanOrEqual(100);
+  });
+
+  it.each([
+    ['says nothing of a message', { summary: { summaries: [] } }],
+    ['gives an empty one', { summary: { summaries: [{ messageId: 'earlier.long', summary: '  ' }] } }],
+    ['fails', { summary: { failure: 'down' } }],
+  ] as const)('[U5] are extracts where the model %s', async (_, plan) => {
+    const { run } = startScripted(plan as never, { limits: { maxTransportRetries: 0, maxCorrections: 0 } }, options);
+    expect((await run.answer).metadata.failures).toEqual([]);
+    const operation = summaryOf(run);
+    if (operation?.operation !== 'TRANSFORM') throw new Error('expected a summary');
+    expect(worthASummary[0]?.content).toContain(operation.data.content.split('.')[0]);
+    expect(operation.metadata['summaryBy']).toBeUndefined();
+  });
+
+  it('[U5] are extracts in time, where the model takes too long, and its call is paid for', async () => {
+    const { run, clock } = startScripted({ summary: { hang: true } }, {}, options);
+    await settle();
+    clock.increment(60_001);
+    for (let waits = 0; waits < 8; waits += 1) {
+      await settle();
+      clock.increment(60_001);
+    }
+    // Six phases, two calls for the summary (one silent too long, one broken off), and the answer.
+    expect((await run.answer).metadata.usage).toMatchObject({ modelCalls: 9, estimated: true });
+    expect(summaryOf(run)?.metadata['summaryBy']).toBeUndefined();
+  });
+
+  it('[U5] none is asked of the model where `maxSummaries` is 0', async () => {
+    const { run, model } = startScripted({}, { limits: { maxSummaries: 0 } }, options);
+    await run.answer;
+    expect(model.calls.map(({ task }) => task)).not.toContain('summary');
+    expect(summaryOf(run)).toBeDefined();
+    expect(phasesOf(run)).toContain('understanding');
+  });
+});
+
+describe('a history of the user’s that is over the limit from the start', () => {
+  const words = 'The pump in the cellar hums at night and nobody knows why. '.repeat(16);
+  const history = Array.from({ length: 40 }, (_, at) => ({ role: 'user', content: `Day ${at}. ${words}` }) as const);
+  const start = (choice: string) => {
+    const started = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
+    started.run.actor.on('consent-asked', () =>
+      queueMicrotask(() => started.run.send({ type: 'consent.given', choice })),
+    );
+    return started;
+  };
+
+  it('[U8] [U10] is asked about before any phase, and then the run begins where it would have', async () => {
+    const { run } = start('summarise');
+    const answer = await run.answer;
+    expect(answer.metadata.failures).toEqual([]);
+    expect(phasesOf(run).slice(0, 3)).toEqual(['understanding', 'action', 'experience']);
+    expect(entriesOf(run, 'consent-resolved')[0]?.summarised).toBeGreaterThan(5);
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
+  });
+
+  it('[U8] [U10] where the user keeps it all, nothing is dropped, and the answer says why there is none', async () => {
+    const { run } = start('keep');
+    const answer = await run.answer;
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics).toMatchObject({ pruned: 0, summarised: 0 });
+    expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
+    expect(answer.notes).toContain('tokens over its limit');
+    expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
+  });
+});
+
+describe('a run that is stopped while answers are compared', () => {
+  const hanging: EmbeddingModel = {
+    id: 'hanging',
+    embed: (texts) => (texts.length === 2 ? new Promise(() => {}) : Promise.resolve(texts.map(() => [1, 0]))),
+  };
+
+  it.each(['run.finished', 'run.cancelled', 'run.interrupted'] as const)(
+    '[U12] by %s has told every operation that it applied',
+    async (type) => {
+      const plan = { yield: (call: number) => ({ ...unsureAnswer(call), answer: `Answer ${'x'.repeat(call)}.` }) };
+      const { run } = startScripted(plan, { embeddings: hanging });
+      await settle();
+      expect(JSON.stringify(run.actor.getSnapshot().value)).toContain('comparing');
+      run.send({ type });
+      await run.answer;
+      const { messages } = run.actor.getSnapshot().context;
+      expect(contextOf(contextHistory(run.journal))).toEqual(messages);
+    },
+  );
+});

@@ -1,0 +1,219 @@
+import { describe, expect, it, test, vi } from 'vitest';
+import type { ModelPart } from '../../../../machines/contracts/model.ts';
+import { argumentsOf, readAll, readArguments, readText, reasoning, stream } from './model-stream.ts';
+
+let parsed = 0;
+
+/** jsonriver as it is, with the characters counted that go into it. */
+vi.mock('jsonriver', async (original) => {
+  const river = await original<typeof import('jsonriver')>();
+  async function* counted(stream: AsyncIterable<string>) {
+    for await (const piece of stream) {
+      parsed += piece.length;
+      yield piece;
+    }
+  }
+  return { ...river, parse: (stream: AsyncIterable<string>) => river.parse(counted(stream)) };
+});
+
+/** A stream that would go on for ever, and whether it was closed. */
+function endless(piece: string | ModelPart) {
+  const seen = { pulls: 0, closed: false };
+  async function* parts(): AsyncGenerator<ModelPart, void> {
+    try {
+      for (;;) {
+        seen.pulls += 1;
+        yield typeof piece === 'string' ? { type: 'text-delta', text: piece } : piece;
+      }
+    } finally {
+      seen.closed = true;
+    }
+  }
+  return { seen, parts: parts() };
+}
+
+describe('a reply that is too long', () => {
+  test.each(['{"a":', '[', 'word ', '"', '{"a":1} ', '\n'])(
+    'of %j without end is cut off, and its stream closed',
+    async (piece) => {
+      const { seen, parts } = endless(piece);
+      const { value, failure } = await readAll(parts, { maxChars: 1_000 });
+      expect(value).toBeNull();
+      expect(failure).toMatchObject({ stage: 'extraction', code: 'too_long', retryable: true });
+      expect(seen).toEqual({ pulls: Math.floor(1_000 / piece.length) + 1, closed: true });
+    },
+  );
+
+  test.each<[string, ModelPart, 'text' | 'tool-call', RegExp]>([
+    ['reasoning', reasoning('Hm, '), 'text', /counting all that came; most of it is reasoning/],
+    ['other tool calls', argumentsOf('{"b"', { name: 'search' }), 'tool-call', /most of it is other tool calls/],
+    ['text beside the call', { type: 'text-delta', text: 'Well' }, 'tool-call', /text beside the tool call/],
+    ['arguments', argumentsOf('{"a"'), 'tool-call', /^The reply is longer than 1000 characters; wanted/],
+  ])('of %s without end is cut off too, says so, and leaves none of it', async (_, part, form, message) => {
+    const { seen, parts } = endless(part);
+    const { value, failure, text, usage } = await readAll(parts, { form, maxChars: 1_000 });
+    expect(value).toBeNull();
+    expect(failure).toMatchObject({ stage: 'extraction', code: 'too_long', message: expect.stringMatching(message) });
+    expect(seen).toEqual({ pulls: 251, closed: true });
+    expect(usage).toEqual({ inputTokens: 10, outputTokens: 250, estimated: true });
+    expect(text.length).toBe(part.type === 'tool-call-delta' && part.name !== 'search' ? 1_000 : 0);
+  });
+
+  test('counts what came beside it: the whole is bounded, whatever it is made of', async () => {
+    const read = await readAll(stream([reasoning('x'.repeat(60)), '{"a":"', 'y'.repeat(50), '"}']), { maxChars: 100 });
+    expect(read).toMatchObject({ value: null, failure: { code: 'too_long' }, text: `{"a":"${'y'.repeat(34)}` });
+    expect(read.failure?.message).toMatch(/most of it is reasoning/);
+  });
+
+  test('of exactly the limit is not too long', async () => {
+    const text = '{"a":"bcd"}';
+    async function* parts(): AsyncGenerator<ModelPart, void> {
+      yield { type: 'text-delta', text };
+    }
+    expect(await readAll(parts(), { maxChars: text.length })).toMatchObject({ value: { a: 'bcd' }, failure: null });
+    expect(await readAll(parts(), { maxChars: text.length - 1 })).toMatchObject({ failure: { code: 'too_long' } });
+  });
+
+  it('leaves no more than the limit of its text, however large its pieces are', async () => {
+    const { text, texts } = await readAll(endless('x'.repeat(5_000)).parts, { maxChars: 10 });
+    expect(text).toHaveLength(10);
+    expect(texts.join('')).toHaveLength(10);
+  });
+});
+
+describe('the work that a reply makes', () => {
+  const objectOf = (items: number): string =>
+    JSON.stringify({ items: Array.from({ length: items }, (_, n) => ({ n, text: `item ${n}` })) });
+
+  async function work(
+    json: string,
+    chunkChars: number,
+  ): Promise<{ readonly parsed: number; readonly partials: number; readonly chunks: number }> {
+    parsed = 0;
+    const chunks = json.match(new RegExp(`[^]{1,${chunkChars}}`, 'g')) ?? [];
+    let partials = 0;
+    async function* parts(): AsyncGenerator<ModelPart, void> {
+      for (const text of chunks) yield { type: 'text-delta', text };
+    }
+    await readAll(parts(), {
+      onPartial: () => {
+        partials += 1;
+      },
+      maxChars: 10_000_000,
+    });
+    return { parsed, partials, chunks: chunks.length };
+  }
+
+  test('[A2] every character of the value is parsed once, whatever the size of the chunks', async () => {
+    const json = objectOf(500);
+    for (const chunkChars of [1, 4, 64, 100_000]) expect((await work(json, chunkChars)).parsed).toBe(json.length);
+  });
+
+  test('[A2] twice the value is twice the work, and never more than one partial a chunk', async () => {
+    const [one, two] = [await work(objectOf(1_000), 4), await work(objectOf(2_000), 4)];
+    expect(one.partials).toBeLessThanOrEqual(one.chunks);
+    expect(two.partials).toBeLessThanOrEqual(two.chunks);
+    expect(two.partials / one.partials).toBeLessThan(2.2);
+    expect(two.parsed / one.parsed).toBeLessThan(2.2);
+  });
+
+  test('[A2] the text around the value is not parsed at all', async () => {
+    parsed = 0;
+    await readText('Well, here you are:\n```json\n', '{"a":1}', '\n```\n'.repeat(100));
+    expect(parsed).toBe('{"a":1}'.length);
+  });
+
+  /** How many characters are looked at, one by one, in a reply of this beginning and then so many of these pieces. */
+  async function looksAt(head: string, piece: string, pieces: number): Promise<number> {
+    const looks = vi.spyOn(String.prototype, 'charCodeAt');
+    await readText(head, ...Array.from({ length: pieces }, () => piece));
+    const { length } = looks.mock.calls;
+    looks.mockRestore();
+    return length;
+  }
+
+  test.each(['"', '["', '{"b":'])('[A2] is linear in an endless string or nest after %j', async (head) => {
+    const [one, two] = [await looksAt(`{"a":${head}`, '["x', 500), await looksAt(`{"a":${head}`, '["x', 1_000)];
+    expect(two / one).toBeLessThan(2.5);
+  });
+
+  /** Ways in which a reply can go on without end, each cheap once and dear if any of it were read again with every chunk. */
+  const endings: readonly (readonly [string, string, string])[] = [
+    ['number', '{"a":0.', '3333'],
+    ['key', '{"', 'kkkk'],
+    ['word', '{"a":t', 'rrrr'],
+    ['wrong value', '{"a": oops', ' and'],
+    ['gap', '{"a":', '  \n '],
+    ['gap behind a brace', '{', '    '],
+    ['row of empty objects', '', '{} {'],
+    ['row of lists', '', '[1] '],
+    ['row of half-open lists', '', '[1) '],
+    ['row of broken objects', '', '{"a"} '],
+    ['row of lists of objects', '', '[{"a":1}] '],
+    ['nest of lists', '', '[[[['],
+    ['nest of lists and brackets of prose', '', '[[a '],
+    ['row of escapes', '{"a":"', '\\u00'],
+    ['row of small lists in a list', '[', '[1],'],
+  ];
+
+  test.each(endings)('[A2] is linear in an endless %s', async (_, head, piece) => {
+    const [one, two] = [await looksAt(head, piece, 250), await looksAt(head, piece, 500)];
+    expect(two / one).toBeLessThan(2.5);
+    expect(one).toBeLessThan(4 * (head.length + 250 * piece.length));
+  });
+
+  test('[A2] a number of any length is parsed once', async () => {
+    for (const read of [readText, readArguments]) {
+      parsed = 0;
+      const json = ['{"a":[0.', ...Array.from({ length: 2_000 }, () => '3333'), ',1', '2', ']}'];
+      expect((await read(...json)).value).toEqual({ a: [1 / 3, 12] });
+      expect(parsed).toBe(json.join('').length);
+    }
+  });
+
+  test('[A2] what is no JSON is not parsed any further', async () => {
+    for (const head of ['{"a": oops', '{"a":1 "b":"', '{"a":01', '{"a",']) {
+      parsed = 0;
+      await readText(...head, ...Array.from({ length: 500 }, () => 'more'));
+      expect(parsed).toBeLessThanOrEqual(head.length);
+    }
+  });
+
+  test('a list where an object is wanted is not parsed for partials', async () => {
+    parsed = 0;
+    await readText('[{"a":1},', '{"b":2}]');
+    expect(parsed).toBe(0);
+  });
+
+  it('[A2] hands no endless white space to the parser', async () => {
+    parsed = 0;
+    await readText('{"a":', ...Array.from({ length: 2_000 }, () => '\n \t'), '1}');
+    expect(parsed).toBeLessThan(2_000);
+  });
+});
+
+describe('the turn of others', () => {
+  test('timers and input have theirs, however fast parts come and whatever they are', async () => {
+    for (const part of [
+      reasoning('x'),
+      { type: 'text-delta', text: '' } as const,
+      argumentsOf('{', { name: 'search' }),
+    ]) {
+      let [left, turns] = [5_000, 0];
+      let isOver = false;
+      const count = (): void => {
+        turns += 1;
+        if (!isOver) setImmediate(count);
+      };
+      setImmediate(count);
+      const parts = {
+        [Symbol.asyncIterator]: () => ({
+          next: () => Promise.resolve({ done: left-- === 0, value: part } as IteratorResult<ModelPart, undefined>),
+        }),
+      };
+      await readAll(parts);
+      isOver = true;
+      expect(turns).toBeGreaterThanOrEqual(9);
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { StrictFinder } from '../../../../src/engine/streaming/strict-finder.ts';
+import { cutAt, spacedJson } from './json-text.ts';
+import { readArguments } from './model-stream.ts';
+
+const places = fc.array(fc.nat(2_000), { maxLength: 12 });
+
+/** What JSON is made of, and what it is nearly made of. */
+const scraps = fc.oneof(
+  fc.constantFrom(...'{}[]:,"\\-+.eE019tfnu/ \n\r\t\u0000\u00a0\ufeff\u2028x'),
+  fc.constantFrom('\\u12', '\\u00G0', 'true', 'nul', '1e', '-', '01', '1.', '.5', '//', '""', '{}', '[]', "'"),
+  fc.string({ maxLength: 3 }),
+);
+
+/** JSON with some of its characters taken out, put in, put in another place, or put in twice. */
+const mutated = fc
+  .tuple(spacedJson, fc.array(fc.tuple(fc.nat(500), fc.nat(3), scraps), { minLength: 1, maxLength: 3 }))
+  .map(([json, changes]) =>
+    changes.reduce((text, [place, length, scrap]) => {
+      const at = place % (text.length + 1);
+      return text.slice(0, at) + scrap + text.slice(at + length);
+    }, json),
+  );
+
+/** Whether JSON.parse takes a text. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where the finder finds the value in these pieces. */
+function found(pieces: readonly string[]) {
+  const finder = new StrictFinder();
+  for (const piece of pieces) finder.push(piece);
+  finder.end();
+  return finder.found;
+}
+
+describe('whether a whole text is JSON', () => {
+  test('[A12] tool-call arguments: any JSON is, wherever it is cut', () => {
+    fc.assert(
+      fc.property(spacedJson, places, (json, cuts) => {
+        for (const pieces of [cutAt(json, cuts), [...json]])
+          expect(found(pieces)).toEqual({ from: 0, to: json.length });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('[A10] changed JSON is exactly where JSON.parse takes it, wherever it is cut', () => {
+    fc.assert(
+      fc.property(mutated, places, (text, cuts) => {
+        const wanted = isJson(text) ? { from: 0, to: text.length } : null;
+        for (const pieces of [[text], cutAt(text, cuts), text.split('')]) expect(found(pieces), text).toEqual(wanted);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('[A10] any few characters are exactly where JSON.parse takes them', () => {
+    fc.assert(
+      fc.property(fc.array(scraps, { maxLength: 6 }), (parts) => {
+        expect(found(parts)).toEqual(isJson(parts.join('')) ? { from: 0, to: parts.join('').length } : null);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('[A12] tool-call arguments: the reply’s value is what JSON.parse makes of them, or there is none', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(spacedJson, mutated), places, async (text, cuts) => {
+        const { value, failure, partials } = await readArguments(...cutAt(text, cuts));
+        const known = isJson(text) ? (JSON.parse(text) as unknown) : null;
+        expect({ value, stage: failure?.stage }).toStrictEqual({
+          value: known,
+          stage: isJson(text) ? undefined : 'extraction',
+        });
+        if (failure === null) expect(partials.at(-1)).toStrictEqual(value);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('what a parser is given of the arguments', () => {
+  test('is their text, but for white space and a number at the root, and never more than came', () => {
+    fc.assert(
+      fc.property(spacedJson, places, (json, cuts) => {
+        const finder = new StrictFinder();
+        const views = cutAt(json, cuts).map((piece) => finder.push(piece));
+        const view = views.join('');
+        expect(view.length).toBeLessThanOrEqual(json.length);
+        if (typeof JSON.parse(json) !== 'number') expect(JSON.parse(view)).toStrictEqual(JSON.parse(json));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is a number only once that is whole', () => {
+    const finder = new StrictFinder();
+    const views = ['[-', '1', '2.', '5e', '3', ' ', ',7', ']'].map((piece) => finder.push(piece));
+    expect(views).toEqual(['[', '', '', '', '', '-12.5e3 ', ',', '7]']);
+  });
+});

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { failureOf } from '../../../../machines/policies/failures.ts';
+import { cutAt, wrappedJson } from './json-text.ts';
+import { argumentsOf, finish, readAll, readArguments, readText, reasoning, stream, TOOL } from './model-stream.ts';
+
+type Parts = Parameters<typeof stream>[0];
+
+const readCalls = (parts: Parts) => readAll(stream(parts), { form: 'tool-call' });
+const other = (text: string, index = 1) => argumentsOf(text, { index, name: 'search' });
+
+describe('a reply in the arguments of a tool call', () => {
+  test('[A12] tool-call arguments: wherever they are cut, the reply is that of the same JSON in text', async () => {
+    await fc.assert(
+      fc.asyncProperty(wrappedJson, fc.array(fc.nat(2_000), { maxLength: 12 }), async ({ json, value }, cuts) => {
+        const pieces = cutAt(json, cuts);
+        const [called, written] = [await readArguments(...pieces), await readText(...pieces)];
+        expect(called.value).toEqual(value);
+        expect({ ...called, partials: called.partials.at(-1) }).toEqual({ ...written, partials: value });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('[A12] tool-call arguments: an item of a list is there as soon as it is complete', async () => {
+    const { partials } = await readArguments('{"items":[', '{"n":1}', ',', '{"n":2}', ']}');
+    expect(partials).toContainEqual({ items: [{ n: 1 }] });
+    expect(partials.at(-1)).toEqual({ items: [{ n: 1 }, { n: 2 }] });
+  });
+
+  test('[A12] tool-call arguments: calls may be interleaved, and the first one of the tool is read', async () => {
+    const read = await readCalls([
+      other('{"q":"so', 0),
+      argumentsOf('{"a":', { index: 2 }),
+      argumentsOf('{"a":"later"}', { index: 3 }),
+      other('me"}', 0),
+      argumentsOf('1}', { index: 2 }),
+      finish('tool-calls'),
+    ]);
+    expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, failure: null, texts: ['{"a":', '1}'] });
+    expect(read.told).toEqual(['alive', 'text', 'alive', 'alive', 'text']);
+  });
+
+  test('text and reasoning beside the call, and empty arguments, show that the model is alive, and are none of the reply', async () => {
+    const read = await readCalls([
+      reasoning('Hm.'),
+      'I call {"a":2}',
+      argumentsOf(''),
+      argumentsOf('{"a":1}'),
+      'Done.',
+    ]);
+    expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, partials: [{ a: 1 }] });
+    expect(read.told).toEqual(['alive', 'alive', 'alive', 'text', 'alive']);
+  });
+
+  test('[A12] JSON in text: reasoning and tool calls are none of the reply, whatever they hold', async () => {
+    const read = await readAll(stream([reasoning('{"a":0}'), argumentsOf('{"a":2}'), '', '{"a":1}']));
+    expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, told: ['alive', 'alive', 'alive', 'text'] });
+  });
+
+  test('white space may stand around the arguments', async () => {
+    expect((await readArguments(' \n', '{"a":1}', '\t ')).value).toEqual({ a: 1 });
+  });
+});
+
+describe('a tool call that is no reply', () => {
+  test.each<[string, Parts, string]>([
+    ['text', ['{"a":1}'], 'text came instead'],
+    ['another tool’s call', ['Well, ', other('{"a":1}')], 'a call of “search” came instead'],
+    ['reasoning alone', [reasoning('{"a":1}')], 'nothing came instead'],
+    ['nothing at all', [], 'nothing came instead'],
+  ])('[A10] %s is a failure of extraction that names the tool and says so', async (_, parts, instead) => {
+    const { value, failure, text } = await readCalls(parts);
+    expect({ value, text }).toEqual({ value: null, text: '' });
+    expect(failure).toMatchObject({ stage: 'extraction', code: 'no_tool_call', retryable: true });
+    expect(failure?.message).toBe(`The reply does not call the tool “${TOOL}”; ${instead}.`);
+  });
+
+  test('a name that a model made up is shown short and in printable characters', async () => {
+    const name = `x\u0000\n\u202e${'y'.repeat(500_000)}`;
+    const { failure } = await readCalls([argumentsOf('{}', { name })]);
+    expect(failure?.message).toContain(`a call of “x ${'y'.repeat(57)}…” came`);
+  });
+
+  test.each([[['']], [[' ', '\n']]])('[A10] a call without arguments is an empty reply: %j', async (pieces) => {
+    const { value, failure } = await readArguments(...pieces);
+    expect({ value, code: failure?.code, stage: failure?.stage }).toEqual({
+      value: null,
+      code: 'empty_reply',
+      stage: 'extraction',
+    });
+  });
+
+  test.each([
+    ['prose before them', 'Here: {"a":1}'],
+    ['prose behind them', '{"a":1} Done.'],
+    ['a second object', '{"a":1}{"b":2}'],
+    ['a fence', '```json\n{"a":1}\n```'],
+    ['a trailing comma', '{"a":1,}'],
+    ['a space that JSON does not know', '{"a":1}\u00a0'],
+  ])('[A10] arguments with %s are refused, whole and in pieces', async (_, text) => {
+    for (const pieces of [[text], [...text]]) {
+      const { value, failure } = await readArguments(...pieces);
+      expect(value).toBeNull();
+      expect(failure).toMatchObject({ stage: 'extraction', code: 'no_json' });
+      expect(failure?.message).toContain(TOOL);
+    }
+  });
+
+  test('[A10] arguments that do not end are told as such, and as cut off where the output limit did it', async () => {
+    const cut = await readArguments('{"a":1');
+    expect(cut.failure).toMatchObject({ code: 'no_json', message: expect.stringContaining('do not end') });
+    for (const parts of [[argumentsOf('{"a":1')], [argumentsOf('')], [reasoning('Hm.')]]) {
+      const { failure } = await readCalls([...parts, finish('length')]);
+      expect(failure).toMatchObject({ code: 'truncated', message: expect.stringContaining(TOOL) });
+    }
+  });
+
+  test('whole arguments before the output limit are the value', async () => {
+    expect(await readCalls([argumentsOf('{"a":1}'), finish('length')])).toMatchObject({
+      value: { a: 1 },
+      failure: null,
+    });
+  });
+
+  test('[A13] arguments stopped by a content filter are refused for good', async () => {
+    const { value, failure } = await readCalls([argumentsOf('{"a":1}'), finish('content-filter')]);
+    expect({ value, failure }).toMatchObject({ value: null, failure: { code: 'filtered', retryable: false } });
+  });
+
+  test('[A10] a failure part is the reply’s failure, however whole the arguments are', async () => {
+    const failure = failureOf('transport', 'stream_cut', 'The connection broke.');
+    expect(await readCalls([argumentsOf('{"a":1}'), { type: 'failure', failure }])).toMatchObject({
+      value: null,
+      failure,
+      text: '{"a":1}',
+    });
+  });
+
+  test.each([
+    ['no name', { type: 'tool-call-delta', index: 0, arguments: '{}' }],
+    ['no index', { type: 'tool-call-delta', name: TOOL, arguments: '{}' }],
+    ['arguments that are no text', { type: 'tool-call-delta', index: 0, name: TOOL, arguments: {} }],
+  ])('a delta with %s breaks the model’s contract', async (_, part) => {
+    expect(await readCalls([part as never])).toMatchObject({ value: null, failure: { stage: 'unexpected' } });
+  });
+});

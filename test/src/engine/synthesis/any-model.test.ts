@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { synthesizeAnswer } from '../../../../src/engine/synthesis/synthesize-answer.ts';
+import { deepFreeze } from '../../../machines/policies/deep-freeze.ts';
+import { answerDifferences } from '../../../machines/policies/synthesis/answer-differences.ts';
+import { type DrawnInput, drawInput } from '../../../machines/policies/synthesis/draw-input.ts';
+import { type Told, wantedOf } from '../../../machines/policies/synthesis/oracle.ts';
+import { draws } from '../attempts/seeded.ts';
+import { type DrawnModel, drawModel, play } from './draw-model.ts';
+
+/** All of them where POSTCHAIN_LONG is set: that takes minutes. */
+const INPUTS = process.env['POSTCHAIN_LONG'] ? 100_000 : 3_000;
+const AT_ONCE = 50;
+const SHOWN = 3;
+const DEFAULT_RESERVE = 32_000;
+
+describe('synthesis by itself', () => {
+  it(`[E1] [E2] [E3] [E4] [E5] [E6] [E9] answers ${INPUTS} random inputs, whatever the model does, and leaves nothing behind`, async () => {
+    const found: string[] = [];
+    const seen = new Set<string>();
+    for (let seed = 1; seed <= INPUTS && found.length < SHOWN; seed += AT_ONCE) {
+      const batch = Array.from({ length: AT_ONCE }, (_, at) => check(seed + at, seen));
+      found.push(...(await Promise.all(batch)).filter((wrong) => wrong !== null));
+    }
+    expect(found.slice(0, SHOWN)).toEqual([]);
+    expect(seen).toContain('silent: model');
+    expect(seen).toContain('prompt throws: prompt');
+    expect(seen).toContain('misfit: validation');
+    expect(seen).toContain('corrected: written');
+    expect(seen).toContain('aborted under way: cancelled');
+  }, 1_800_000);
+});
+
+async function check(seed: number, seen: Set<string>): Promise<string | null> {
+  const draw = draws(seed);
+  const drawn = drawInput(draw);
+  const drawnModel = drawModel(draw);
+  const { model, prompt } = drawnModel;
+  const clock = new SimulatedClock();
+  const timers = watchTimers(clock);
+  const abort = new AbortController();
+  if (drawnModel.abort === 'before') abort.abort();
+  const before = JSON.stringify(drawn.given);
+  const answer = await play(
+    synthesizeAnswer(deepFreeze(drawn.given), { model, prompts: { synthesis: prompt }, clock, signal: abort.signal }),
+    clock,
+    () => drawnModel.abort === 'under way' && abort.abort(),
+  );
+  const { told, played } = expected(drawn, drawnModel, answer, clock.now());
+  const wrong = answerDifferences(answer, wantedOf(played, told), played, told);
+  if (!finalAnswerSchema.safeParse(answer).success) wrong.push('it does not fit its contract');
+  if (JSON.stringify(drawn.given) !== before) wrong.push('the input was changed');
+  if (timers.size > 0) wrong.push(`${timers.size} timers are left`);
+  const calls = model.calls.length;
+  if (calls > 3) wrong.push(`the model was called ${calls} times`);
+  if (answer.metadata.budget.synthesisReserveTokens.used > 0 !== calls > 0 && told.fallback !== 'prompt')
+    wrong.push('its calls are not counted');
+  seen.add(`${drawnModel.how}: ${told.wrote ? 'written' : (told.fallback ?? answer.status)}`);
+  return wrong.length === 0 ? null : `seed ${seed} (${drawnModel.how}): ${wrong.join('; ')}`;
+}
+
+/** What the requirements make of the model: whether it is asked at all, and what is known of the run by then. */
+function expected({ given, facts, bad }: DrawnInput, model: DrawnModel, answer: FinalAnswer, endedAtMs: number) {
+  const { run, request } = facts;
+  const reserve = run.limits.synthesisReserveTokens ?? DEFAULT_RESERVE;
+  const kind = run.interruption?.kind ?? '';
+  const left = ['cancelled', 'interrupted', 'model_unavailable'].includes(kind) || reserve === 0;
+  const isAsked = !left && request !== null && /[^\s\p{Cc}\p{Cf}]/u.test(request);
+  const isAborted = model.abort === 'before' || (model.abort === 'under way' && isAsked);
+  const notAsked = { wrote: null, fallback: left || isAborted ? null : ('prompt' as const) };
+  const tokens = answer.metadata.budget.synthesisReserveTokens.used;
+  const told: Told = { ...(isAsked ? model.told : notAsked), tokens };
+  const interruption = isAborted ? ({ kind: 'cancelled', reason: '' } as const) : run.interruption;
+  const elapsedMs = run.elapsedMs === null ? null : run.elapsedMs + endedAtMs;
+  const limits = { ...run.limits, synthesisReserveTokens: reserve };
+  const played: DrawnInput = { given, bad, facts: { ...facts, run: { ...run, interruption, elapsedMs, limits } } };
+  return { told, played };
+}
+
+/** The timers that were set, and have neither fired nor been cleared. */
+function watchTimers(clock: SimulatedClock): ReadonlySet<number> {
+  const open = new Set<number>();
+  const set = clock.setTimeout.bind(clock);
+  const clear = clock.clearTimeout.bind(clock);
+  clock.setTimeout = (fn, ms) => {
+    const id = set((...given: unknown[]) => {
+      open.delete(id);
+      fn(...given);
+    }, ms);
+    open.add(id);
+    return id;
+  };
+  clock.clearTimeout = (id) => {
+    open.delete(id as number);
+    clear(id as number);
+  };
+  return open;
+}

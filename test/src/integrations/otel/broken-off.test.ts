@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
+import { LONG_HISTORY } from '../../../support/journal-file.ts';
+import { settle, startScripted } from '../../../support/run-chain.ts';
+import { memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
+
+const hang = { hang: true } as const;
+
+async function linesOf(run: ReturnType<typeof startScripted>['run'], about: string): Promise<readonly string[]> {
+  const telemetry = memoryTelemetry();
+  await traceRun(run.journal, telemetry.options);
+  const spans = telemetry.spans();
+  const from = spans.findIndex(({ name }) => name === about);
+  return tableOf(spans).split('\n').slice(from).slice(0, 3);
+}
+
+describe('what is broken off', () => {
+  it('ends when the chart leaves it, and not when the run is remembered', async () => {
+    const sessions = { recall: () => [], append: () => new Promise<void>(() => {}) };
+    const { run, clock } = startScripted({ observation: hang }, { sessions }, { sessionId: 'u42' });
+    await settle();
+    clock.increment(3000);
+    run.cancel();
+    await settle();
+    clock.increment(250);
+    await run.answer;
+    expect(await linesOf(run, 'invoke_agent observation')).toEqual([
+      '  invoke_agent observation 0–3000 ! broken_off',
+      '    chat scripted 0–3000 ! broken_off',
+    ]);
+    expect(await linesOf(run, 'invoke_workflow postChain')).toContain('invoke_workflow postChain 0–3250');
+  });
+
+  it('ends before its phase, where that goes on without it', async () => {
+    const limits = { phaseMs: 10_000, consentMs: 60_000, firstChunkMs: 50_000 };
+    const { run, clock } = startScripted({ summary: hang }, { limits }, { history: LONG_HISTORY });
+    await settle();
+    clock.increment(10_000);
+    await settle();
+    clock.increment(60_000);
+    await run.answer;
+    expect(await linesOf(run, 'invoke_agent understanding')).toEqual([
+      '  invoke_agent understanding 0–70000',
+      '    chat scripted 0–0',
+      '    chat scripted 0–10000 ! broken_off',
+    ]);
+  });
+
+  it('is a capability too, of a run that was stopped from outside', async () => {
+    const wait = defineCapability({
+      name: 'wait',
+      description: 'Waits.',
+      arguments: z.object({}),
+      execute: () => new Promise(() => {}),
+    });
+    const call = { capability: 'wait', arguments: '{}' };
+    const { run, clock } = startScripted({ action: { ...replies.action, call } }, { capabilities: [wait] });
+    await settle();
+    clock.increment(4000);
+    run.actor.stop();
+    await run.answer;
+    expect(await linesOf(run, 'invoke_agent action')).toEqual([
+      '  invoke_agent action 0–4000 ! broken_off',
+      '    chat scripted 0–0',
+      '    execute_tool wait 0–4000 ! broken_off',
+    ]);
+  });
+
+  it('is the time that was up of a capability, which is a result of its own', async () => {
+    const wait = defineCapability({
+      name: 'wait',
+      description: 'Waits.',
+      arguments: z.object({}),
+      timeoutMs: 4000,
+      execute: () => new Promise(() => {}),
+    });
+    const call = { capability: 'wait', arguments: '{}' };
+    const { run, clock } = startScripted({ action: { ...replies.action, call } }, { capabilities: [wait] });
+    await settle();
+    clock.increment(4000);
+    await run.answer;
+    expect((await linesOf(run, 'invoke_agent action')).at(-1)).toBe('    execute_tool wait 0–4000 ! timed_out');
+  });
+});

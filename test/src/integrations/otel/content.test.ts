@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { PHASES } from '../../../../machines/contracts/phase.ts';
+import { modelDecider } from '../../../../src/engine/runtime/decider.ts';
+import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
+import type { ScriptEntry } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
+import { type Plan, settle, startScripted } from '../../../support/run-chain.ts';
+import { eventsOf, memoryTelemetry, spanNamed } from '../../../support/telemetry.ts';
+
+const MARK = 'the secret of the cellar';
+
+/** The reply with the mark in every text that it may have. */
+function marked(value: unknown): unknown {
+  if (typeof value === 'string') return MARK;
+  if (Array.isArray(value)) return value.map(marked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, marked(inner)]));
+}
+
+const wishes = [null, ...['tell', 'break', MARK].map((capability) => ({ capability, arguments: `{"a":"${MARK}"}` }))];
+const aWish = fc.constantFrom(...wishes);
+
+/** What one call comes to: mostly a valid reply, else a failure that says the mark. */
+const anEntry = (reply: fc.Arbitrary<unknown>): fc.Arbitrary<ScriptEntry> =>
+  fc.oneof(
+    { weight: 6, arbitrary: reply as fc.Arbitrary<ScriptEntry> },
+    { weight: 1, arbitrary: fc.constant({ text: `{"${MARK}": "${MARK}"}` }) },
+    { weight: 1, arbitrary: fc.constant({ failure: { code: `${MARK}!`, message: MARK, retryable: true } }) },
+    { weight: 1, arbitrary: fc.constant({ failure: { code: 'unauthorized', message: MARK, retryable: false } }) },
+    { weight: 1, arbitrary: fc.constant({ hang: true, text: `{"response": "${MARK}` }) },
+    {
+      weight: 1,
+      arbitrary: fc.constant((() => {
+        throw new Error(MARK);
+      }) as unknown as ScriptEntry),
+    },
+  );
+
+const said = {
+  action: aWish.map((call) => ({ ...replies.action, response: MARK, call })),
+  continuation: aWish.map((next) => ({ done: next === null, finalOutput: next === null ? MARK : null, next })),
+  yield: fc
+    .record({ proposedPhase: fc.constantFrom(null, MARK, ...PHASES), needsTools: fc.boolean() })
+    .map((changes) => ({
+      ...(marked(replies.yield) as object),
+      confidence: 0.5,
+      ...changes,
+    })),
+};
+
+const aMarkedRun = fc.record({
+  script: fc.record(
+    Object.fromEntries(
+      Object.entries(replies).map(([task, reply]) => {
+        const valid = said[task as keyof typeof said] ?? fc.constant(marked(reply));
+        return [task, fc.infiniteStream(anEntry(valid))];
+      }),
+    ),
+  ),
+  mode: fc.constantFrom('automatic' as const, 'manual' as const),
+  words: fc.array(fc.tuple(fc.nat(20), fc.constantFrom('cancel', 'direct', 'refuse', 'finish')), { maxLength: 2 }),
+});
+
+const capabilities = [
+  defineCapability({
+    name: 'tell',
+    description: 'Tells.',
+    arguments: z.object({ a: z.string() }),
+    execute: () => `${MARK}.`,
+  }),
+  defineCapability({
+    name: 'break',
+    description: 'Breaks.',
+    arguments: z.object({ a: z.string() }),
+    execute: () => Promise.reject(new Error(MARK)),
+  }),
+];
+
+type MarkedRun = typeof aMarkedRun extends fc.Arbitrary<infer Value> ? Value : never;
+
+async function play({ script, mode, words }: MarkedRun) {
+  const plan = Object.fromEntries(
+    Object.entries(script).map(([task, entries]) => {
+      const next = entries[Symbol.iterator]();
+      return [task, () => next.next().value];
+    }),
+  ) as Plan;
+  const history = [{ role: 'user' as const, content: `${MARK}. `.repeat(50) }];
+  const options = { capabilities, decider: modelDecider, limits: { maxCycles: 3 } };
+  const { run, clock } = startScripted(plan, options, { request: MARK, history, mode, sessionId: 'u42' });
+  for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
+    const before = run.journal.length;
+    await settle(1);
+    for (const [at, word] of words) if (at === steps) say(run, word);
+    if (steps > 200) run.cancel(MARK);
+    if (run.journal.length === before) clock.increment(5000);
+  }
+  return run;
+}
+
+function say(run: ReturnType<typeof startScripted>['run'], word: string): void {
+  if (word === 'cancel') run.cancel(MARK);
+  else if (word === 'finish') run.send({ type: 'run.finished' });
+  else run.send({ type: 'run.directed', phase: word === 'direct' ? 'intention' : MARK, prompt: MARK });
+}
+
+/** All that left for OpenTelemetry, as one text. */
+async function exported(journal: Parameters<typeof traceRun>[0], content?: boolean): Promise<string> {
+  const telemetry = memoryTelemetry();
+  await traceRun(journal, { ...telemetry.options, content });
+  const spans = telemetry
+    .spans()
+    .map(({ name, attributes, status, events, links }) => ({ name, attributes, status, events, links }));
+  return JSON.stringify([spans, await telemetry.measured()]);
+}
+
+describe('content', () => {
+  it('is left out of spans, events, names, statuses and measurements, whatever a run comes to', async () => {
+    await fc.assert(
+      fc.asyncProperty(aMarkedRun, async (drawn) => {
+        const { journal } = await play(drawn);
+        expect(JSON.stringify(journal)).toContain(MARK);
+        const text = await exported(journal);
+        expect(text).toContain('invoke_workflow');
+        expect(text).not.toContain('secret');
+        expect(await exported(journal, true)).toContain(MARK);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is told where it is asked for: request, answer, replies, arguments and results as the conventions write them', async () => {
+    const call = { capability: 'tell', arguments: '{"a":"x"}' };
+    const { run } = startScripted({ action: { ...replies.action, call } }, { capabilities });
+    const { answerText } = await run.answer;
+    const telemetry = memoryTelemetry();
+    await traceRun(run.journal, { ...telemetry.options, content: true });
+    const [root, , chat, tool] = telemetry.spans();
+    const messages = (value: unknown): unknown => JSON.parse(String(value));
+    expect(messages(root?.attributes['gen_ai.input.messages'])).toEqual([
+      { role: 'user', parts: [{ type: 'text', content: 'Is it so?' }] },
+    ]);
+    expect(messages(root?.attributes['gen_ai.output.messages'])).toEqual([
+      { role: 'assistant', parts: [{ type: 'text', content: answerText }], finish_reason: 'stop' },
+    ]);
+    expect(messages(chat?.attributes['gen_ai.output.messages'])).toEqual([
+      {
+        role: 'assistant',
+        parts: [{ type: 'text', content: JSON.stringify({ ...replies.action, call }) }],
+        finish_reason: 'stop',
+      },
+    ]);
+    expect(tool?.attributes).toMatchObject({
+      'gen_ai.tool.name': 'tell',
+      'gen_ai.tool.call.arguments': '{"a":"x"}',
+      'gen_ai.tool.call.result': `${MARK}.`,
+    });
+  });
+
+  it('is what a model proposed; the words of the engine are not', async () => {
+    const answer = { ...replies.yield, confidence: 0.5, proposedPhase: MARK };
+    const { run } = startScripted({ yield: answer });
+    await run.answer;
+    const proposals = async (content: boolean) => {
+      const telemetry = memoryTelemetry();
+      await traceRun(run.journal, { ...telemetry.options, content });
+      return eventsOf(spanNamed(telemetry.spans(), 'invoke_agent yield'))
+        .filter((event) => 'postchain.rule' in event)
+        .map((event) => [event['postchain.input.proposal'], event['postchain.input.proposedBy']]);
+    };
+    expect(await proposals(false)).toEqual([[undefined, 'model']]);
+    expect(await proposals(true)).toEqual([[MARK, 'model']]);
+  });
+
+  it('is told in words of its own where something failed', async () => {
+    const { run } = startScripted({
+      intention: { failure: { code: 'unauthorized', message: MARK, retryable: false } },
+    });
+    await run.answer;
+    const telemetry = memoryTelemetry();
+    await traceRun(run.journal, { ...telemetry.options, content: true });
+    const failed = telemetry.spans().find(({ status }) => status.message !== undefined);
+    expect([failed?.attributes['error.type'], failed?.status.message]).toEqual(['unauthorized', MARK]);
+  });
+});

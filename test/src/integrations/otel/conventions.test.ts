@@ -1,0 +1,142 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { context, SpanKind, trace } from '@opentelemetry/api';
+import { describe, expect, it } from 'vitest';
+import { createPostChain } from '../../../../src/index.ts';
+import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
+import { always, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { startScripted } from '../../../support/run-chain.ts';
+import { eventsOf, memoryTelemetry, millis, spanNamed } from '../../../support/telemetry.ts';
+import { traced } from '../../../support/traced.ts';
+
+describe('the spans of a run', () => {
+  it('[Y8] tells every rule that was asked, what it saw, and the decision, at the end of Yield', async () => {
+    const { spans } = await traced({ yield: { ...replies.yield, confidence: 0.95 } });
+    expect(eventsOf(spanNamed(spans, 'invoke_agent yield'))).toEqual([
+      {
+        name: 'postchain.guard',
+        'postchain.guard': 'cycleLimitReached',
+        'postchain.holds': false,
+        'postchain.input.completedCycles': 1,
+        'postchain.input.maxCycles': 5,
+      },
+      expect.objectContaining({ 'postchain.guard': 'budgetExhausted', 'postchain.holds': false }),
+      expect.objectContaining({ 'postchain.guard': 'confidenceReached', 'postchain.holds': true }),
+      {
+        name: 'postchain.decision',
+        'postchain.rule': 'confidenceReached',
+        'postchain.complete': true,
+        'postchain.cycle': 1,
+        'postchain.input.confidence': 0.95,
+        'postchain.input.above': 0.9,
+        'postchain.input.modelConfidence': 0.95,
+      },
+    ]);
+  });
+
+  it('carries the names of the conventions', async () => {
+    const model = scriptedModel(
+      {},
+      { id: 'openai:gpt-4.1', otherwise: replies, usage: { inputTokens: 90, outputTokens: 8, estimated: false } },
+    );
+    const run = createPostChain({ model, newId: () => 'run-7' }).run({ request: 'Is it so?', sessionId: 'u42' });
+    await run.answer;
+    const telemetry = memoryTelemetry();
+    await traceRun(run.journal, { ...telemetry.options, workflow: 'answers' });
+    const [root, action, chat] = telemetry.spans();
+    expect([root?.name, root?.kind, root?.attributes]).toMatchObject([
+      'invoke_workflow answers',
+      SpanKind.INTERNAL,
+      {
+        'gen_ai.operation.name': 'invoke_workflow',
+        'gen_ai.workflow.name': 'answers',
+        'gen_ai.conversation.id': 'u42',
+        'postchain.run.id': 'run-7',
+        'postchain.status': 'completed',
+        'postchain.cycles': 1,
+        'postchain.usage.model_calls': 7,
+        'postchain.usage.input_tokens': 630,
+        'postchain.usage.output_tokens': 56,
+      },
+    ]);
+    expect([action?.name, action?.kind, action?.attributes]).toEqual([
+      'invoke_agent action',
+      SpanKind.INTERNAL,
+      {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.provider.name': 'postchain',
+        'gen_ai.agent.name': 'action',
+        'gen_ai.conversation.id': 'u42',
+        'postchain.phase': 'action',
+        'postchain.cycle': 1,
+        'postchain.step': 1,
+      },
+    ]);
+    expect([chat?.name, chat?.kind, chat?.attributes]).toEqual([
+      'chat gpt-4.1',
+      SpanKind.CLIENT,
+      {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'openai',
+        'gen_ai.request.model': 'gpt-4.1',
+        'gen_ai.request.stream': true,
+        'gen_ai.conversation.id': 'u42',
+        'gen_ai.prompt.name': 'action',
+        'gen_ai.usage.input_tokens': 90,
+        'gen_ai.usage.output_tokens': 8,
+        'gen_ai.response.time_to_first_chunk': expect.any(Number),
+        'postchain.prompt.version': expect.any(Number),
+        'postchain.task': 'action',
+        'postchain.attempt': 1,
+        'postchain.usage.estimated': false,
+      },
+    ]);
+  });
+
+  it('says the time to the first text of a reply, in seconds', async () => {
+    const { run } = startScripted();
+    await run.answer;
+    const journal = run.journal.map((entry) => ({ ...entry, atMs: entry.seq * 100 }));
+    const at = (type: string): number => journal.find((entry) => entry.type === type)?.atMs ?? Number.NaN;
+    const telemetry = memoryTelemetry();
+    await traceRun(journal, telemetry.options);
+    const chat = spanNamed(telemetry.spans(), 'chat scripted');
+    const began = Math.max(at('attempt-start'), at('phase-start'));
+    expect(chat?.attributes['gen_ai.response.time_to_first_chunk']).toBeCloseTo((at('text-delta') - began) / 1000, 6);
+  });
+
+  it('stand under the span that was active when they were asked for', async () => {
+    const telemetry = memoryTelemetry();
+    const store = new AsyncLocalStorage<ReturnType<typeof context.active>>();
+    const { ROOT_CONTEXT } = await import('@opentelemetry/api');
+    context.setGlobalContextManager({
+      active: () => store.getStore() ?? ROOT_CONTEXT,
+      with: (active, act, self, ...given) => store.run(active, () => act.call(self, ...given)),
+      bind: (_, target) => target,
+      enable: () => context as never,
+      disable: () => context as never,
+    });
+    const run = createPostChain({ model: scriptedModel({}, { otherwise: replies }) }).run({ request: 'Is it so?' });
+    const outer = telemetry.options.tracer.startSpan('GET /answer');
+    await context.with(trace.setSpan(context.active(), outer), () => traceRun(run.events, telemetry.options));
+    outer.end();
+    context.disable();
+    const [first, second] = telemetry.spans();
+    expect([first?.name, second?.name]).toEqual(['GET /answer', 'invoke_workflow postChain']);
+    expect(second?.parentSpanContext?.spanId).toBe(first?.spanContext().spanId);
+  });
+
+  it('go to the global provider where nothing else is said, in the name of the package and of the conventions', async () => {
+    const telemetry = memoryTelemetry();
+    trace.setGlobalTracerProvider(telemetry.tracers);
+    const run = createPostChain({ model: scriptedModel({ action: [always(replies.action)] }, { otherwise: replies }) });
+    await traceRun(run.run({ request: 'Is it so?' }).events);
+    trace.disable();
+    const [root] = telemetry.spans();
+    expect(root?.instrumentationScope).toMatchObject({
+      name: 'postchain',
+      schemaUrl: 'https://opentelemetry.io/schemas/1.41.1',
+    });
+    expect(Math.abs(millis(root?.startTime ?? [0, 0]) - Date.now())).toBeLessThan(60_000);
+  });
+});

@@ -1,0 +1,70 @@
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
+import { readJournal } from '../../../../src/journal/read-journal.ts';
+import { journalFile } from '../../../support/journal-file.ts';
+import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
+import { settle, startScripted } from '../../../support/run-chain.ts';
+import { memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
+
+/** Everything about spans but their ids: the spans that they stand under by their place. */
+function plain(spans: readonly ReadableSpan[]) {
+  const ids = spans.map((span) => span.spanContext().spanId);
+  return spans.map(({ name, kind, parentSpanContext, startTime, endTime, status, attributes, events }) => ({
+    ...{ name, kind, startTime, endTime, status, attributes, events },
+    parent: ids.indexOf(parentSpanContext?.spanId ?? ''),
+  }));
+}
+
+const recorded = (journal: readonly JournalEntry[]): JournalEntry[] => JSON.parse(JSON.stringify(journal));
+
+describe('a run that is traced while it runs', () => {
+  it('gives the same spans and measurements as its journal afterwards', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, fc.boolean(), async (random, content) => {
+        const live = memoryTelemetry();
+        let traced: Promise<void> | null = null;
+        const { run } = await playRandomRun(random, {}, (started) => {
+          traced = traceRun(started.events, { ...live.options, content });
+        });
+        await run.answer;
+        await traced;
+        const after = memoryTelemetry();
+        await traceRun(recorded(run.journal), { ...after.options, content });
+        expect(plain(live.spans())).toEqual(plain(after.spans()));
+        expect(await live.measured()).toEqual(await after.measured());
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('ends its spans as it goes, that of a phase that was left too', async () => {
+    const { run } = startScripted({ intention: { hang: true }, synthesis: { hang: true, text: '{"answerText' } });
+    const telemetry = memoryTelemetry();
+    const traced = traceRun(run.events, telemetry.options);
+    const ended = (): string[] => telemetry.spans().map(({ name }) => name);
+    await settle(40);
+    expect(ended()).toContain('invoke_agent experience');
+    expect(ended()).not.toContain('invoke_agent intention');
+    run.send({ type: 'run.finished' });
+    await settle(40);
+    expect(ended()).toContain('invoke_agent intention');
+    expect(ended()).not.toContain('invoke_workflow postChain');
+    run.cancel();
+    await traced;
+    expect(ended()).toContain('invoke_workflow postChain');
+  });
+
+  it('gives the same from a file, at the times of then', async () => {
+    const { run } = startScripted();
+    await run.answer;
+    const [memory, file] = [memoryTelemetry(), memoryTelemetry()];
+    await traceRun(run.journal, memory.options);
+    await traceRun(readJournal(journalFile(run.journal)), file.options);
+    expect(plain(file.spans())).toEqual(plain(memory.spans()));
+    expect(file.spans()[0]?.startTime).toEqual([0, 0]);
+    expect(tableOf(file.spans())).toContain('invoke_agent yield');
+  });
+});

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createPostChain } from '../../../../src/index.ts';
+import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
+import { everyTask } from '../../../support/every-task.ts';
+import { unsureAnswer } from '../../../support/replies.ts';
+import { settle, startScripted } from '../../../support/run-chain.ts';
+import { eventsOf, memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
+import { traced } from '../../../support/traced.ts';
+
+const busy = { failure: { code: 'rate_limited', retryAfterMs: 5000, status: 429 } };
+const call = (capability: string, given = '{}') => ({ ...replies.action, call: { capability, arguments: given } });
+
+describe('a run as spans', () => {
+  it('is a workflow of phases, with model calls under their phase and those of synthesis under the run', async () => {
+    const { spans } = await traced({});
+    expect(tableOf(spans)).toBe(
+      [
+        'invoke_workflow postChain 0–0',
+        '  invoke_agent action 0–0',
+        '    chat scripted 0–0',
+        '  invoke_agent experience 0–0',
+        '    chat scripted 0–0',
+        '  invoke_agent intention 0–0',
+        '    chat scripted 0–0',
+        '  invoke_agent observation 0–0',
+        '    chat scripted 0–0',
+        '  invoke_agent understanding 0–0',
+        '    chat scripted 0–0',
+        '  invoke_agent yield 0–0',
+        '    chat scripted 0–0',
+        '  chat scripted 0–0',
+      ].join('\n'),
+    );
+  });
+
+  it('waits before a retry between two calls, and says why, how long, and on which status', async () => {
+    const { spans } = await traced({ intention: (number: number) => (number === 1 ? busy : replies.intention) });
+    expect(tableOf(spans.slice(5, 8))).toBe(
+      ['invoke_agent intention 0–5000', '  chat scripted 0–0 ! rate_limited', '  chat scripted 5000–5000'].join('\n'),
+    );
+    const [intention, failed, again] = spans.slice(5, 8);
+    expect(eventsOf(intention)).toEqual([
+      {
+        name: 'postchain.retry',
+        'gen_ai.provider.name': 'postchain',
+        'gen_ai.request.model': 'scripted',
+        'postchain.attempt': 2,
+        'postchain.backoff_ms': 5000,
+      },
+    ]);
+    expect(failed?.attributes).toMatchObject({
+      'http.response.status_code': 429,
+      'postchain.attempt': 1,
+      'postchain.failure.stage': 'transport',
+    });
+    expect(again?.attributes).toMatchObject({ 'postchain.attempt': 2, 'postchain.task': 'intention' });
+  });
+
+  it('retries the writing of the answer under the run', async () => {
+    const { spans } = await traced({ synthesis: (number: number) => (number === 1 ? busy : replies.synthesis) });
+    expect(spans[0]?.events.map(({ name }) => name)).toEqual(['postchain.retry']);
+    expect(tableOf(spans).split('\n').slice(-2)).toEqual([
+      '  chat scripted 0–0 ! rate_limited',
+      '  chat scripted 5000–5000',
+    ]);
+  });
+
+  it('names the model that took over', async () => {
+    const model = scriptedModel(
+      { intention: [{ failure: { code: 'unauthorized', retryable: false } }] },
+      { id: 'openai:gpt-4.1', otherwise: replies },
+    );
+    const second = scriptedModel({}, { id: 'llama3:8b', otherwise: replies });
+    const run = createPostChain({ model, fallbackModels: [second] }).run({ request: 'Is it so?' });
+    await run.answer;
+    const telemetry = memoryTelemetry();
+    await traceRun(run.journal, { ...telemetry.options, provider: 'ollama' });
+    const calls = telemetry.spans().filter(({ attributes }) => attributes['postchain.task'] === 'intention');
+    expect(calls.map(({ name, attributes }) => [name, attributes['gen_ai.provider.name']])).toEqual([
+      ['chat gpt-4.1', 'openai'],
+      ['chat llama3:8b', 'ollama'],
+    ]);
+  });
+
+  it('has the capabilities that ran under Action, between the calls that asked for them', async () => {
+    const work = defineCapability({
+      name: 'fail',
+      description: 'Fails.',
+      arguments: z.object({}),
+      execute: () => Promise.reject(new Error('no')),
+    });
+    const options = { ...everyTask.options, capabilities: [...everyTask.options.capabilities, work] };
+    const next = { capability: 'fail', arguments: '{}' };
+    const { spans } = await traced(
+      {
+        action: call('work'),
+        continuation: (number: number) => ({ done: number > 1, finalOutput: null, next: number > 1 ? null : next }),
+      },
+      options,
+    );
+    expect(tableOf(spans.slice(1, 7))).toBe(
+      [
+        'invoke_agent action 0–0',
+        '  chat scripted 0–0',
+        '  execute_tool work 0–0',
+        '  chat scripted 0–0',
+        '  execute_tool fail 0–0 ! threw',
+        '  chat scripted 0–0',
+      ].join('\n'),
+    );
+    expect(eventsOf(spans[1]).at(-1)).toEqual({
+      name: 'postchain.capability_stop',
+      'postchain.reason': 'done',
+      'postchain.runs': 2,
+      'postchain.failed': 1,
+    });
+  });
+
+  it('has a wish that could not be run as a run that took no time, without the name that a model made up', async () => {
+    const { spans } = await traced({ action: call('rm -rf, said the model') }, everyTask.options);
+    expect(tableOf(spans.slice(1, 4))).toBe(
+      ['invoke_agent action 0–0', '  chat scripted 0–0', '  execute_tool _OTHER 0–0 ! unknown_capability'].join('\n'),
+    );
+  });
+
+  it('shows a phase that failed, what was done about it, and why the answer is degraded', async () => {
+    const { spans } = await traced({ intention: { text: 'no JSON' } }, { limits: { maxCorrections: 0 } });
+    const table = tableOf(spans).split('\n');
+    expect(table[0]).toBe('invoke_workflow postChain 0–0 ! incomplete_state');
+    expect(table.filter((line) => line.includes('intention'))).toEqual([
+      '  invoke_agent intention 0–0 ! no_json',
+      '  invoke_agent intention 0–0 ! no_json',
+    ]);
+    expect(eventsOf(spans[0]).map((event) => event['postchain.recovery'])).toEqual(['again', 'skip']);
+  });
+
+  it('ends what a cancelled run broke off; the user’s own wish is no error of the run', async () => {
+    const { run, clock } = startScripted({ observation: { hang: true, text: '{"a' } });
+    await settle();
+    clock.increment(3000);
+    run.cancel('enough');
+    await run.answer;
+    const telemetry = memoryTelemetry();
+    await traceRun(run.journal, telemetry.options);
+    const spans = telemetry.spans();
+    expect(tableOf(spans.slice(-2))).toBe(
+      ['invoke_agent observation 0–3000 ! broken_off', '  chat scripted 0–3000 ! broken_off'].join('\n'),
+    );
+    expect(tableOf(spans.slice(0, 1))).toBe('invoke_workflow postChain 0–3000');
+    expect(spans[0]?.attributes).toMatchObject({
+      'postchain.status': 'cancelled',
+      'postchain.degradation': 'cancelled',
+    });
+    expect(eventsOf(spans[0])).toContainEqual({ name: 'postchain.delivery', 'postchain.event': 'run.cancelled' });
+  });
+
+  it('keeps Yield open while the user is asked where to go', async () => {
+    const { run, clock } = startScripted({ yield: (number: number) => unsureAnswer(number) }, {}, { mode: 'manual' });
+    await settle(60);
+    clock.increment(7000);
+    run.send({ type: 'run.directed', phase: 'yield' });
+    await settle(20);
+    clock.increment(2000);
+    run.send({ type: 'run.finished' });
+    await run.answer;
+    const telemetry = memoryTelemetry();
+    await traceRun(run.journal, telemetry.options);
+    const lines = tableOf(telemetry.spans()).split('\n');
+    expect(lines.filter((line) => line.includes('yield'))).toEqual([
+      '  invoke_agent yield 0–7000',
+      '  invoke_agent yield 7000–9000',
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
+import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
+import { memoryTelemetry, millis } from '../../../support/telemetry.ts';
+
+const operation = ({ attributes }: ReadableSpan): string => String(attributes['gen_ai.operation.name']);
+const phaseOf = (task: string): string => ({ continuation: 'action', summary: 'understanding' })[task] ?? task;
+
+/** What a span stands under: the run, or the phase that it belongs to. */
+function home({ attributes }: ReadableSpan): string {
+  const task = String(attributes['postchain.task'] ?? 'action');
+  return task === 'synthesis' ? 'invoke_workflow postChain' : `invoke_agent ${phaseOf(task)}`;
+}
+
+describe('the tree of a run', () => {
+  it('is one, whatever happens in it: all within what they stand under, phases one after the other, then synthesis', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, async (random) => {
+        const { run } = await playRandomRun(random);
+        await run.answer;
+        // No two entries at the same time, so that order shows.
+        const journal = run.journal.map((entry) => ({ ...entry, atMs: entry.atMs + entry.seq }));
+        const telemetry = memoryTelemetry();
+        await traceRun(journal, telemetry.options);
+        const spans = telemetry.spans();
+        const byId = new Map(spans.map((span) => [span.spanContext().spanId, span]));
+        const [root, ...others] = spans;
+        expect(root?.parentSpanContext).toBeUndefined();
+        for (const span of others) {
+          const parent = byId.get(span.parentSpanContext?.spanId ?? '');
+          const place = operation(span) === 'invoke_agent' ? root?.name : home(span);
+          expect([span.name, parent?.name]).toEqual([span.name, place]);
+          expect(millis(span.startTime)).toBeGreaterThanOrEqual(millis(parent?.startTime ?? [0, 0]));
+          expect(millis(span.endTime)).toBeLessThanOrEqual(millis(parent?.endTime ?? [0, 0]));
+        }
+        const phases = others.filter((span) => operation(span) === 'invoke_agent');
+        const begun = journal.filter(({ type }) => type === 'phase-start');
+        expect(phases).toHaveLength(begun.length);
+        const writing = others.filter(({ attributes }) => attributes['postchain.task'] === 'synthesis');
+        const inTurn = [...phases, ...writing];
+        for (const [index, span] of inTurn.entries())
+          expect(millis(span.startTime)).toBeGreaterThanOrEqual(millis(inTurn[index - 1]?.endTime ?? [0, 0]));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,138 @@
+import { type DiagLogger, DiagLogLevel, diag, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
+import { everyTask } from '../../../support/every-task.ts';
+import { startScripted } from '../../../support/run-chain.ts';
+import { memoryTelemetry, millis } from '../../../support/telemetry.ts';
+
+const broken = (): never => {
+  throw new Error('the exporter broke');
+};
+
+/** What OpenTelemetry's own log was told. */
+function listenToDiag(): string[] {
+  const told: string[] = [];
+  const hear = (message: string): void => void told.push(message);
+  const logger: DiagLogger = { error: hear, warn: hear, info: hear, debug: hear, verbose: hear };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  return told;
+}
+
+async function aJournal(): Promise<readonly JournalEntry[]> {
+  const { run } = startScripted(everyTask.plan, everyTask.options, everyTask.run);
+  await run.answer;
+  return run.journal;
+}
+
+afterEach(() => diag.disable());
+
+describe('a journal that was cut off', () => {
+  it('anywhere: every span that began is ended, at the last entry, and those that were open say so', async () => {
+    const journal = (await aJournal()).map((entry) => ({ ...entry, atMs: entry.seq }));
+    for (let length = 1; length < journal.length; length += 1) {
+      const begun: string[] = [];
+      const telemetry = memoryTelemetry();
+      const { tracer, meter } = telemetry.options;
+      const counting: Tracer = Object.assign(Object.create(tracer), {
+        startSpan: (...given: Parameters<Tracer['startSpan']>) => {
+          begun.push(given[0]);
+          return tracer.startSpan(...given);
+        },
+      });
+      await traceRun(journal.slice(0, length), { tracer: counting, meter });
+      const spans = telemetry.spans();
+      expect(spans.map(({ name }) => name).toSorted()).toEqual(begun.toSorted());
+      const [root] = spans;
+      expect(millis(root?.endTime ?? [0, 0])).toBe(length - 1);
+      expect(root?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'The journal ends before the run does.' });
+      expect(root?.attributes['error.type']).toBe('journal_cut_off');
+      const after = spans.filter(({ endTime }) => millis(endTime) > length - 1);
+      expect(after).toEqual([]);
+    }
+  });
+
+  it('by an error: the spans are ended, and who asked hears of it', async () => {
+    const journal = await aJournal();
+    const telemetry = memoryTelemetry();
+    async function* torn() {
+      yield* journal.slice(0, 20);
+      throw new Error('the disk is gone');
+    }
+    await expect(traceRun(torn(), telemetry.options)).rejects.toThrow('the disk is gone');
+    expect(telemetry.spans()[0]?.attributes['error.type']).toBe('journal_cut_off');
+  });
+
+  it.each([
+    [[], 'nothing'],
+    [[{ type: 'run-stopped', seq: 0, atMs: 0 } as const], '"run-stopped"'],
+  ])('at its beginning is refused', async (entries, got) => {
+    await expect(traceRun(entries)).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: `The journal begins with ${got}; wanted "run-start".`,
+    });
+  });
+
+  it('and went on in another process is told as one run', async () => {
+    const journal = await aJournal();
+    const entries = [...journal.slice(0, 10), { type: 'resumed', resumedAt: '2026-01-01T00:00:00Z', seq: 10, atMs: 0 }];
+    const telemetry = memoryTelemetry();
+    await traceRun([...entries, ...journal.slice(10)] as JournalEntry[], telemetry.options);
+    expect(telemetry.spans()[0]?.events.map(({ name }) => name)).toContain('postchain.resumed');
+    expect(telemetry.spans()[0]?.attributes['postchain.status']).toBe('completed');
+  });
+});
+
+describe('a run', () => {
+  it.each([
+    ['tracer', { tracer: { startSpan: broken, startActiveSpan: broken } as unknown as Tracer }],
+    ['meter', { meter: { createHistogram: broken } as never }],
+    [
+      'span',
+      {
+        tracer: {
+          startSpan: () => ({ addEvent: broken, setAttributes: broken, setStatus: broken, end: broken }),
+        } as unknown as Tracer,
+      },
+    ],
+  ])('is not disturbed by a %s that throws, which OpenTelemetry’s own log is told once', async (_, given) => {
+    const told = listenToDiag();
+    const { run } = startScripted();
+    await traceRun(run.events, { ...memoryTelemetry().options, ...given });
+    expect((await run.answer).status).toBe('completed');
+    expect(told).toEqual(['postchain: OpenTelemetry threw; the run is not disturbed.']);
+  });
+
+  it('is not disturbed by an exporter that throws', async () => {
+    const processor = new SimpleSpanProcessor({ export: broken, shutdown: async () => {} });
+    const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('test');
+    const { run } = startScripted();
+    await traceRun(run.events, { tracer });
+    expect((await run.answer).status).toBe('completed');
+  });
+
+  it('has no span that ends before it began, where a clock went back', async () => {
+    const told = listenToDiag();
+    const journal = (await aJournal()).map((entry) => ({ ...entry, atMs: 1000 - entry.seq }));
+    const telemetry = memoryTelemetry();
+    await traceRun(journal, telemetry.options);
+    for (const { startTime, endTime } of telemetry.spans())
+      expect(millis(endTime)).toBeGreaterThanOrEqual(millis(startTime));
+    expect(told).toEqual([]);
+  });
+});
+
+describe('options of traceRun', () => {
+  it.each([
+    [{ content: 'false' }, 'content: got "false"; wanted true or false.'],
+    [{ tracer: {} }, 'tracer: got an object with nothing; wanted a Tracer of @opentelemetry/api.'],
+    [{ workflow: '' }, 'workflow: got ""; wanted a name.'],
+    [
+      { contents: true },
+      'contents: there is no such option; wanted one of tracer, meter, content, workflow, provider.',
+    ],
+  ])('%j is refused in one line', async (options, message) => {
+    await expect(traceRun([], options as never)).rejects.toMatchObject({ code: 'invalid_option', message });
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { createDurableChain, type DurableChainOptions } from '../../../../src/integrations/restate/index.ts';
+
+describe('createDurableChain', () => {
+  it('is a workflow of four handlers, under the name that it is given', () => {
+    expect(createDurableChain()).toMatchObject({ name: 'postchain' });
+    const chain = createDurableChain({}, { name: 'answers' }) as unknown as { name: string; workflow: object };
+    expect(chain.name).toBe('answers');
+    expect(Object.keys(chain.workflow)).toEqual(['run', 'send', 'status', 'journal']);
+  });
+
+  it('brings in what Node 20 lacks, with which the SDK serves', () => {
+    expect('withResolvers' in Promise).toBe(true);
+  });
+
+  it.each([
+    [{ limits: { maxCycles: 0 } }, 'maxCycles'],
+    [{ nonsense: 1 }, 'nonsense'],
+    [{ newId: () => 'mine' }, 'newId'],
+    [{ journals: { create: () => {}, open: () => {}, list: () => {} } }, 'journals'],
+  ])('refuses %j', (options, named) => {
+    expect(() => createDurableChain(options as DurableChainOptions)).toThrow(named);
+    expect(() => createDurableChain(options as DurableChainOptions)).toThrow(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
+  });
+});

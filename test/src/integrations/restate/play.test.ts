@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ChainEvent } from '../../../../machines/contracts/chain-event.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import { replay } from '../../../../src/journal/replay/replay.ts';
+import { everyTask } from '../../../support/every-task.ts';
+import { aRandomRun, limitsOf, planOf, type RandomRun } from '../../../support/random-runs.ts';
+import { plannedModel, startScripted } from '../../../support/run-chain.ts';
+import { playOnCluster } from './cluster-run.ts';
+
+const said: Record<RandomRun['words'][number]['word'], ChainEvent> = {
+  cancel: { type: 'run.cancelled' },
+  finish: { type: 'run.finished' },
+  direct: { type: 'run.directed', phase: 'experience' },
+  nonsense: { type: 'run.directed', phase: 'nonsense' },
+  consent: { type: 'consent.given', choice: 'remove' },
+};
+
+const NOTHING_FOUND = { query: '', passages: [], widened: false };
+
+async function playRandom(random: RandomRun, kills: readonly number[]) {
+  const { words, startAt, mode } = random;
+  const model = plannedModel(planOf(random));
+  const options = { ...everyTask.options, model, limits: limitsOf(random) };
+  const run = { startAt, mode, sessionId: 'chat' };
+  return { model, ...(await playOnCluster({ options, run, kills, words: words.map(({ word }) => said[word]) })) };
+}
+
+const written = (journal: readonly JournalEntry[]): string[] => journal.map((entry) => JSON.stringify(entry));
+const isCall = (name: string): boolean => name.startsWith('readReply');
+
+describe('a run on a cluster', () => {
+  it('[promise 6] goes on after each kill to one answer and one journal, with no call of a model outside its step', async () => {
+    let killed = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        aRandomRun,
+        fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 6 }),
+        async (random, kills) => {
+          const { answer, journals, cluster, model } = await playRandom(random, kills);
+          const whole = journals.at(-1) ?? [];
+          expect(whole.at(-1)?.type).toBe('run-end');
+          expect(answer.answerText).not.toBe('');
+          for (const journal of journals) expect(written(journal)).toEqual(written(whole.slice(0, journal.length)));
+          const times = whole.map(({ atMs }) => atMs);
+          expect(times).toEqual([...times].sort((one, other) => one - other));
+
+          const replayed = replay(written(whole).map((entry) => JSON.parse(entry)));
+          expect(replayed.divergence).toBeNull();
+          expect(replayed.answer).toEqual(answer);
+
+          expect(model.calls).toHaveLength(cluster.begun.filter(isCall).length);
+          killed += journals.length - 1;
+        },
+      ),
+      { numRuns: 150 },
+    );
+    expect(killed).toBeGreaterThan(100);
+  }, 60_000);
+
+  it('goes through the phases that it goes through anywhere, to the same answer', async () => {
+    const live = startScripted(everyTask.plan, everyTask.options, everyTask.run);
+    const options = { ...everyTask.options, model: plannedModel(everyTask.plan) };
+    const { journals, answer } = await playOnCluster({ options, run: everyTask.run });
+    const path = (journal: readonly JournalEntry[]) =>
+      journal.flatMap((entry) => {
+        if (entry.type === 'phase-start') return [entry.phase];
+        return entry.type === 'decision' ? [entry.decision.rule] : [];
+      });
+    const { metadata: _, ...wanted } = await live.run.answer;
+    const { metadata: __, ...given } = answer;
+    expect(given).toEqual(wanted);
+    expect(path(journals[0] ?? [])).toEqual(path(live.run.journal));
+  });
+
+  it('keeps a source’s searches in the journal, and no pieces of text', async () => {
+    const options = { model: plannedModel({}), documents: { search: async () => NOTHING_FOUND } };
+    const { journals } = await playOnCluster({ options, kills: [4, 1] });
+    const types = (journals.at(-1) ?? []).map(({ type }) => type);
+    expect(types.filter((type) => type === 'retrieval')).toHaveLength(1);
+    expect(types).not.toContain('text-delta');
+  });
+
+  it('is interrupted by its host, and answers', async () => {
+    const { answer, journals } = await playOnCluster({
+      options: { model: plannedModel({ action: { hang: true } }) },
+      isInterrupted: true,
+    });
+    expect(answer.status).toBe('degraded');
+    expect(journals[0]?.filter(({ type }) => type === 'delivery')).toMatchObject([
+      { event: { type: 'run.interrupted' } },
+    ]);
+  });
+
+  it('breaks off the calls of a process that plays it no longer', async () => {
+    let calls = 0;
+    const aborted: number[] = [];
+    const model: ChatModel = {
+      ...plannedModel({}),
+      async *stream(_, { signal }) {
+        const call = calls;
+        calls += 1;
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        aborted.push(call);
+      },
+    };
+    await playOnCluster({ options: { model, limits: { phaseMs: 1000, totalMs: 2000 } }, kills: [0] });
+    // The first is that of the killed process: its own deadline never comes.
+    expect(aborted[0]).toBe(0);
+    expect(aborted).toContain(1);
+  });
+});

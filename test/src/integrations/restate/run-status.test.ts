@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import { foldStatus, newStatus, type RunStatus } from '../../../../src/integrations/restate/run-status.ts';
+import { settle, startScripted } from '../../../support/run-chain.ts';
+
+const statusOf = (journal: readonly JournalEntry[]): RunStatus => journal.reduce(foldStatus, newStatus('run-1'));
+const history = [{ role: 'user' as const, content: 'It is a long story. '.repeat(80) }];
+
+describe('where a run stands', () => {
+  it('is its phase and cycle, and what it asks until that is answered', async () => {
+    const { run } = startScripted({ yield: { hang: true } }, {}, { history });
+    expect(statusOf([])).toMatchObject({ status: 'running', phase: null, entries: 0 });
+    await settle();
+    const asking = statusOf(run.journal);
+    expect(asking).toMatchObject({ status: 'running', phase: 'understanding', cycle: 1, entries: run.journal.length });
+    expect(asking.asks).toMatchObject({ type: 'consent-asked', request: { items: [{}] } });
+    run.send({ type: 'consent.given', choice: 'keep' });
+    await settle();
+    expect(statusOf(run.journal)).toMatchObject({ phase: 'yield', asks: null });
+    run.cancel();
+    await run.answer;
+    expect(statusOf(run.journal)).toMatchObject({ status: 'cancelled', asks: null });
+  });
+
+  it('asks for a direction until one is given, and still after one that is none', async () => {
+    const unsure = { answer: 'Perhaps.', confidence: 0.1, informationSufficiency: 1, taskComplete: false };
+    const rest = { needsTools: false, proposedPhase: null, rationale: '', usedMessageIds: [] };
+    const { run } = startScripted({ yield: { ...unsure, ...rest } }, {}, { mode: 'manual' });
+    await settle();
+    run.send({ type: 'run.directed', phase: 'nowhere' });
+    expect(statusOf(run.journal).asks?.type).toBe('direction-asked');
+    run.send({ type: 'run.directed', phase: 'experience' });
+    expect(statusOf(run.journal)).toMatchObject({ phase: 'experience', cycle: 2, asks: null });
+    run.cancel();
+    await run.answer;
+  });
+});

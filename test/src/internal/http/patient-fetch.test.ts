@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { patientFetch } from '../../../../src/internal/http/patient-fetch.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { type ChatBody, chatServer, chunk, completion, event, streaming } from '../../../support/chat-server.ts';
+import { failureFrom, modelRequest, partsOf, textOf } from '../../../support/model-request.ts';
+
+describe('the fetch of the openai model', () => {
+  test('sends what it is given and hands back status, headers and body as fetch does', async () => {
+    const server = await chatServer(({ response, body }) => {
+      response.writeHead(201, 'Made', { 'x-one': 'Größe'.normalize('NFD').slice(0, 2), 'set-cookie': ['a=1', 'b=2'] });
+      response.end(JSON.stringify(body));
+    });
+    const ask = (fetch: typeof globalThis.fetch) =>
+      fetch(`${server.baseURL}/x?y=z`, { method: 'PUT', headers: { 'x-ours': '1' }, body: '{"model":"ö"}' });
+    for (const fetch of [patientFetch, globalThis.fetch]) {
+      const response = await ask(fetch);
+      const { status, statusText, headers } = response;
+      expect({ status, statusText, one: headers.get('x-one') }).toEqual({ status: 201, statusText: 'Made', one: 'Gr' });
+      expect(headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+      expect(await response.json()).toEqual({ model: 'ö' });
+    }
+    const [ours, theirs] = server.exchanges.map(({ method, path, headers }) => [method, path, headers['x-ours']]);
+    expect(ours).toEqual(theirs);
+  });
+
+  test('an answer without a body has none', async () => {
+    const server = await chatServer(({ response }) => void response.writeHead(204).end());
+    expect((await patientFetch(server.baseURL)).body).toBeNull();
+  });
+
+  test('a cancelled body closes its connection', async () => {
+    const server = await chatServer(({ response }) => void streaming(response).write('x'));
+    const response = await patientFetch(server.baseURL);
+    await response.body?.cancel();
+    await server.allClosed();
+    expect(await server.connections()).toBe(0);
+  });
+
+  test('a redirect is not followed, so the key stays where it was sent to', async () => {
+    const server = await chatServer(({ response }) => {
+      response.writeHead(307, { location: 'http://127.0.0.1:1/v1/chat/completions' }).end();
+    });
+    expect(await failureFrom(openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL }))).toMatchObject({
+      code: 'bad_request',
+      status: 307,
+    });
+  });
+
+  test('an abort at any part of a reply, or after it, harms no later call', async () => {
+    const server = await chatServer(({ response }) => {
+      streaming(response);
+      for (const word of ['a', 'b', 'c']) response.write(event(chunk({ content: word })));
+      response.end(completion('d'));
+    });
+    const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
+    for (let abortAt = 0; abortAt <= 5; abortAt += 1) {
+      const controller = new AbortController();
+      let seen = 0;
+      for await (const _ of model.stream(modelRequest(), { signal: controller.signal })) {
+        seen += 1;
+        if (seen === abortAt) controller.abort();
+      }
+      controller.abort();
+      expect(textOf(await partsOf(model))).toBe('abcd');
+    }
+  });
+
+  test('another fetch may be given, say the global one', async () => {
+    const server = await chatServer(({ response }) => void streaming(response).end(completion('ok')));
+    const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, fetch: globalThis.fetch });
+    expect(textOf(await partsOf(model))).toBe('ok');
+  });
+
+  test('OpenAI itself is asked at its own address, with max_completion_tokens', async () => {
+    const asked: { url: string; body: ChatBody }[] = [];
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      asked.push({ url: String(input), body: JSON.parse(String(init?.body)) });
+      return new Response(completion('ok'), { headers: { 'content-type': 'text/event-stream' } });
+    };
+    await partsOf(
+      openaiModel({ model: 'm', apiKey: 'k', maxOutputTokens: 9, baseURL: 'https://api.openai.com/v1', fetch }),
+    );
+    expect(asked).toMatchObject([
+      { url: 'https://api.openai.com/v1/chat/completions', body: { max_completion_tokens: 9 } },
+    ]);
+    expect(asked[0]?.body).not.toHaveProperty('max_tokens');
+  });
+});

@@ -1,0 +1,62 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createStructuredOutput } from '../../../src/engine/attempts/structured-output.ts';
+import { createPostChain } from '../../../src/index.ts';
+import { onAbort } from '../../../src/internal/on-abort.ts';
+import { settle } from '../../../src/testing/settle.ts';
+import { partModel, silence } from '../../support/part-model.ts';
+
+const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
+
+describe('what waits for one signal', () => {
+  it('has one listener together, and none once nobody waits', () => {
+    const controller = new AbortController();
+    const fired: number[] = [];
+    const forgets = Array.from({ length: 50 }, (_, at) => onAbort(controller.signal, () => void fired.push(at)));
+    expect(listeners(controller.signal)).toBe(1);
+    for (const forget of forgets.slice(1)) forget();
+    expect(listeners(controller.signal)).toBe(1);
+    forgets[0]?.();
+    forgets[0]?.();
+    expect(listeners(controller.signal)).toBe(0);
+    controller.abort();
+    expect(fired).toEqual([]);
+  });
+
+  it('all acts, once, in order, but for what was taken back on the way', () => {
+    const controller = new AbortController();
+    const fired: string[] = [];
+    onAbort(controller.signal, () => {
+      fired.push('a');
+      forget();
+    });
+    onAbort(controller.signal, () => void fired.push('b'));
+    const forget = onAbort(controller.signal, () => void fired.push('c'));
+    controller.abort();
+    expect(fired).toEqual(['a', 'b']);
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  it('may be any number of runs and values: Node sees no leak in it', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    const model = partModel([silence]);
+    const outputs = Array.from({ length: 20 }, () =>
+      createStructuredOutput({ model, schema: z.object({}), prompt: 'x', signal }).value.catch(({ code }) => code),
+    );
+    const answers = Array.from({ length: 20 }, () => createPostChain({ model }).run({ request: 'x', signal }).answer);
+    await settle();
+    expect(listeners(signal)).toBe(1);
+    controller.abort();
+    expect(new Set(await Promise.all(outputs))).toEqual(new Set(['cancelled']));
+    for (const { status } of await Promise.all(answers)) expect(status).toBe('degraded');
+    await settle();
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+    expect(model.open()).toBe(0);
+  });
+});

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answerSpan } from '../../../../src/models/extractive/answer-span.ts';
+import { MAX_LIST_CHARS } from '../../../../src/models/extractive/candidate-spans.ts';
+import { messageEvidence, splitHeading } from '../../../../src/models/extractive/evidence.ts';
+import { CONTEXT } from './offline-inputs.ts';
+
+const evidence = messageEvidence(CONTEXT);
+
+describe('the answer span', () => {
+  it('is a whole list with what leads into it, when the lead-in is what was asked about', () => {
+    const span = answerSpan('In which order does Yield check its guards?', evidence);
+    expect(span?.text).toBe(
+      'Yield checks these guards in order:\n1. `cycleLimitReached`\n2. `budgetExhausted`\n3. `confidenceReached`',
+    );
+    expect(span?.evidenceIds).toEqual(['s1']);
+  });
+
+  it('is the sentence that answers, not the passage around it', () => {
+    expect(answerSpan('What does a dead source do?', evidence)?.text).toBe('A dead source degrades the phase.');
+  });
+
+  it('is a table row under its header', () => {
+    const body = '| name | default |\n| --- | --- |\n| maxCycles | five |\n| maxTokens | many |';
+    const span = answerSpan('What is the default of maxCycles?', [{ id: 'a', heading: 'Limits', body }]);
+    expect(span?.text).toBe('| name | default |\n| --- | --- |\n| maxCycles | five |');
+  });
+
+  it('is null when the evidence has none of the words', () => {
+    expect(answerSpan('How do I deploy to Kubernetes?', evidence)).toBeNull();
+    expect(answerSpan('what is it', evidence)).toBeNull();
+    expect(answerSpan('anything', [])).toBeNull();
+  });
+
+  it('is surer the more of the question it covers, and names what no evidence has', () => {
+    const all = answerSpan('What asks consent: a message longer than 1,000 characters?', evidence);
+    const part = answerSpan('What asks consent in the Zurich office of the company?', evidence);
+    expect(all?.confidence).toBeGreaterThan(0.6);
+    expect(part?.confidence).toBeLessThan(0.4);
+    expect(part?.missing).toEqual(['Zurich', 'office', 'company']);
+  });
+
+  it('is less sure when another place fits as well', () => {
+    const body = 'The pump needs oil every month.';
+    const clear = answerSpan('What does the pump need every month?', [{ id: 'a', heading: '', body }]);
+    const rivals = ['a', 'b'].map((id) => ({ id, heading: '', body }));
+    expect(answerSpan('What does the pump need every month?', rivals)?.confidence).toBeLessThan(clear?.confidence ?? 0);
+  });
+
+  it('goes on to a second place through a name that the first one brings in', () => {
+    const pieces = [
+      { id: 'a', heading: 'Blue Harbour', body: 'Blue Harbour is a novel written by Ada Quill.' },
+      { id: 'b', heading: 'Ada Quill', body: 'Ada Quill was born in Lisbon.' },
+      { id: 'c', heading: 'Tom Reed', body: 'Tom Reed was born in Oslo.' },
+    ];
+    const span = answerSpan('Where was the writer of the novel Blue Harbour born?', pieces);
+    expect(span?.evidenceIds).toEqual(['a', 'b']);
+    expect(span?.text).toContain('Lisbon');
+  });
+
+  it('gathers both sides of a comparison', () => {
+    const pieces = [
+      { id: 'a', heading: 'Intention', body: 'Intention is about the desired future.' },
+      { id: 'b', heading: 'Observation', body: 'Observation keeps what matters for later.' },
+    ];
+    expect(answerSpan('Compare Intention and Observation', pieces)?.evidenceIds.toSorted()).toEqual(['a', 'b']);
+  });
+
+  it('shortens what is too long to the items that were asked about', () => {
+    const items = Array.from({ length: 90 }, (_, at) => `- option${at} does one of the things`);
+    const body = `The options of the tool are:\n${items.join('\n')}`;
+    const span = answerSpan('Which options does the tool have, such as option77?', [{ id: 'a', heading: '', body }]);
+    expect(span?.text).toContain('option77');
+    expect(span?.text.length).toBeLessThanOrEqual(MAX_LIST_CHARS);
+  });
+
+  it('stays within bounds and the same, whatever it is given', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 400 });
+    const lines = fc.array(
+      fc.constantFrom(
+        '- yield',
+        '1. guard order',
+        '| a | b |',
+        '| --- | --- |',
+        '```',
+        'Yield decides. It stops:',
+        '',
+        'A > B',
+      ),
+    );
+    const body = fc.oneof(
+      text,
+      lines.map((parts) => parts.join('\n')),
+    );
+    const piece = fc.record({ id: fc.string(), heading: text, body });
+    fc.assert(
+      fc.property(
+        fc.oneof(text, fc.constant('In which order does Yield decide a guard?')),
+        fc.array(piece, { maxLength: 6 }),
+        (request, pieces) => {
+          const span = answerSpan(request, pieces);
+          expect(answerSpan(request, pieces)).toEqual(span);
+          if (span === null) return;
+          expect(span.text.trim()).not.toBe('');
+          expect(span.text.length).toBeLessThanOrEqual(MAX_LIST_CHARS);
+          for (const share of [span.confidence, span.coverage, span.gathered]) {
+            expect(share).toBeGreaterThanOrEqual(0);
+            expect(share).toBeLessThanOrEqual(1);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('the heading of a search result', () => {
+  it.each([
+    ['Yield > Order\nText.', 'Yield > Order'],
+    ['# Yield\nText.', 'Yield'],
+    ['How do I start?\nRun it.', 'How do I start?'],
+    ['The rules are:\n- a', ''],
+    ['A sentence of its own.\nAnother.', ''],
+    ['- item\n- item', ''],
+    ['Only one line', ''],
+    ['', ''],
+  ])('of %j is %j', (content, heading) => {
+    expect(splitHeading(content).heading).toBe(heading);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { replyAction } from '../../../../src/models/extractive/reply-action.ts';
+import { replyExperience } from '../../../../src/models/extractive/reply-experience.ts';
+import { replyIntention } from '../../../../src/models/extractive/reply-intention.ts';
+import { replyObservation } from '../../../../src/models/extractive/reply-observation.ts';
+import { replySynthesis } from '../../../../src/models/extractive/reply-synthesis.ts';
+import { replyUnderstanding } from '../../../../src/models/extractive/reply-understanding.ts';
+import { replyYield } from '../../../../src/models/extractive/reply-yield.ts';
+import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline-inputs.ts';
+
+const ORDER = 'In which order does Yield check its guards?';
+const UNKNOWN = 'How do I deploy to Kubernetes?';
+
+describe('the offline model in Action', () => {
+  it('[C4] answers from the search results, without a call', () => {
+    const reply = replyAction(phaseInput('action', ORDER, CONTEXT));
+    expect(reply).toMatchObject({ response: expect.stringContaining('cycleLimitReached'), call: null });
+    expect(reply.confidence).toBeGreaterThan(0.7);
+  });
+
+  it('[C4] says that nothing has been gathered yet when there is no search result', () => {
+    expect(replyAction(phaseInput('action', ORDER, [message('u', ORDER, { role: 'user' })]))).toEqual({
+      response: 'Nothing has been gathered yet about "order", "Yield", "check" or "guards".',
+      confidence: 0,
+      call: null,
+    });
+  });
+});
+
+describe('the offline model in Experience', () => {
+  const passages = [
+    passage('p1', 'A dead source degrades the phase.', ['Experience']),
+    passage('p2', 'Nothing of the kind.'),
+  ];
+
+  it('[C5] sums the passages up, names the relevant ones and what is missing', () => {
+    const reply = replyExperience(phaseInput('experience', 'What does a dead source in Kubernetes do?', [], passages));
+    expect(reply).toMatchObject({
+      summary: 'A dead source degrades the phase.',
+      relevantPassageIds: ['p1'],
+      missing: ['Kubernetes'],
+    });
+  });
+
+  it('[C5] says so when nothing was retrieved', () => {
+    const reply = replyExperience(phaseInput('experience', UNKNOWN, []));
+    expect(reply).toMatchObject({ relevantPassageIds: [], missing: ['deploy', 'Kubernetes'], confidence: 0 });
+    expect(reply.summary).toContain('Nothing that was found');
+  });
+});
+
+describe('the offline model in Intention', () => {
+  it('[C6] restates the request and rates every message by it', () => {
+    const reply = replyIntention(phaseInput('intention', ORDER, CONTEXT));
+    expect(reply).toMatchObject({ goal: ORDER, alternatives: [], unclearIntent: false });
+    expect(reply.alignment).toHaveLength(CONTEXT.length);
+    expect(reply.alignment.find(({ messageId }) => messageId === 's1')?.score).toBeGreaterThan(0.7);
+    expect(reply.alignment.find(({ messageId }) => messageId === 's2')?.score).toBeLessThan(0.3);
+  });
+
+  it('[C6] finds a request without content words unclear, and a specific one clearer than a vague one', () => {
+    expect(replyIntention(phaseInput('intention', 'what is it then?', []))).toMatchObject({
+      unclearIntent: true,
+      clarity: 0,
+    });
+    const [vague, clear] = ['the guards', ORDER].map(
+      (request) => replyIntention(phaseInput('intention', request, [])).clarity,
+    );
+    expect(clear).toBeGreaterThan(vague ?? 1);
+  });
+
+  it('gives the questions within a request as alternatives only when there are several', () => {
+    const reply = replyIntention(phaseInput('intention', 'What does Yield decide, and in which order?', []));
+    expect(reply.alternatives).toEqual(['What does Yield decide', 'in which order?']);
+  });
+});
+
+describe('the offline model in Observation', () => {
+  it('[C7] connects messages that share rare words and lists names that recur', () => {
+    const messages = [
+      message('a', 'The turbine valve of Port Mersey froze during inspection.'),
+      message('b', 'During the inspection of Port Mersey the turbine valve was replaced.'),
+      message('c', 'Bread is baked in the morning.'),
+    ];
+    const reply = replyObservation(phaseInput('observation', 'What froze at Port Mersey?', messages));
+    expect(reply.connections).toMatchObject([{ from: 'a', to: 'b' }]);
+    expect(reply.connections[0]?.strength).toBeGreaterThan(0.7);
+    expect(reply.entities).toEqual([{ name: 'Port Mersey', messageIds: ['a', 'b'] }]);
+    expect(reply.importance.find(({ messageId }) => messageId === 'c')?.score).toBe(0);
+  });
+
+  it('[C7] counts a relevant search result as undigested until an answer was made from it', () => {
+    const answer = message('a1', 'An answer', { role: 'assistant', references: ['s1'] });
+    expect(replyObservation(phaseInput('observation', ORDER, CONTEXT)).undigested).toBe(true);
+    expect(replyObservation(phaseInput('observation', ORDER, [...CONTEXT, answer])).undigested).toBe(false);
+    expect(replyObservation(phaseInput('observation', UNKNOWN, CONTEXT)).undigested).toBe(false);
+  });
+});
+
+describe('the offline model in Understanding', () => {
+  it('[U1] assesses every assistant and search message, and an empty answer as irrelevant', () => {
+    const empty = replyAction(phaseInput('action', ORDER, [])).response;
+    const messages = [...CONTEXT, message('a1', empty, { role: 'assistant' })];
+    const { assessments, integrated } = replyUnderstanding(phaseInput('understanding', ORDER, messages));
+    expect(assessments.map(({ messageId }) => messageId)).toEqual(['s1', 's2', 's3', 'a1']);
+    expect(assessments[0]?.relevance).toBeGreaterThan(0.8);
+    expect(assessments[3]?.relevance).toBe(0);
+    expect(integrated).toContain('cycleLimitReached');
+  });
+});
+
+describe('the offline model in Yield', () => {
+  it('[Y1] calls the task complete when the answer covers the question', () => {
+    const reply = replyYield(phaseInput('yield', ORDER, CONTEXT));
+    expect(reply).toMatchObject({ taskComplete: true, needsTools: false, proposedPhase: null, usedMessageIds: ['s1'] });
+    expect(reply.informationSufficiency).toBeGreaterThan(0.9);
+    expect(reply.rationale).toContain('100 %');
+  });
+
+  it('[Y3] finds the information insufficient and proposes experience when nothing answers', () => {
+    const reply = replyYield(phaseInput('yield', UNKNOWN, CONTEXT));
+    expect(reply).toMatchObject({
+      taskComplete: false,
+      informationSufficiency: 0,
+      proposedPhase: 'experience',
+      usedMessageIds: [],
+    });
+    expect(reply.answer).toBe('Nothing that was found answers this: looked for "deploy" and "Kubernetes".');
+    expect(reply.confidence).toBeLessThan(0.1);
+  });
+});
+
+describe('the offline model in synthesis', () => {
+  it('keeps a good draft, cites what it was taken from, and says that it is extractive', () => {
+    const draft = replyYield(phaseInput('yield', ORDER, CONTEXT)).answer;
+    const reply = replySynthesis(synthesisInput(ORDER, draft, CONTEXT));
+    expect(reply).toMatchObject({ answerText: draft, usedMessageIds: ['s1'] });
+    expect(reply.notes).toContain('without a language model');
+  });
+
+  it('replaces an empty draft by the best span, and one that covers less', () => {
+    for (const draft of ['', 'Bread is baked.', replyYield(phaseInput('yield', UNKNOWN, CONTEXT)).answer]) {
+      expect(replySynthesis(synthesisInput(ORDER, draft, CONTEXT)).answerText).toContain('cycleLimitReached');
+    }
+  });
+
+  it('says plainly what was not found', () => {
+    const reply = replySynthesis(synthesisInput(UNKNOWN, '', CONTEXT));
+    expect(reply.answerText).toContain('Nothing that was found');
+    expect(reply.notes).toContain('Not found: "deploy" and "Kubernetes"');
+  });
+});

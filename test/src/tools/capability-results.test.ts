@@ -1,0 +1,175 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import type { Capability } from '../../../src/tools/capability.ts';
+import { flush } from '../../machines/attempt/attempt-rig.ts';
+import { capability, resultOf, type Scene, start, work } from './action-with-capabilities.ts';
+
+const one = async (execute: Capability['execute']) =>
+  (await resultOf({ capabilities: [capability(execute)], wish: work() })).results[0];
+
+describe('what a capability gives', () => {
+  test.each<[string, unknown, string]>([
+    ['a text as it is', 'done\n', 'done\n'],
+    ['an object as JSON', { a: [1] }, '{"a":[1]}'],
+    ['a number as JSON', 5, '5'],
+    ['null as JSON', null, 'null'],
+    ['nothing as no text', undefined, ''],
+    ['a function as no text', () => 1, ''],
+    ['the value of a promise', Promise.resolve('later'), 'later'],
+    ['100,000 characters, whole', 'x'.repeat(100_000), 'x'.repeat(100_000)],
+  ])('[R2] is %s, with its arguments and its timing', async (_, gives, output) => {
+    const result = await one(() => gives);
+    expect(result?.output === output).toBe(true);
+    expect(result).toMatchObject({
+      capability: 'work',
+      success: true,
+      error: null,
+      arguments: {},
+      startedAtMs: 0,
+      durationMs: 0,
+    });
+  });
+
+  test('[R2] its timing is by the run’s clock', async () => {
+    const scene: Scene = {
+      capabilities: [capability(() => new Promise((resolve) => (finish = resolve)))],
+      wish: work(),
+    };
+    let finish: (text: string) => void = () => {};
+    const { actor, clock } = start(scene);
+    clock.increment(400);
+    await flush(500);
+    clock.increment(70);
+    finish('done');
+    await flush(500);
+    expect(actor.getSnapshot().context.results[0]).toMatchObject({ startedAtMs: 400, durationMs: 70 });
+  });
+
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+  test.each<[string, () => unknown]>([
+    [
+      'an error',
+      () => {
+        throw new Error('boom\nat line 1');
+      },
+    ],
+    [
+      'an error without a message',
+      () => {
+        throw new Error('');
+      },
+    ],
+    [
+      'a string',
+      () => {
+        throw 'boom';
+      },
+    ],
+    [
+      'undefined',
+      () => {
+        throw undefined;
+      },
+    ],
+    [
+      'null',
+      () => {
+        throw null;
+      },
+    ],
+    [
+      'a symbol',
+      () => {
+        throw Symbol('boom');
+      },
+    ],
+    [
+      'an object without a prototype',
+      () => {
+        throw Object.create(null);
+      },
+    ],
+    ['a rejected promise', () => Promise.reject(new Error('boom'))],
+    ['a value that is no JSON: a circle', () => circle],
+    ['a value that is no JSON: a BigInt', () => 1n],
+  ])('[R7] thrown %s is a result without success that says why in one line', async (_, execute) => {
+    const result = await one(execute);
+    expect(result).toMatchObject({ success: false, output: '' });
+    expect(result?.error).toMatch(/^[^\n]+$/);
+  });
+
+  test('[R7] of 100 MB is a failed result that keeps none of it', async () => {
+    expect(await one(() => 'x'.repeat(100_000_000))).toMatchObject({
+      success: false,
+      output: '',
+      code: 'result_too_long',
+      error: expect.stringContaining('100000000 characters; at most 100000'),
+    });
+  });
+
+  test('[R10] answered or rejected after the machine was stopped reaches nobody', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    try {
+      for (const late of ['resolve', 'reject'] as const) {
+        let settle: ((value: unknown) => void) | undefined;
+        const execute = () =>
+          new Promise((resolve, reject) => {
+            settle = { resolve, reject }[late];
+          });
+        const { actor } = start({ capabilities: [capability(execute)], wish: work() });
+        await flush(500);
+        actor.stop();
+        settle?.(new Error('late'));
+        await setImmediate();
+        await setImmediate();
+        expect(settle).toBeDefined();
+        expect(actor.getSnapshot().context.results).toEqual([]);
+      }
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off('unhandledRejection', unhandled);
+    }
+  });
+
+  test('[R10] it gets a signal, which aborts when the machine is stopped', async () => {
+    let signal: AbortSignal | undefined;
+    const { actor } = start({
+      capabilities: [
+        capability(
+          (_, context) =>
+            new Promise(() => {
+              signal = context.signal;
+            }),
+        ),
+      ],
+      wish: work(),
+    });
+    await flush(500);
+    expect(signal?.aborted).toBe(false);
+    actor.stop();
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test('[R7] it is aborted when its time is up', async () => {
+    let signal: AbortSignal | undefined;
+    const { actor, clock } = start({
+      capabilities: [
+        capability(
+          (_, context) =>
+            new Promise(() => {
+              signal = context.signal;
+            }),
+        ),
+      ],
+      wish: work(),
+      input: { capabilityMs: 10 },
+    });
+    await flush(500);
+    clock.increment(10);
+    expect(signal?.aborted).toBe(true);
+    await flush(500);
+    expect(actor.getSnapshot()).toMatchObject({ status: 'done', context: { results: [{ success: false }] } });
+  });
+});

@@ -1,0 +1,242 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import type { Capability } from '../../../src/tools/capability.ts';
+import { checkArguments } from '../../../src/tools/check-arguments.ts';
+import { createRegistry } from '../../../src/tools/registry.ts';
+
+const registryOf = (schema: Capability['arguments']) =>
+  createRegistry([{ name: 'work', description: 'Works.', arguments: schema, execute: () => '' }]);
+
+const check = (schema: Capability['arguments'], text: unknown, capability: unknown = 'work') =>
+  checkArguments(registryOf(schema), { capability, arguments: text });
+
+const place = z.object({ city: z.string(), at: z.object({ lat: z.number(), lon: z.number() }).optional() });
+
+describe('resolving a call', () => {
+  test.each<[unknown, string]>([
+    [undefined, 'missing_name'],
+    [null, 'missing_name'],
+    [7, 'missing_name'],
+    ['', 'empty_name'],
+    [' \n', 'empty_name'],
+    ['play', 'unknown_capability'],
+    ['Work', 'unknown_capability'],
+    ['__proto__', 'unknown_capability'],
+    ['toString', 'unknown_capability'],
+    ['\u001b[2J\u202e', 'unknown_capability'],
+  ])('[R5] tells why %j names no capability: %s', async (name, code) => {
+    const found = await checkArguments(registryOf(place), { capability: name, arguments: '{"city":"Bergen"}' });
+    expect(found).toMatchObject({ ok: false, code, problem: expect.stringMatching(/^[^\p{C}]+$/u) });
+  });
+
+  test('[R5] says which capabilities there are, as many as are read', async () => {
+    const many = Array.from({ length: 30 }, (_, at) => ({
+      name: `tool${at}`,
+      description: 'x',
+      arguments: place,
+      execute: () => '',
+    }));
+    const found = await checkArguments(createRegistry(many), { capability: 'tool', arguments: '{}' });
+    expect(found).toMatchObject({ problem: expect.stringMatching(/"tool"; there are: tool0, .*tool19, 10 more$/) });
+    expect(await checkArguments(createRegistry([]), { capability: 'a' })).toMatchObject({
+      problem: 'there is no capability "a"; there are: none',
+    });
+  });
+});
+
+describe('the arguments of a call', () => {
+  test('[R2] pass as they were parsed: defaults and transformations wait until it runs', async () => {
+    const schema = z.object({ on: z.iso.date().transform((text) => new Date(text)), days: z.int().default(1) });
+    expect(await check(schema, ' {"on":"2024-01-02"}\n')).toEqual({ ok: true, arguments: { on: '2024-01-02' } });
+  });
+
+  test('[R2] may be left out where nothing is wanted', async () => {
+    for (const text of ['', ' ', '{}']) expect(await check(z.object({}), text)).toEqual({ ok: true, arguments: {} });
+    expect(await check(place, '')).toMatchObject({ ok: false, code: 'arguments_misfit' });
+  });
+
+  test.each<unknown>([
+    'rm -rf',
+    '{"city":',
+    '[1]',
+    '"{}"',
+    'null',
+    '3',
+    'true',
+    undefined,
+    null,
+    5,
+    { city: 'Bergen' },
+  ])('[R5] that are no JSON object are told so: %j', async (text) => {
+    expect(await check(place, text)).toMatchObject({
+      ok: false,
+      code: 'arguments_not_object',
+      problem: expect.stringMatching(/^the arguments are no JSON object: [^\p{C}]+$/u),
+    });
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['a wrong type', '{"city":7}', /^city: /],
+    ['what is wanted left out', '{}', /^city: /],
+    ['a wrong type within', '{"city":"x","at":{"lat":"north","lon":1}}', /^at\.lat: /],
+  ])('[R5] with %s do not fit: the place is named', async (_, text, problem) => {
+    expect(await check(place, text)).toMatchObject({
+      ok: false,
+      code: 'arguments_misfit',
+      problem: expect.stringMatching(problem),
+    });
+  });
+
+  it('may be null where a member may be left out, as many models say it', async () => {
+    expect(await check(place, '{"city":"Bergen","at":null}')).toEqual({
+      ok: true,
+      arguments: { city: 'Bergen', at: null },
+    });
+  });
+
+  it('[R5] do not fit where the schema throws, rejects, or gives no verdict', async () => {
+    const odd = (validate: () => unknown): Capability['arguments'] =>
+      ({
+        '~standard': { version: 1, vendor: 'odd', validate, jsonSchema: { input: () => ({ type: 'object' }) } },
+      }) as never;
+    for (const validate of [
+      () => {
+        throw new Error('bad\u001b[2J rule');
+      },
+      () => Promise.reject(new Error('bad rule')),
+      () => ({}),
+      () => undefined,
+      () => ({ issues: [] }),
+      () => ({ issues: [{ message: 'bad\nrule', path: ['a\u0007'] }] }),
+    ])
+      expect(await check(odd(validate), '{}')).toMatchObject({
+        code: 'arguments_misfit',
+        problem: expect.stringMatching(/^[^\p{C}]+$/u),
+      });
+  });
+});
+
+const text = z.string();
+const allowed: [string, Capability['arguments'], unknown][] = [
+  ['z.looseObject', z.looseObject({ a: text }), { a: '', b: 1 }],
+  ['z.record', z.object({ by: z.record(text, z.int()) }), { by: { anything: 1 } }],
+  ['catchall', z.object({ a: text }).catchall(z.int()), { a: '', b: 1 }],
+  ['z.any', z.object({ a: z.any() }), { a: { b: { c: 1 } } }],
+  ['z.json', z.object({ a: z.json() }), { a: { b: [{ c: 1 }] } }],
+  [
+    'a second of two alternatives',
+    z.object({ a: z.union([z.object({ b: text }), z.object({ b: text, c: text })]) }),
+    { a: { b: '', c: '' } },
+  ],
+  [
+    'both sides of an intersection',
+    z.object({ a: z.object({ b: text }).and(z.object({ c: text })) }),
+    { a: { b: '', c: '' } },
+  ],
+  ['arktype’s own', type({ a: 'string', '[string]': 'unknown' }), { a: '', b: 1 }],
+  ['v.objectWithRest', toStandardJsonSchema(v.objectWithRest({ a: v.string() }, v.unknown())), { a: '', b: 1 }],
+  [
+    'v.intersect',
+    toStandardJsonSchema(v.object({ i: v.intersect([v.object({ a: v.string() }), v.object({ b: v.string() })]) })),
+    { i: { a: '', b: '' } },
+  ],
+];
+
+const extra: [string, Capability['arguments'], unknown, RegExp][] = [
+  [
+    'at the root',
+    z.object({ city: text }),
+    { city: '', citty: '' },
+    /^the arguments: got the key "citty"; wanted none but city$/,
+  ],
+  ['where none is known', z.object({}), { a: 1 }, /wanted none but none$/],
+  ['of z.strictObject', z.strictObject({ a: text }), { a: '', b: 1 }, /"b"/],
+  ['within', z.object({ a: z.object({ b: text }) }), { a: { b: '', c: 1 } }, /^a: got the key "c"; wanted none but b$/],
+  [
+    'in a list',
+    z.object({ a: z.array(z.object({ b: text })) }),
+    { a: [{ b: '' }, { b: '', c: 1 }] },
+    /^a\.1: got the key "c"/,
+  ],
+  ['in a tuple', z.object({ a: z.tuple([z.int(), z.object({})]) }), { a: [1, { c: 1 }] }, /^a\.1: got the key "c"/],
+  ['behind a tuple', z.object({ a: z.tuple([z.int()]).rest(z.object({})) }), { a: [1, {}, { c: 1 }] }, /^a\.2: /],
+  ['in a record', z.object({ a: z.record(text, z.object({})) }), { a: { x: { c: 1 } } }, /^a\.x: got the key "c"/],
+  ['in what may be left out', z.object({ a: z.object({}).nullish() }), { a: { c: 1 } }, /^a: got the key "c"/],
+  ['in what has a default', z.object({ a: z.object({}).default({}) }), { a: { c: 1 } }, /^a: got the key "c"/],
+  ['beside what is coerced', z.object({ n: z.coerce.number() }), { n: '5', c: 1 }, /got the key "c"/],
+  ['beside what is missing', z.object({ city: text }), { citty: '' }, /"citty"; wanted none but city/],
+  [
+    'in a choice by kind',
+    z.object({
+      a: z.discriminatedUnion('k', [z.object({ k: z.literal('x') }), z.object({ k: z.literal('y'), c: text })]),
+    }),
+    { a: { k: 'x', c: '' } },
+    /^a: got the key "c"; wanted none but k$/,
+  ],
+  [
+    'of one alternative in the other',
+    z.object({ a: z.union([z.object({ b: z.int() }), z.object({ c: z.int() })]) }),
+    { a: { b: 1, c: 1 } },
+    /^a: got the key "c"/,
+  ],
+  ['in what refers to itself', tree(), { left: { left: { value: 1, c: 1 } } }, /^left\.left: got the key "c"/],
+  ['called like a prototype’s member', z.object({}), { toString: 1 }, /got the key "toString"/],
+  ['with control characters', z.object({}), { '\u001b[2J\n\u202ex': 1 }, /^the arguments: got the key "\[2J x"/],
+  ['of arktype', type({ a: { b: 'string' } }), { a: { b: '', c: 1 } }, /^a: got the key "c"/],
+  [
+    'of valibot',
+    toStandardJsonSchema(v.object({ a: v.array(v.object({ b: v.string() })) })),
+    { a: [{ b: '', c: 1 }] },
+    /^a\.0: got the key "c"/,
+  ],
+];
+
+function tree(): z.ZodType {
+  const node: z.ZodType = z.object({ value: z.int().optional(), left: z.lazy(() => node).optional() });
+  return node;
+}
+
+describe('a key that the schema does not name', () => {
+  test.each(extra)('[R5] does not fit: %s', async (_, schema, args, problem) => {
+    expect(await check(schema, JSON.stringify(args))).toMatchObject({
+      ok: false,
+      code: 'arguments_misfit',
+      problem: expect.stringMatching(problem),
+    });
+  });
+
+  test.each(allowed)('[R2] fits where more are allowed: %s', async (_, schema, args) => {
+    expect(await check(schema, JSON.stringify(args))).toEqual({ ok: true, arguments: args });
+  });
+
+  it('[R5] is told in a line of bounded length, however long it is and however many there are', async () => {
+    const names = Array.from({ length: 1_000 }, (_, at) => [`key${at}`, text] as const);
+    const found = await check(z.object(Object.fromEntries(names)), JSON.stringify({ ['k'.repeat(100_000)]: 1 }));
+    expect(found).toMatchObject({ ok: false, problem: expect.stringMatching(/^.{50,400}$/) });
+    expect(found).toMatchObject({ problem: expect.stringContaining('key9, 990 more') });
+  });
+});
+
+describe('a key that pollutes prototypes', () => {
+  it.each(['__proto__', 'constructor', 'prototype'])('[R5] does not fit at any depth: %s', async (key) => {
+    const open = z.looseObject({ a: z.any() });
+    for (const [json, where] of [
+      [`{"${key}":{"polluted":true}}`, 'the arguments'],
+      [`{"a":[1,{"b":{"${key}":1}}]}`, 'a.1.b'],
+    ] as const)
+      expect(await check(open, json)).toEqual({
+        ok: false,
+        code: 'arguments_misfit',
+        problem: `${where}: got the key "${key}", which is never taken`,
+      });
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('is none where it is a value, or part of another', async () => {
+    const args = { a: '__proto__', b: ['constructor'], constructors: 1 };
+    expect(await check(z.looseObject({}), JSON.stringify(args))).toEqual({ ok: true, arguments: args });
+  });
+});

@@ -1,0 +1,167 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { scope, type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, expectTypeOf, it, test } from 'vitest';
+import { z } from 'zod';
+import { z as mini } from 'zod/mini';
+import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
+import { createPostChain } from '../../../src/index.ts';
+import { calculator } from '../../../src/tools/calculator/calculator.ts';
+import { type Capability, defineCapability, describe as described } from '../../../src/tools/capability.ts';
+import { currentTime } from '../../../src/tools/current-time.ts';
+import { createRegistry } from '../../../src/tools/registry.ts';
+
+const base = { name: 'weather', description: 'Tells the weather.', execute: () => 'rain' };
+const city = z.object({ city: z.string() });
+
+describe('a capability in the schema library of the user’s choice', () => {
+  it('[R10] takes its argument types from zod: what the schema gives, not what it takes', () => {
+    defineCapability({
+      ...base,
+      arguments: z.object({ day: z.iso.date().transform((text) => new Date(text)), days: z.int().default(1) }),
+      execute: (args) => expectTypeOf(args).toEqualTypeOf<{ day: Date; days: number }>(),
+    });
+  });
+
+  it('[R10] takes its argument types from arktype and valibot', () => {
+    defineCapability({
+      ...base,
+      arguments: type({ city: 'string', 'days?': 'number' }),
+      execute: (args) => expectTypeOf(args).toEqualTypeOf<{ city: string; days?: number }>(),
+    });
+    defineCapability({
+      ...base,
+      arguments: toStandardJsonSchema(v.object({ city: v.string(), days: v.optional(v.number(), 1) })),
+      execute: (args, { signal, now, sessionId }) => {
+        expectTypeOf(args).toEqualTypeOf<{ city: string; days: number }>();
+        expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+        expectTypeOf(now).toEqualTypeOf<() => number>();
+        expectTypeOf(sessionId).toEqualTypeOf<string | null>();
+      },
+    });
+  });
+
+  it('[R10] refuses arguments that its schema has not, when it is compiled', () => {
+    // @ts-expect-error: the schema has no town
+    defineCapability({ ...base, arguments: city, execute: ({ town }) => town });
+    expectTypeOf(defineCapability({ ...base, arguments: city })).toEqualTypeOf<Capability>();
+  });
+
+  test.each<[string, Capability['arguments'], Capability['jsonSchema']?]>([
+    ['zod', city],
+    ['arktype', type({ city: 'string' })],
+    ['valibot', toStandardJsonSchema(v.object({ city: v.string() }))],
+    ['zod/mini with a JSON Schema', mini.object({ city: mini.string() }), z.toJSONSchema(city)],
+    ['valibot with a JSON Schema', v.object({ city: v.string() }), z.toJSONSchema(city)],
+    ['arktype that refers to itself', scope({ place: { city: 'string', 'near?': 'place' } }).export().place],
+  ])('[R10] is told with the JSON Schema of %s, an object at its root', (_, schema, jsonSchema) => {
+    const descriptor = described(defineCapability({ ...base, arguments: schema, jsonSchema }));
+    expect(descriptor).toMatchObject({
+      name: 'weather',
+      description: 'Tells the weather.',
+      arguments: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      timeoutMs: null,
+    });
+    expect(capabilityDescriptorSchema.parse(descriptor)).toEqual(descriptor);
+    expect(JSON.parse(JSON.stringify(descriptor))).toEqual(descriptor);
+  });
+
+  it('[R10] is taken by a chain', () => {
+    const capabilities = [
+      defineCapability({ ...base, arguments: type({ city: 'string' }) }),
+      calculator(),
+      currentTime(),
+    ];
+    expect(() => createPostChain({ capabilities })).not.toThrow();
+    expect(() => createPostChain({ capabilities: [{ ...base, arguments: {} as never }] })).toThrowError(
+      /capabilities\.0\.arguments: got an object with nothing; wanted a Standard Schema/,
+    );
+  });
+
+  test('[R10] is told with its own time-out, where it has one', () => {
+    expect(described({ ...base, arguments: city, timeoutMs: 90_000 }).timeoutMs).toBe(90_000);
+  });
+});
+
+const refused: [string, Record<string, unknown>, string, RegExp][] = [
+  ['no schema', {}, 'invalid_schema', /"weather", arguments: got undefined; wanted a Standard Schema/],
+  ['a JSON Schema for a schema', { arguments: { type: 'object' } }, 'invalid_schema', /wanted a Standard Schema/],
+  ['a schema without a JSON form', { arguments: v.object({}) }, 'invalid_schema', /valibot.*toStandardJsonSchema/],
+  ['what JSON Schema cannot say', { arguments: z.object({ on: z.date() }) }, 'invalid_schema', /Date/],
+  [
+    'a text at its root',
+    { arguments: z.string() },
+    'invalid_schema',
+    /schema of string at its root; wanted one of an object/,
+  ],
+  ['a list at its root', { arguments: z.array(city) }, 'invalid_schema', /schema of array/],
+  ['a choice at its root', { arguments: z.union([city, z.object({})]) }, 'invalid_schema', /a choice/],
+  ['anything at its root', { arguments: z.any() }, 'invalid_schema', /of anything/],
+  [
+    'a JSON Schema that is none',
+    { arguments: city, jsonSchema: 'object' },
+    'invalid_schema',
+    /jsonSchema: got "object"/,
+  ],
+  [
+    'a JSON Schema that is no JSON',
+    { arguments: city, jsonSchema: { type: 'object', x: 1n } },
+    'invalid_schema',
+    /BigInt/,
+  ],
+  ['a JSON Schema of no object', { arguments: city, jsonSchema: { type: 'array' } }, 'invalid_schema', /array/],
+  [
+    'a member that no call may give',
+    { arguments: z.object({ constructor: z.string() }) },
+    'invalid_schema',
+    /constructor/,
+  ],
+  ['a blank name', { arguments: city, name: ' ' }, 'invalid_option', /^A capability, name: got " "; wanted a name/],
+  ['no name', { arguments: city, name: undefined }, 'invalid_option', /name: got undefined/],
+  ['a name of 65 characters', { arguments: city, name: 'x'.repeat(65) }, 'invalid_option', /at most 64.*has 65/],
+  ['a name without ASCII', { arguments: city, name: '天气' }, 'invalid_option', /letter or digit of ASCII/],
+  ['a name of two lines', { arguments: city, name: 'wea\nther' }, 'invalid_option', /control characters/],
+  ['a name in spaces', { arguments: city, name: 'weather ' }, 'invalid_option', /no spaces around it/],
+  ['no description', { arguments: city, description: '' }, 'invalid_option', /description: got ""/],
+  [
+    'no execute',
+    { arguments: city, execute: undefined },
+    'invalid_option',
+    /execute: got undefined; wanted a function/,
+  ],
+  ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '5', null].map(
+    (timeoutMs): [string, Record<string, unknown>, string, RegExp] => [
+      `a time-out of ${timeoutMs}`,
+      { arguments: city, timeoutMs },
+      'invalid_option',
+      /timeoutMs: got .*; wanted milliseconds/,
+    ],
+  ),
+];
+
+describe('a capability that makes no sense', () => {
+  it.each(refused)('[R10] is refused in one line: %s', (_, part, code, message) => {
+    const given = { ...base, ...part } as unknown as Capability;
+    for (const make of [() => defineCapability(given), () => createRegistry([given])]) {
+      const error = thrownBy(make) as { code?: unknown; message: string };
+      expect(error.code).toBe(code);
+      expect(error.message).toMatch(message);
+      expect(error.message).toMatch(/^[^\n]*[^.]\.$/);
+    }
+  });
+
+  it.each([undefined, null, 5, {}])('is refused when it is %s', (given) => {
+    expect(() => createRegistry([given as unknown as Capability])).toThrowError(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
+  });
+});
+
+function thrownBy(make: () => unknown): unknown {
+  try {
+    make();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { jsonSchemaOf } from '../../../src/internal/schemas/standard-schema.ts';
+import { extraKeyFinder } from '../../../src/tools/extra-keys.ts';
+
+/** The same schema twice: plain objects drop the keys they do not name, strict ones refuse them. */
+interface Pair {
+  readonly plain: z.ZodType;
+  readonly strict: z.ZodType;
+}
+
+const both = (make: (side: keyof Pair) => z.ZodType): Pair => ({ plain: make('plain'), strict: make('strict') });
+const keys = fc.constantFrom('a', 'b', 'c');
+
+const { pair } = fc.letrec<{ pair: Pair; object: Pair; leaf: Pair }>((tie) => ({
+  leaf: fc.constantFrom(
+    ...[z.string(), z.int(), z.boolean(), z.null(), z.literal('x'), z.literal(1), z.enum(['x', 'y']), z.any()].map(
+      (schema) => both(() => schema),
+    ),
+  ),
+  object: fc
+    .tuple(fc.dictionary(keys, fc.tuple(tie('pair'), fc.boolean()), { maxKeys: 3 }), fc.boolean())
+    .map(([members, isLoose]) =>
+      both((side) => {
+        const shape = Object.fromEntries(
+          Object.entries(members).map(([key, [member, isOptional]]) => [
+            key,
+            isOptional ? member[side].optional() : member[side],
+          ]),
+        );
+        if (isLoose) return z.looseObject(shape);
+        return side === 'plain' ? z.object(shape) : z.strictObject(shape);
+      }),
+    ),
+  pair: fc.oneof(
+    { depthSize: 'small', maxDepth: 4 },
+    tie('leaf'),
+    tie('object'),
+    tie('object').map((one) => both((side) => one[side].nullable())),
+    tie('pair').map((one) => both((side) => z.array(one[side]))),
+    tie('pair').map((one) => both((side) => z.record(z.string(), one[side]))),
+    fc
+      .array(tie('pair'), { minLength: 2, maxLength: 3 })
+      .map((all) => both((side) => z.union(all.map((one) => one[side])))),
+  ),
+}));
+
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', maxDepth: 4 },
+    fc.constantFrom('x', 'y', 1, 2, true, null),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), tie('value'), { maxKeys: 3 }),
+    fc.array(tie('value'), { maxLength: 2 }),
+  ),
+}));
+
+/** A value that fits the schema more often than not: made from the plain one, with a key put in here and there. */
+function fitting(schema: z.ZodType, pick: (below: number) => number): unknown {
+  const { def } = schema as unknown as { def: Record<string, unknown> & { type: string } };
+  switch (def.type) {
+    case 'object': {
+      const members = Object.entries((def['shape'] ?? {}) as Record<string, z.ZodType>)
+        .filter(([, member]) => member.def.type !== 'optional' || pick(2) === 0)
+        .map(([key, member]): [string, unknown] => [key, fitting(member, pick)]);
+      if (pick(3) === 0) members.push([['a', 'b', 'c', 'd'][pick(4)] ?? 'd', 1]);
+      return Object.fromEntries(members);
+    }
+    case 'array':
+      return Array.from({ length: pick(3) }, () => fitting(def['element'] as z.ZodType, pick));
+    case 'record':
+      return Object.fromEntries(
+        ['k', 'l'].slice(pick(3)).map((key) => [key, fitting(def['valueType'] as z.ZodType, pick)]),
+      );
+    case 'union': {
+      const options = def['options'] as z.ZodType[];
+      return fitting(options[pick(options.length)] as z.ZodType, pick);
+    }
+    case 'optional':
+    case 'nullable':
+      return def.type === 'nullable' && pick(3) === 0 ? null : fitting(def['innerType'] as z.ZodType, pick);
+    case 'enum':
+      return 'y';
+    case 'literal':
+      return (def['values'] as unknown[])[0];
+    default:
+      return { string: 'x', number: 2, boolean: true, null: null, any: { z: 1 } }[def.type];
+  }
+}
+
+describe('the search for a key that a schema does not name', () => {
+  it('[R5] finds one exactly where zod’s strict objects refuse what its plain ones take', () => {
+    const seen = { fits: 0, extra: 0 };
+    fc.assert(
+      fc.property(
+        pair,
+        fc.oneof(
+          value.map((given) => () => given),
+          fc.infiniteStream(fc.nat(59)).map(picking),
+        ),
+        (given, make) => {
+          const { plain, strict } = given;
+          const one = make(plain);
+          fc.pre(plain.safeParse(one).success);
+          const fits = strict.safeParse(one).success;
+          seen[fits ? 'fits' : 'extra'] += 1;
+          expect(extraKeyFinder(jsonSchemaOf(plain))(one) === null).toBe(fits);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(seen.fits, seen.extra)).toBeGreaterThan(100);
+  });
+
+  it('[R5] names a key that is there, and that is none of those it says are known', () => {
+    fc.assert(
+      fc.property(pair, value, ({ plain }, one) => {
+        const found = extraKeyFinder(jsonSchemaOf(plain))(one);
+        if (found === null) return;
+        const holder = found.path
+          .slice(0, -1)
+          .reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)[key], one);
+        expect(Object.keys(holder as object)).toContain(found.path.at(-1));
+        expect(found.known).not.toContain(found.path.at(-1));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('reads the keywords of newer drafts, patterns and references', () => {
+    const find = extraKeyFinder({
+      type: 'object',
+      properties: {
+        pair: { type: 'array', prefixItems: [{ $ref: '#/$defs/a~1b' }], items: { $ref: '#/$defs/c%20d' } },
+        open: { properties: {}, unevaluatedProperties: {} },
+        if: { properties: {}, if: {} },
+        odd: { $ref: 'https://example.com/schema' },
+        gone: { $ref: '#/$defs/gone' },
+        loop: { $ref: '#/properties/loop' },
+        never: false,
+      },
+      patternProperties: { '^x-': { properties: { a: true } }, '(': {} },
+      $defs: { 'a/b': { properties: {} }, 'c d': { properties: { a: {} } } },
+    });
+    for (const key of ['open', 'if', 'odd', 'gone', 'loop', 'never']) expect(find({ [key]: { any: 1 } })).toBeNull();
+    expect(find({ pair: [{}, { a: 1 }] })).toBeNull();
+    expect(find({ pair: [{ a: 1 }] })).toEqual({ path: ['pair', 0, 'a'], known: [] });
+    expect(find({ pair: [{}, { b: 1 }] })).toEqual({ path: ['pair', 1, 'b'], known: ['a'] });
+    expect(find({ 'x-1': { b: 1 } })).toEqual({ path: ['x-1', 'b'], known: ['a'] });
+  });
+});
+
+function picking(stream: Iterable<number>): (schema: z.ZodType) => unknown {
+  return (schema) => {
+    const numbers = stream[Symbol.iterator]();
+    return fitting(schema, (below) => (numbers.next().value as number) % below);
+  };
+}

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { argumentsSchema } from '../../../../src/tools/mcp/arguments-schema.ts';
+import { loadSdk } from '../../../../src/tools/mcp/load-sdk.ts';
+
+const sdk = await loadSdk();
+const number = { type: 'number' };
+
+/** What the schema says of a value: null where it takes it. */
+async function problem(schema: Record<string, unknown>, value: unknown): Promise<string | null> {
+  const result = await argumentsSchema(sdk, { type: 'object', ...schema })['~standard'].validate(value);
+  if (result.issues === undefined) expect(result.value).toBe(value);
+  return result.issues?.map(({ message }) => message).join() ?? null;
+}
+
+it.each<[string, Record<string, unknown>, unknown, string | null]>([
+  ['what fits', { properties: { a: number } }, { a: 1, b: 2 }, null],
+  [
+    'a wrong type',
+    { properties: { a: number } },
+    { a: 'x' },
+    'a: Instance type "string" is invalid. Expected "number".',
+  ],
+  ['a missing member', { required: ['a'] }, {}, 'Instance does not have required property "a".'],
+  ['no object', {}, [], 'Instance type "array" is invalid. Expected "object".'],
+  [
+    'a wrong type where the schema refers to itself',
+    { properties: { next: { $ref: '#' }, a: number } },
+    { next: { next: { a: 'x' } } },
+    'next/next/a: Instance type "string" is invalid. Expected "number".',
+  ],
+  [
+    'a member too many, in draft 7',
+    { $schema: 'http://json-schema.org/draft-07/schema#', properties: {}, additionalProperties: false },
+    { __proto__: null, b: 1 },
+    'b: False boolean schema.',
+  ],
+])('arguments are held against the schema of the server: %s', async (_, schema, value, expected) => {
+  expect(await problem(schema, value)).toBe(expected);
+});
+
+const doubling = Object.fromEntries(
+  Array.from({ length: 60 }, (_, at) => [
+    `d${at}`,
+    { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] },
+  ]),
+);
+
+it.each<[string, Record<string, unknown>]>([
+  ['a schema elsewhere', { properties: { a: { $ref: 'https://nowhere.invalid/a.json' } } }],
+  ['one that is nowhere', { properties: { a: { $ref: '#/nowhere' } } }],
+  ['an old draft', { $schema: 'http://json-schema.org/draft-04/schema#', required: ['b'] }],
+  ['a circle', { allOf: [{ $ref: '#' }] }],
+  ['a pattern, which could take for ever', { properties: { a: { type: 'string', pattern: '^(a+)+$' } } }],
+  ['names by a pattern', { patternProperties: { '^(a+)+$': number } }],
+  ['references that double and double', { $ref: '#/$defs/d0', $defs: { ...doubling, d60: {} } }],
+])('arguments pass, for the server to validate, where the schema has %s', async (_, schema) => {
+  expect(await problem(schema, { a: `${'a'.repeat(60)}!` })).toBeNull();
+});
+
+it('a member called pattern is an ordinary one', async () => {
+  expect(await problem({ properties: { pattern: number } }, { pattern: 'x' })).not.toBeNull();
+});

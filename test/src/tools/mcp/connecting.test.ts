@@ -1,0 +1,100 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { connectMcp } from '../../../../src/tools/mcp/connect-mcp.ts';
+import type { McpConnection } from '../../../../src/tools/mcp/mcp-connection.ts';
+import { connected, misbehaving, use } from '../../../support/mcp.ts';
+
+const refusal = (connecting: Promise<McpConnection>): Promise<{ code: string; message: string }> =>
+  connecting.then(
+    () => Promise.reject(new Error('it was connected')),
+    (error) => error,
+  );
+
+describe('a server that cannot be connected', () => {
+  it.each([
+    ['exits at once', misbehaving('exiting'), /: it exited with code 3; its last words: cannot find my settings$/u],
+    ['does not exist', { name: 'bad', command: './no-such-server' }, /: spawn \.\/no-such-server ENOENT$/u],
+    ['refuses', misbehaving('refusing'), /: not today$/u],
+    ['answers an unknown protocol version', misbehaving('ancient'), /not supported: 1999-01-01$/u],
+    ['answers what cannot be read', misbehaving('misshapen'), /: Invalid result for initialize: protocolVersion: .+$/u],
+    ['never answers', misbehaving('silent', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
+    ['speaks no JSON', misbehaving('babbling', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
+    ['tells tools without end', misbehaving('endless'), /did not tell its tools: its list of tools has no end/u],
+  ])('that %s is refused in one line', async (_, options, message) => {
+    const error = await refusal(connectMcp(options));
+    expect(error).toMatchObject({ code: 'mcp_failed', message: expect.stringMatching(message) });
+    expect(error.message).toMatch(/^The MCP server "bad" [^\n]+$/u);
+  });
+
+  it('leaves no timer that would keep the program from ending', async () => {
+    const begun = vi.spyOn(globalThis, 'setTimeout');
+    const ended = vi.spyOn(globalThis, 'clearTimeout');
+    await refusal(connectMcp({ name: 'bad', command: './no-such-server', connectTimeoutMs: 77_777 }));
+    const ours = begun.mock.results.filter((_, at) => begun.mock.calls[at]?.[1] === 77_777).map(({ value }) => value);
+    const cleared = new Set(ended.mock.calls.map(([timer]) => timer));
+    vi.restoreAllMocks();
+    expect(ours.length).toBeGreaterThan(0);
+    expect(ours.filter((timer) => !cleared.has(timer))).toEqual([]);
+  });
+
+  it('may be given up by a signal', async () => {
+    const giveUp = new AbortController();
+    const connecting = connectMcp(misbehaving('silent', { signal: giveUp.signal }));
+    giveUp.abort(new Error('no longer wanted'));
+    expect((await refusal(connecting)).message).toMatch(/no longer wanted$/u);
+    expect(getEventListeners(giveUp.signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('a server that knows only the newer protocol, without initialize', () => {
+  it('is spoken to in that', async () => {
+    const connection = await connected(misbehaving('modern'));
+    expect(await use(connection, 'pid')).toMatch(/^\d+$/u);
+  });
+});
+
+describe('the tools of a server', () => {
+  it('are told page by page, and named so that models take the names', async () => {
+    const { capabilities } = await connected(misbehaving('paged'));
+    const names = capabilities.map(({ name }) => name);
+    for (const name of names) expect(name).toMatch(/^bad_[\w-]{1,60}$/u);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(expect.arrayContaining(['bad_pid', 'bad_a_b', 'bad_a_b_2', 'bad___31mred_', 'bad_untyped']));
+  });
+
+  it('have descriptions of bounded length without control characters; without one, the name', async () => {
+    const { capabilities } = await connected(misbehaving('plain'));
+    const descriptions = capabilities.map(({ description }) => description);
+    for (const description of descriptions) expect(description).toMatch(/^[^\p{Cc}\p{Cf}]{1,1024}$/u);
+    expect(descriptions).toEqual(expect.arrayContaining(['pid', '[2Jcleared', `${'y'.repeat(1_023)}…`]));
+  });
+
+  it('that cannot be offered are left out, and it is said why', async () => {
+    const { capabilities, leftOut } = await connected(misbehaving('plain'));
+    expect(capabilities.filter(({ name }) => name === 'bad_same')).toMatchObject([{ description: 'The first.' }]);
+    expect(leftOut).toEqual([
+      { tool: 'same', reason: 'there is another of this name' },
+      { tool: '', reason: 'its name or the schema of its arguments cannot be read' },
+      { tool: 'list', reason: 'its name or the schema of its arguments cannot be read' },
+      { tool: 'vast', reason: 'the schema of its arguments has more than 50000 characters' },
+      { tool: 'task', reason: 'it runs as a task, which is not supported' },
+      { tool: '', reason: 'its name or the schema of its arguments cannot be read' },
+    ]);
+  });
+
+  it('are those included and not excluded', async () => {
+    const include = ['pid', 'die', 'hang'];
+    const { capabilities } = await connected(misbehaving('plain', { include, exclude: ['die'], timeoutMs: 5 }));
+    expect(capabilities).toMatchObject([
+      { name: 'bad_pid', timeoutMs: 5 },
+      { name: 'bad_hang', timeoutMs: 5 },
+    ]);
+  });
+
+  it.each(['include', 'exclude'])('a misspelt name to %s is refused with those that there are', async (option) => {
+    const error = await refusal(connectMcp(misbehaving('plain', { [option]: ['pid', 'dye'] })));
+    expect(error.code).toBe('invalid_option');
+    expect(error.message).toMatch(new RegExp(`^${option}: .+ no tool "dye"; it has pid, huge, .+\\.$`, 'u'));
+    expect(error.message.length).toBeLessThan(600);
+  });
+});

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { connectMcp } from '../../../../src/tools/mcp/connect-mcp.ts';
+import { connected, everythingOverHttp, httpServer, reply, use, wellBehaved } from '../../../support/mcp.ts';
+
+const KEY = 'sk-1234567890abcdef';
+const headers = { authorization: `Bearer ${KEY}` };
+const works = { content: [{ type: 'text', text: 'worked' }] };
+
+describe('a server at a URL that cannot be connected', () => {
+  it.each([401, 404, 500])('that answers %i is refused in one line without a secret', async (status) => {
+    const { url } = await httpServer((_, response) => {
+      response.writeHead(status).end(`<h1>No\u001b[31m</h1>\n${KEY}`);
+    });
+    await expect(connectMcp({ name: 'web', url, headers })).rejects.toMatchObject({
+      code: 'mcp_failed',
+      message: `The MCP server "web" could not be connected: HTTP ${status}, <h1>No [31m</h1> [key]`,
+    });
+  });
+
+  it('that is not there is refused with the place', async () => {
+    await expect(connectMcp({ name: 'web', url: 'http://127.0.0.1:1/mcp' })).rejects.toThrow(
+      'could not be connected: connect ECONNREFUSED 127.0.0.1:1',
+    );
+  });
+
+  it.each([
+    ['closes the connection', 'socket hang up'],
+    ['is a web page', 'Unexpected content type: text/html'],
+    ['answers no JSON', 'JSON'],
+    ['never answers', 'no answer within 100 ms'],
+    ['never ends its answer', 'no answer within 100 ms'],
+    ['redirects elsewhere', 'HTTP 307'],
+  ])('that %s is refused', async (manner, message) => {
+    const { url } = await httpServer((_, response) => {
+      if (manner.startsWith('closes')) response.destroy();
+      if (manner.startsWith('is a')) response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
+      if (manner.startsWith('answers')) response.writeHead(200, { 'content-type': 'application/json' }).end('{"a');
+      if (manner.includes('ends')) response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
+      if (manner.startsWith('redirects')) response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end();
+    });
+    const connectTimeoutMs = message.startsWith('no answer') ? 100 : 10_000;
+    await expect(connectMcp({ name: 'web', url, connectTimeoutMs })).rejects.toMatchObject({
+      code: 'mcp_failed',
+      message: expect.stringMatching(
+        new RegExp(`^The MCP server "web" could not be connected: [^\\n]*${message}`, 'u'),
+      ),
+    });
+  });
+});
+
+describe('a server at a URL', () => {
+  it('is sent the headers, offered nothing, asked for no stream of its own, and told at the end', async () => {
+    const keys = new Set<string | undefined>();
+    const { url, heard } = await httpServer(
+      wellBehaved(({ id }, response, request) => {
+        keys.add(request.headers.authorization);
+        reply(response, { id, result: works });
+      }),
+    );
+    const connection = await connectMcp({ name: 'web', url, headers });
+    expect(await use(connection, 'work')).toBe('worked');
+    await connection.close();
+    expect(heard.map(({ method }) => method)).toEqual([
+      'initialize',
+      'notifications/initialized',
+      'tools/list',
+      'tools/call',
+      'DELETE',
+    ]);
+    expect(heard[0]?.params?.capabilities).toEqual({});
+    expect([...keys]).toEqual([headers.authorization]);
+  });
+
+  it('is closed soon where it does not answer to that', async () => {
+    const behave = wellBehaved(() => {});
+    const { url } = await httpServer((message, response, request) => {
+      if (request.method !== 'DELETE') behave(message, response, request);
+    });
+    const connection = await connectMcp({ name: 'web', url });
+    await connection.close();
+    await expect(use(connection, 'work')).rejects.toThrow('it was closed');
+  });
+
+  it.each([
+    ['closes the connection', 'socket hang up'],
+    ['ends its stream without an answer', 'the connection ended without an answer'],
+    ['breaks its stream off', 'the connection ended without an answer'],
+    ['breaks off a stream that could be taken up again', 'the connection ended without an answer'],
+    ['answers 500', 'HTTP 500, oh'],
+    ['answers 100 MB', 'more than 10000000 bytes'],
+    ['streams 100 MB', 'the connection ended without an answer'],
+  ])('that %s in a call fails the call; the next is answered', async (manner, message) => {
+    let calls = 0;
+    const { url } = await httpServer(
+      wellBehaved(({ id }, response) => {
+        calls += 1;
+        if (calls > 1) return reply(response, { id, result: works });
+        if (manner.startsWith('closes')) response.destroy();
+        if (manner.startsWith('answers 5')) response.writeHead(500).end('oh');
+        const type = manner.includes('stream') ? 'text/event-stream' : 'application/json';
+        if (!response.headersSent) response.writeHead(200, { 'content-type': type });
+        if (manner.includes('again')) response.write('id: 1\nretry: 10\ndata:\n\n');
+        if (manner.startsWith('ends')) response.end(':\n\n');
+        if (manner.startsWith('breaks')) response.write(':\n\n', () => response.destroy());
+        if (!manner.includes('MB')) return;
+        response.write(`${manner.startsWith('streams') ? 'data: ' : ''}{"jsonrpc":"2.0","id":${id},`);
+        response.write('"result":{"content":[{"type":"text","text":"');
+        for (let megabytes = 0; megabytes < 100; megabytes += 1) response.write('h'.repeat(1_000_000));
+        response.end('"}]}}\n\n');
+      }),
+    );
+    const connection = await connected({ name: 'web', url });
+    await expect(use(connection, 'work')).rejects.toThrow(message);
+    expect(await use(connection, 'work')).toBe('worked');
+  });
+
+  it.each([true, false])(
+    'is told when a call is aborted, and the stream of it is closed (begun: %s)',
+    async (begun) => {
+      const closed: Promise<void>[] = [];
+      const abort = new AbortController();
+      const { url, heard } = await httpServer(
+        wellBehaved((_, response) => {
+          closed.push(new Promise((resolve) => response.once('close', resolve)));
+          if (begun) response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
+          setImmediate(() => abort.abort());
+        }),
+      );
+      const connection = await connected({ name: 'web', url });
+      await expect(use(connection, 'work', {}, abort.signal)).rejects.toThrow('failed at "work"');
+      await Promise.all(closed);
+      const call = heard.find(({ method }) => method === 'tools/call');
+      const cancelled = heard.find(({ method }) => method === 'notifications/cancelled');
+      expect(cancelled?.params?.requestId).toBe(call?.id);
+    },
+  );
+
+  it('that leaves the stream of an answer open has it closed by the next call', async () => {
+    const closed: Promise<void>[] = [];
+    const { url } = await httpServer(
+      wellBehaved(({ id }, response) => {
+        closed.push(new Promise((resolve) => response.once('close', resolve)));
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: works })}\n\n`);
+      }),
+    );
+    const connection = await connected({ name: 'web', url });
+    expect(await use(connection, 'work')).toBe('worked');
+    expect(await use(connection, 'work')).toBe('worked');
+    await closed[0];
+  });
+
+  it.each([404, 400])('that answers %i to a session it forgot is asked again, once, in a new one', async (status) => {
+    let isForgetful = false;
+    const { url, heard } = await httpServer(
+      wellBehaved(({ id }, response) => {
+        isForgetful = !isForgetful;
+        if (isForgetful) response.writeHead(status).end('no such session');
+        else reply(response, { id, result: works });
+      }),
+    );
+    const connection = await connected({ name: 'web', url });
+    expect(await use(connection, 'work')).toBe('worked');
+    expect(heard.filter(({ method }) => method === 'initialize')).toHaveLength(2);
+    expect(heard.filter(({ method }) => method === 'tools/call')).toHaveLength(2);
+  });
+
+  it('fails a call where the new session is forgotten too', async () => {
+    const { url, heard } = await httpServer(wellBehaved((_, response) => void response.writeHead(404).end('gone')));
+    const connection = await connected({ name: 'web', url });
+    await expect(use(connection, 'work')).rejects.toThrow('failed at "work": HTTP 404, gone');
+    expect(heard.filter(({ method }) => method === 'tools/call')).toHaveLength(2);
+  });
+
+  it('that was started anew is spoken to again', async () => {
+    const server = await everythingOverHttp();
+    const connection = await connected({ name: 'all', url: server.url, include: ['echo'] });
+    server.process.kill('SIGKILL');
+    await expect(use(connection, 'echo', { message: 'one' })).rejects.toThrow(/ECONN|hang up/u);
+    await everythingOverHttp(Number(new URL(server.url).port));
+    expect(await use(connection, 'echo', { message: 'two' })).toBe('Echo: two');
+  });
+});

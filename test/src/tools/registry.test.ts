@@ -1,0 +1,118 @@
+import { describe, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { PassageSource } from '../../../machines/contracts/passage.ts';
+import { defineCapability } from '../../../src/tools/capability.ts';
+import { createRegistry } from '../../../src/tools/registry.ts';
+import { searchDocuments } from '../../../src/tools/search-documents.ts';
+
+const named = (name: string, description = `It can ${name}.`) =>
+  defineCapability({ name, description, arguments: z.object({ n: z.number().default(1) }), execute: () => name });
+
+describe('the registry of capabilities', () => {
+  test('[R10] lists each with its name, its description and the JSON Schema of its arguments', () => {
+    const { descriptors } = createRegistry([named('draft'), named('review')]);
+    expect(descriptors.map(({ name }) => name)).toEqual(['draft', 'review']);
+    expect(descriptors[0]).toMatchObject({
+      description: 'It can draft.',
+      arguments: { type: 'object', properties: { n: { type: 'number', default: 1 } } },
+    });
+    for (const one of descriptors) expect(capabilityDescriptorSchema.parse(one)).toEqual(one);
+    expect(JSON.parse(JSON.stringify(descriptors))).toEqual(descriptors);
+  });
+
+  test('[R10] gives a capability by its exact name', () => {
+    const draft = named('draft');
+    expect(createRegistry([draft]).get('draft')).toBe(draft);
+  });
+
+  test.each(['', 'Draft', ' draft', 'constructor', '__proto__', 'toString', 'hasOwnProperty', 'prototype'])(
+    '[R10] gives nothing for the unknown name %j, and does not crash',
+    (name) => {
+      expect(createRegistry([named('draft')]).get(name)).toBeUndefined();
+      expect(createRegistry([]).get(name)).toBeUndefined();
+    },
+  );
+
+  test('a capability may be called like a prototype’s member', () => {
+    const { get, descriptors } = createRegistry([named('constructor'), named('__proto__')]);
+    expect([get('constructor')?.name, get('__proto__')?.name, descriptors.length]).toEqual([
+      'constructor',
+      '__proto__',
+      2,
+    ]);
+  });
+
+  test('refuses two of one name, by name and with what to do', () => {
+    const twice = () => createRegistry([named('draft'), named('review'), named('draft')]);
+    expect(twice).toThrowError(PostChainError);
+    expect(twice).toThrowError(
+      expect.objectContaining({ code: 'duplicate_capability', message: expect.stringMatching(/"draft".*rename/) }),
+    );
+  });
+
+  it.each([
+    ['weather.today', 'weather_today'],
+    ['weather today', 'weather/today'],
+    ['a', 'a'],
+  ])('refuses %j beside %j: servers take both for one', (first, second) => {
+    expect(() => createRegistry([named(first), named('other'), named(second)])).toThrowError(
+      expect.objectContaining({
+        code: 'duplicate_capability',
+        message: expect.stringMatching(/^[^\n]*each needs a name of its own; rename one\.$/),
+      }),
+    );
+  });
+
+  test('[R10] takes names that servers take, and others that can be told apart there', () => {
+    const names = ['weather', 'Weather', 'get-weather_2', 'weather.today', 'Wetter für morgen', 'x'.repeat(64)];
+    expect(createRegistry(names.map((name) => named(name))).descriptors.map(({ name }) => name)).toEqual(names);
+  });
+
+  test('[R10] gives what reads the arguments of a capability, and nothing for an unknown name', async () => {
+    const { readerOf } = createRegistry([named('draft')]);
+    expect(await readerOf('draft')?.read({})).toEqual({ ok: true, value: { n: 1 } });
+    for (const name of ['', 'toString', '__proto__']) expect(readerOf(name)).toBeUndefined();
+  });
+
+  it.each([
+    ['name', () => createRegistry([named('', 'Something.')])],
+    ['description', () => createRegistry([named('draft', '')])],
+  ])('[R10] refuses an empty %s before any run', (_, create) => {
+    expect(create).toThrowError(PostChainError);
+  });
+});
+
+describe('the capability that searches documents', () => {
+  const found = { query: 'x', widened: false };
+  const passage = (text: string, startLine: number) => ({
+    text,
+    source: { path: 'a.md', startLine, endLine: startLine + 1 },
+  });
+  const context = {
+    signal: new AbortController().signal,
+    now: () => 0,
+    sessionId: null,
+    idempotencyKey: 'run-1.s1.action.1',
+  };
+
+  test('[R10] gives file, lines and text of what matches, with its limits and the signal handed on', async () => {
+    const asked: unknown[] = [];
+    const source = {
+      search: async (...args: unknown[]) => {
+        asked.push(args);
+        return { ...found, passages: [passage('One.', 3), passage('Two.', 9)] };
+      },
+    } as unknown as PassageSource;
+    expect(await searchDocuments(source).execute({ query: 'sky', limit: 2 }, context)).toBe(
+      'a.md:3-4\nOne.\n\na.md:9-10\nTwo.',
+    );
+    expect(asked).toEqual([['sky', { limit: 2, minRelevance: 0, signal: context.signal }]]);
+  });
+
+  test('says so when nothing is found', async () => {
+    const source: PassageSource = { search: async () => ({ ...found, passages: [] }) };
+    expect(await searchDocuments(source).execute({ query: 'sky', limit: 5 }, context)).toBe('Nothing was found.');
+  });
+});

@@ -1,0 +1,251 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, test, vi } from 'vitest';
+import { z } from 'zod';
+import { capabilityResultSchema } from '../../../machines/contracts/capability.ts';
+import type { Capability, CapabilityContext } from '../../../src/tools/capability.ts';
+import { createRegistry } from '../../../src/tools/registry.ts';
+import { type CapabilityRun, runCapability } from '../../../src/tools/run-capability.ts';
+
+const run = (
+  execute: Capability['execute'],
+  given: Partial<CapabilityRun> = {},
+  schema: Capability['arguments'] = z.looseObject({}),
+) =>
+  runCapability(createRegistry([{ name: 'work', description: 'Works.', arguments: schema, execute }]), {
+    capability: 'work',
+    arguments: {},
+    maxResultChars: 1_000,
+    sessionId: null,
+    idempotencyKey: 'run-1.s1.action.1',
+    now: () => 0,
+    signal: new AbortController().signal,
+    ...given,
+  });
+
+const hostile = {
+  get message(): string {
+    throw new Error('no message');
+  },
+  toString() {
+    throw new Error('no text');
+  },
+};
+const proxy = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('nothing to get');
+    },
+    getPrototypeOf() {
+      throw new Error('no prototype');
+    },
+  },
+);
+
+describe('a run of a capability', () => {
+  test('[R2] gives its output with arguments, timing by the run’s clock and session', async () => {
+    const times = [1_000, 1_250];
+    const result = await run(() => 'done', { arguments: { a: 1 }, sessionId: 's1', now: () => times.shift() ?? 0 });
+    expect(result).toEqual({
+      capability: 'work',
+      arguments: { a: 1 },
+      success: true,
+      output: 'done',
+      code: null,
+      error: null,
+      sessionId: 's1',
+      synthesized: false,
+      startedAtMs: 1_000,
+      durationMs: 250,
+    });
+    expect(capabilityResultSchema.parse(result)).toEqual(result);
+  });
+
+  test('[R10] gets its arguments as the schema gives them, the signal, the time and the session', async () => {
+    const schema = z.object({ n: z.string().transform(Number), unit: z.string().default('m') });
+    let seen: [unknown, CapabilityContext] | undefined;
+    const { signal } = new AbortController();
+    await run(
+      (args, context) => {
+        seen = [args, context];
+      },
+      { arguments: { n: '5' }, sessionId: 's', now: () => 7, signal },
+      schema,
+    );
+    expect(seen?.[0]).toEqual({ n: 5, unit: 'm' });
+    expect(seen?.[1].signal).toBe(signal);
+    expect([seen?.[1].now(), seen?.[1].sessionId]).toEqual([7, 's']);
+  });
+
+  test('[R2] whose clock goes back took no time', async () => {
+    const times = [10, 5];
+    expect(await run(() => '', { now: () => times.shift() ?? 0 })).toMatchObject({ startedAtMs: 10, durationMs: 0 });
+  });
+
+  test('[R7] of no capability, or on arguments that do not fit, is a result too', async () => {
+    expect(await run(() => '', { capability: '__proto__' })).toMatchObject({
+      success: false,
+      code: 'unknown_capability',
+    });
+    const execute = vi.fn();
+    expect(await run(execute, { arguments: { n: 'x' } }, z.object({ n: z.int() }))).toMatchObject({
+      success: false,
+      code: 'arguments_misfit',
+      error: expect.stringMatching(/^n: /),
+    });
+    expect(execute).not.toHaveBeenCalled();
+  });
+});
+
+describe('what a capability throws', () => {
+  test.each<[string, unknown]>([
+    ['an error', new Error('boom\nat line 1')],
+    ['a string', 'boom'],
+    ['undefined', undefined],
+    ['null', null],
+    ['0', 0],
+    ['a symbol', Symbol('boom')],
+    ['an object without a prototype', Object.create(null)],
+    ['an object whose text throws', hostile],
+    ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: () => hostile.message })],
+    ['an error whose message is no text', Object.assign(new Error(), { message: hostile })],
+    ['a proxy that throws at every touch', proxy],
+    ['a revoked proxy', revoked()],
+    ['a text that clears the screen', new Error('\u001b[2J\u202eboom\u0007')],
+    ['a text of 10 MB', new Error('x'.repeat(10_000_000))],
+  ])('[R7] is a result that says so in one printable line: %s', async (_, thrown) => {
+    for (const execute of [
+      () => {
+        throw thrown;
+      },
+      async () => {
+        throw thrown;
+      },
+    ]) {
+      const result = await run(execute);
+      expect(result).toMatchObject({ success: false, output: '', code: 'threw' });
+      expect(result.error).toMatch(/^[^\p{C}]{1,400}$/u);
+      expect(capabilityResultSchema.parse(result)).toEqual(result);
+    }
+  });
+
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  test.each<[string, unknown]>([
+    ['a circle', circle],
+    ['a BigInt', { n: 1n }],
+    ['a toJSON that throws', { toJSON: () => hostile.message }],
+    ['a proxy', proxy],
+    ['a thenable that throws', Object.defineProperty({}, 'then', { get: () => hostile.message })],
+    ['a nest of 1,000,000 lists', deep()],
+  ])('[R7] so is a result that is no JSON: %s', async (_, given) => {
+    const result = await run(() => given);
+    expect(result).toMatchObject({ success: false, output: '', code: 'threw' });
+    expect(result.error).toMatch(/^[^\p{C}]{1,400}$/u);
+  });
+});
+
+describe('a result that is too long', () => {
+  test('[R7] is a failure that says both numbers, and is not kept', async () => {
+    expect(await run(() => 'x'.repeat(1_001))).toMatchObject({
+      success: false,
+      code: 'result_too_long',
+      output: '',
+      error: 'the result has 1001 characters; at most 1000 are taken: ask for less of it',
+    });
+    expect(await run(() => Array.from({ length: 600 }, () => 1))).toMatchObject({
+      code: 'result_too_long',
+      output: '',
+    });
+    expect(await run(() => 'x'.repeat(100_000_000), { maxResultChars: 100_000 })).toMatchObject({
+      code: 'result_too_long',
+      error: expect.stringMatching(/100000000.*100000 /),
+    });
+  });
+
+  test('[R2] at the limit is taken', async () => {
+    expect((await run(() => 'x'.repeat(1_000))).output).toHaveLength(1_000);
+  });
+});
+
+describe('an abort', () => {
+  it('[R10] reaches the capability at once, and ends the run of one that ignores it', async () => {
+    const controller = new AbortController();
+    let heard = false;
+    const result = run(
+      (_, { signal }) => {
+        signal.addEventListener('abort', () => {
+          heard = true;
+        });
+        return new Promise(() => {});
+      },
+      { signal: controller.signal },
+    );
+    await setImmediate();
+    controller.abort();
+    expect(heard).toBe(true);
+    expect(await result).toMatchObject({ success: false, code: 'broken_off', error: 'the run was aborted' });
+  });
+
+  it('[R10] before it starts keeps the capability from running', async () => {
+    const execute = vi.fn();
+    expect(await run(execute, { signal: AbortSignal.abort() })).toMatchObject({
+      success: false,
+      code: 'broken_off',
+    });
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it.each<[string, (settle: { resolve: (value: unknown) => void; reject: (error: unknown) => void }) => void]>([
+    ['answers', ({ resolve }) => resolve('late')],
+    ['rejects', ({ reject }) => reject(new Error('late'))],
+    ['rejects with nothing', ({ reject }) => reject(undefined)],
+  ])('[R10] leaves nothing behind of a capability that %s afterwards', async (_, settle) => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    try {
+      const controller = new AbortController();
+      let settling: Parameters<typeof settle>[0] | undefined;
+      const execute = () =>
+        new Promise((resolve, reject) => {
+          settling = { resolve, reject };
+        });
+      const result = await Promise.race([run(execute, { signal: controller.signal }), aborting(controller)]);
+      expect(result).toMatchObject({ error: 'the run was aborted' });
+      if (settling === undefined) throw new Error('it did not run');
+      settle(settling);
+      await setImmediate();
+      await setImmediate();
+      expect(unhandled).not.toHaveBeenCalled();
+      expect(result).toMatchObject({ success: false, output: '' });
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', unhandled);
+    }
+  });
+
+  it('[R10] that never comes leaves no listener on its signal', async () => {
+    const { signal } = new AbortController();
+    for (const execute of [() => 'done', () => Promise.reject(new Error('no'))]) await run(execute, { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+async function aborting(controller: AbortController): Promise<never> {
+  await setImmediate();
+  controller.abort();
+  return new Promise(() => {});
+}
+
+function revoked(): unknown {
+  const { proxy: gone, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return gone;
+}
+
+function deep(): unknown {
+  let list: unknown = 1;
+  for (let level = 0; level < 1_000_000; level += 1) list = [list];
+  return list;
+}

@@ -1,4 +1,4 @@
-import { cover, done, explore, fails, findingInWords, findingsOf, runPath, soundness } from 'postchain/testing';
+import { cover, describeFinding, done, explore, fails, findingsOf, runPath, soundness } from 'postchain/testing';
 import { fromPromise, setup } from 'xstate';
 
 const door = setup({ actors: { turnKey: fromPromise(async () => true) } }).createMachine({
@@ -19,7 +19,7 @@ const exploration = explore(door, {
   events: [{ type: 'close' }, { type: 'unlock' }],
 });
 
-for (const finding of findingsOf(exploration, soundness)) console.log(findingInWords(finding));
+for (const finding of findingsOf(exploration, soundness)) console.log(describeFinding(finding));
 for (const path of cover(exploration)) {
   runPath(exploration, path);
   console.log(path.name);

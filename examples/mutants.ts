@@ -1,4 +1,4 @@
-import { done, explore, fails, findingInWords, findingsOf, killReport, mutantsOf, soundness } from 'postchain/testing';
+import { describeFinding, done, explore, fails, findingsOf, killReport, mutantsOf, soundness } from 'postchain/testing';
 import { door } from './chart-coverage/door.ts';
 
 const { killed, results, survivors } = await killReport(mutantsOf(door), (mutant) => {
@@ -7,7 +7,7 @@ const { killed, results, survivors } = await killReport(mutantsOf(door), (mutant
     events: [{ type: 'close' }, { type: 'unlock' }],
   });
   const [fault] = findingsOf(exploration, soundness).filter(({ witness }) => witness !== null);
-  if (fault !== undefined) throw new Error(findingInWords(fault));
+  if (fault !== undefined) throw new Error(describeFinding(fault));
 });
 
 console.log(`${killed} of ${results.length} killed; alive: ${survivors.join('; ')}`);

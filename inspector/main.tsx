@@ -1,9 +1,9 @@
 import { render } from 'preact';
 import './page.css';
 import { Page } from './page.tsx';
-import { keepInAddress } from './shown/address.ts';
-import { createInspector } from './shown/inspector.ts';
-import { visible } from './shown/text.ts';
+import { keepInAddress } from './ui-state/address.ts';
+import { createInspector } from './ui-state/inspector.ts';
+import { visible } from './ui-state/text.ts';
 import { carriedRun, fileSource } from './wire/file-source.ts';
 import type { PageSource } from './wire/page-source.ts';
 import { socketAddress, socketSource } from './wire/socket-source.ts';

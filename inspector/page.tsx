@@ -15,9 +15,9 @@ import type { PanelProps } from './panels/panel-props.ts';
 import { Tabs } from './panels/tabs.tsx';
 import { Timeline } from './panels/timeline/timeline.tsx';
 import { WhyPanel } from './panels/why/why-panel.tsx';
-import type { Inspector } from './shown/inspector.ts';
-import { addKeys, type Key, listenToKeys } from './shown/keys.ts';
-import { PANELS, type PanelName, shownPanel } from './shown/panel.ts';
+import type { Inspector } from './ui-state/inspector.ts';
+import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
+import { PANELS, type PanelName, shownPanel } from './ui-state/panel.ts';
 
 const panels: Readonly<Record<PanelName, ComponentType<PanelProps>>> = {
   why: WhyPanel,

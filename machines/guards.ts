@@ -1,6 +1,6 @@
-import type { Verdict } from './contracts/verdict.ts';
+import type { GuardResult } from './contracts/guard-result.ts';
 
-type VerdictOf<Args, Params> = (args: Args, params: Params) => Verdict;
+type VerdictOf<Args, Params> = (args: Args, params: Params) => GuardResult;
 
 /** The guards of a chart out of its verdicts, name by name: a guard asks whether its verdict holds, and does nothing else. */
 export function guardsOf<Verdicts extends Record<string, VerdictOf<never, never>>>(verdicts: Verdicts) {
@@ -12,7 +12,7 @@ export function guardsOf<Verdicts extends Record<string, VerdictOf<never, never>
   };
 }
 
-type ParamsOf<V> = V extends (args: never, params: infer Params) => Verdict
+type ParamsOf<V> = V extends (args: never, params: infer Params) => GuardResult
   ? unknown extends Params
     ? unknown
     : Params

@@ -2,7 +2,7 @@ export { actionMachine } from './action/action.machine.ts';
 export { attemptMachine } from './attempt/attempt.machine.ts';
 export type { ReadReply, ReadReplyInput, ValidateReply } from './attempt/ports.ts';
 export { chainMachine } from './chain/chain.machine.ts';
-export { chainVerdicts } from './chain/verdicts.ts';
+export { chainGuards } from './chain/guards.ts';
 export type { ActionInput, ActionState } from './contracts/action-state.ts';
 export {
   type AttemptExecution,
@@ -19,8 +19,8 @@ export type { ChainState } from './contracts/chain-state.ts';
 export { type ContextOperation, contextOperationSchema } from './contracts/context-operation.ts';
 export { type Decision, decisionSchema } from './contracts/decision.ts';
 export { type Envelope, envelopeSchema } from './contracts/envelope.ts';
+export type { EvidenceText } from './contracts/evidence-text.ts';
 export { type Failure, failureSchema } from './contracts/failure.ts';
-export type { GatheredText } from './contracts/gathered-text.ts';
 export { type JournalEntry, journalEntrySchema } from './contracts/journal-entry.ts';
 export { type Message, messageSchema } from './contracts/message.ts';
 export { type PhaseInput, phaseInputSchema } from './contracts/phases/input.ts';

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../machines/contracts/journal-entry.ts';
 import type { JournalStore } from '../machines/contracts/journal-store.ts';
 import { inputOf } from './engine/runtime/chain-input.ts';
 import type { PostChainOptions } from './engine/runtime/options.ts';
-import { partsOf } from './engine/runtime/parts.ts';
+import { resolveOptions } from './engine/runtime/resolve-options.ts';
 import type { Run } from './engine/runtime/run.ts';
 import type { RunOptions } from './engine/runtime/run-options.ts';
 import { runStart } from './engine/runtime/run-start.ts';
@@ -93,7 +93,7 @@ export { chainInput } from './engine/runtime/chain-input.ts';
 export { createActors } from './engine/runtime/create-actors.ts';
 export {
   type Decider,
-  type DeciderSays,
+  type DeciderReply,
   type DecidingFunction,
   modelDecider,
   noopDecider,
@@ -102,8 +102,8 @@ export type { RunEvent } from './engine/runtime/event-stream.ts';
 export { type MemorySessionsOptions, memorySessions } from './engine/runtime/memory-sessions.ts';
 export type { PostChainOptions } from './engine/runtime/options.ts';
 export type { Run } from './engine/runtime/run.ts';
+export type { PartialUpdate, RunObserver } from './engine/runtime/run-observer.ts';
 export type { RunOptions, Turn } from './engine/runtime/run-options.ts';
-export type { PartialUpdate, Watcher } from './engine/runtime/watcher.ts';
 export { type ListSchema, listOf } from './engine/schemas/list-of.ts';
 export { type SynthesizeOptions, synthesizeAnswer } from './engine/synthesis/synthesize-answer.ts';
 export type { JsonSchema } from './internal/schemas/standard-schema.ts';
@@ -112,14 +112,14 @@ export { readJournal } from './journal/read-journal.ts';
 export type { ForkChanges } from './journal/replay/changes.ts';
 export type { Divergence } from './journal/replay/divergence.ts';
 export type { ForkOptions } from './journal/replay/fork.ts';
-export { type Replayed, replay } from './journal/replay/replay.ts';
+export { type ReplayedRun, replay } from './journal/replay/replay.ts';
 export { rerecord } from './journal/replay/rerecord.ts';
 export { type SqliteSessions, type SqliteSessionsOptions, sqliteSessions } from './journal/sessions/sqlite-sessions.ts';
 export { stateAt } from './journal/state-at.ts';
 export { fileJournals } from './journal/stores/file-journals.ts';
 export { memoryJournals } from './journal/stores/memory-journals.ts';
 export { type SqliteJournals, sqliteJournals } from './journal/stores/sqlite-journals.ts';
-export { offlineModel } from './models/extractive/offline-model.ts';
+export { extractiveModel } from './models/extractive/extractive-model.ts';
 export { openaiEmbeddings } from './models/openai/embeddings.ts';
 export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings-options.ts';
 export { type OpenAIModel, openaiModel } from './models/openai/openai-model.ts';
@@ -137,7 +137,7 @@ export interface PostChain {
   /** Starts a run. Throws `invalid_request` or `invalid_option` before anything starts, and nothing afterwards. */
   run(options: RunOptions): Run;
   /**
-   * Goes on with a run of the chain's `journals` whose process ended; one that has ended is given as it ended. Rejects with
+   * Goes on with a run of the chain's `journals` whose process ended; one that has ended is returned as it ended. Rejects with
    * `invalid_journal` for a run that is not there, is under way, is damaged, or was made by another chart.
    */
   resume(runId: string, options?: Pick<RunOptions, 'signal'>): Promise<Run>;
@@ -156,7 +156,7 @@ export interface PostChain {
  * const { answerText, sources } = await chain.run({ request: 'What does Yield decide?' }).answer;
  */
 export function createPostChain(options: PostChainOptions = {}): PostChain {
-  const parts = partsOf(options);
+  const parts = resolveOptions(options);
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {

@@ -1,4 +1,10 @@
-import { createPassageIndex, createPostChain, loadDocuments, memoryJournals, offlineModel } from '../../dist/index.js';
+import {
+  createPassageIndex,
+  createPostChain,
+  extractiveModel,
+  loadDocuments,
+  memoryJournals,
+} from '../../dist/index.js';
 import { inspectionServer } from '../../dist/inspection.js';
 import { seenBy, untilShown, watchedPage } from './page.mjs';
 
@@ -13,7 +19,7 @@ export async function measureLive(browser) {
   const { page, faults } = await watchedPage(browser);
   try {
     const { documents } = await loadDocuments(['docs']);
-    const { model, begin } = held(offlineModel());
+    const { model, begin } = held(extractiveModel());
     const chain = createPostChain({ model, documents: createPassageIndex(documents), journals: memoryJournals() });
     const run = chain.run({ request: 'What does the Yield phase decide, and in which order?' });
     inspector.watch(run);

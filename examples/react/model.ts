@@ -1,4 +1,4 @@
-import { type ChatModel, offlineModel } from 'postchain';
+import { type ChatModel, extractiveModel } from 'postchain';
 
 /** Delay between two chunks, about reading speed. */
 const PACE_MS = 30;
@@ -7,7 +7,7 @@ const PACE_MS = 30;
  * The built-in extractive model (no LLM), slowed down so that you can watch it. It needs no key and no server. A page must not
  * contain an API key: for a real model, use a `ChatModel` here that calls your own server.
  */
-export const model: ChatModel = paced(offlineModel({ chunkChars: 16 }));
+export const model: ChatModel = paced(extractiveModel({ chunkChars: 16 }));
 
 function paced(fast: ChatModel): ChatModel {
   return {

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http2';
 import { createEndpointHandler } from '@restatedev/restate-sdk';
 import { createPassageIndex, loadDocuments } from 'postchain';
-import { createDurableChain } from 'postchain/restate';
+import { createRestateChain } from 'postchain/restate';
 
 const { documents } = await loadDocuments(['docs']);
-const chain = createDurableChain({ documents: createPassageIndex(documents) });
+const chain = createRestateChain({ documents: createPassageIndex(documents) });
 
 const port = Number(process.env['PORT'] ?? 9080);
 const server = createServer(createEndpointHandler({ services: [chain] }));

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { type ChartController, createChartController } from './chart-controller.ts';
 import { type ChartProps, NONE_NEVER_TAKEN } from './chart-props.ts';
 import { ChartShapes } from './chart-shapes.tsx';
-import { type ChartStage, createStage } from './chart-stage.ts';
 import { ChartTools } from './chart-tools.tsx';
 import { isChosenLine, isChosenState } from './choices.ts';
 import type { Drawing } from './drawing.ts';
@@ -31,7 +31,7 @@ export function ChartPicture({
 }: ChartPictureProps) {
   const svg = useRef<SVGSVGElement>(null);
   const world = useRef<SVGGElement>(null);
-  const stage = useRef<ChartStage | null>(null);
+  const stage = useRef<ChartController | null>(null);
   const listener = useRef(onChoose);
   listener.current = onChoose;
   const [follows, setFollows] = useState(false);
@@ -40,7 +40,7 @@ export function ChartPicture({
 
   useLayoutEffect(() => {
     if (svg.current === null || world.current === null) return;
-    const created = createStage(svg.current, world.current, scene, {
+    const created = createChartController(svg.current, world.current, scene, {
       onChoose: (choice) => listener.current?.(choice),
       onFollow: setFollows,
     });

@@ -16,7 +16,7 @@ export interface Manner {
 }
 
 /** Where an edge crosses the border of a state that it comes out of or goes into. */
-export interface Door {
+export interface LayoutPort {
   readonly edge: number;
   readonly x: number;
   readonly y: number;
@@ -28,7 +28,7 @@ export interface Room {
   readonly id: string;
   readonly width: number;
   readonly height: number;
-  readonly doors: readonly Door[];
+  readonly doors: readonly LayoutPort[];
   /** Lines arrive at fixed places: it is a box with something in it. */
   readonly isFixed: boolean;
 }
@@ -49,7 +49,7 @@ export const LABEL_LENGTH = 18;
 export const LABEL_HEIGHT = 11;
 
 export const nodeId = (id: string): string => `node ${id}`;
-export const doorId = (id: string, edge: number): string => `door ${edge} ${id}`;
+export const portId = (id: string, edge: number): string => `door ${edge} ${id}`;
 export const edgeId = (edge: number): string => `edge ${edge}`;
 const inDoor = (id: string): string => `in ${id}`;
 const outDoor = (id: string): string => `out ${id}`;
@@ -73,7 +73,7 @@ export function elkGraph(
       'elk.nodeSize.minimum': `(${head.width}, ${head.height})`,
       ...(through.length > 0 ? { 'elk.portConstraints': 'FIXED_SIDE' } : {}),
     },
-    ports: through.map(({ edge, from }) => portOf(doorId(id, edge), 0, 0, from === null ? entry : exit)),
+    ports: through.map(({ edge, from }) => portOf(portId(id, edge), 0, 0, from === null ? entry : exit)),
     children: rooms.map((room) => elkRoom(room, pieces, manner.direction)),
     edges: pieces.map((piece) => elkEdge(piece, id, fixed)),
   };
@@ -84,12 +84,12 @@ function elkRoom({ id, width, height, doors, isFixed }: Room, pieces: readonly P
   if (!isFixed) return { id: nodeId(id), width, height };
   const toRight = direction === 'RIGHT';
   const [entry, exit] = toRight ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
-  const sideOf = ({ x, y }: Door): string => {
+  const sideOf = ({ x, y }: LayoutPort): string => {
     if (x <= 1) return 'WEST';
     if (x >= width - 1) return 'EAST';
     return y <= 1 ? 'NORTH' : 'SOUTH';
   };
-  const ports = doors.map((door) => portOf(doorId(id, door.edge), door.x, door.y, sideOf(door)));
+  const ports = doors.map((door) => portOf(portId(id, door.edge), door.x, door.y, sideOf(door)));
   if (pieces.some(({ to, throughTo }) => to === id && !throughTo))
     ports.push(portOf(inDoor(id), toRight ? 0 : Math.min(48, width / 2), toRight ? 20 : 0, entry));
   if (pieces.some(({ from, throughFrom }) => from === id && !throughFrom))
@@ -107,8 +107,8 @@ function elkEdge(
   fixed: ReadonlySet<string>,
 ) {
   const end = (room: string | null, through: boolean, door: (id: string) => string): string => {
-    if (room === null) return doorId(around, edge);
-    if (through) return doorId(room, edge);
+    if (room === null) return portId(around, edge);
+    if (through) return portId(room, edge);
     return fixed.has(room) ? door(room) : nodeId(room);
   };
   const text = labelText(labels, LABEL_LENGTH);

@@ -1,7 +1,7 @@
 import type { ElkNode } from 'elkjs/lib/elk-api.js';
 import type { ChartState } from '../../src/engine/charts/chart.ts';
 import type { Box, Inset } from './drawing.ts';
-import { type Door, doorId, edgeId, nodeId, type Piece, type Room } from './elk-graph.ts';
+import { edgeId, type LayoutPort, nodeId, type Piece, portId, type Room } from './elk-graph.ts';
 import type { Head } from './state-box.ts';
 
 export interface Point {
@@ -37,9 +37,9 @@ export function readLaid(
   const inside = around.children?.[0] as ElkNode;
   const placeOf = new Map(inside.children?.map((node) => [node.id, node]));
   const ports = new Map(inside.ports?.map((port) => [port.id, port]));
-  const doors = pieces.flatMap(({ edge, from, to }): readonly Door[] => {
+  const doors = pieces.flatMap(({ edge, from, to }): readonly LayoutPort[] => {
     if (from !== null && to !== null) return [];
-    const { x = 0, y = 0 } = ports.get(doorId(state.id, edge)) ?? {};
+    const { x = 0, y = 0 } = ports.get(portId(state.id, edge)) ?? {};
     return [{ edge, x, y, isEntry: from === null }];
   });
   return {

@@ -4,8 +4,8 @@ import { type Direction, elkGraph, type Manner } from './elk-graph.ts';
 import { fitScore } from './fit-score.ts';
 import { type LaidState, readLaid } from './laid-state.ts';
 import type { Plan } from './layout-plan.ts';
-import { shelvedState } from './shelved-state.ts';
-import { shelvesOf } from './shelves.ts';
+import { rowLayoutOf } from './row-layout.ts';
+import { shelvedState } from './row-layout-state.ts';
 import type { Head } from './state-box.ts';
 
 const INSET = { scale: 0.4, gap: 6 } as const;
@@ -48,7 +48,7 @@ export function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number
     for (const child of children) rooms.push(await lay(child, 'RIGHT'));
     let best: LaidState | null = null;
     let least = Number.POSITIVE_INFINITY;
-    for (const shelves of shelvesOf(rooms, wished).slice(0, SHELVES)) {
+    for (const shelves of rowLayoutOf(rooms, wished).slice(0, SHELVES)) {
       if (fitScore(shelves, wished) >= least) break;
       const head = plan.headOf(state, state === plan.root ? 0 : shelves.width + 32);
       const laid = shelvedState(state, head, rooms, pieces, shelves, exits);

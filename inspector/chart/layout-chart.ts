@@ -6,7 +6,7 @@ import { fitScore } from './fit-score.ts';
 import type { LaidState } from './laid-state.ts';
 import { createRooms } from './lay-rooms.ts';
 import { planOf } from './layout-plan.ts';
-import { soundChart } from './sound-chart.ts';
+import { normalizeChart } from './normalize-chart.ts';
 
 /** What a chart is drawn into: width to height. */
 const PLACE = 1.6;
@@ -23,7 +23,7 @@ export interface Surroundings {
 
 /** Lays a chart out: each state by itself, the innermost first, in the manner that fits its place best. */
 export async function layoutChart(given: Chart, { elk, insets, aspect = PLACE }: Surroundings): Promise<Drawing> {
-  const chart = soundChart(given);
+  const chart = normalizeChart(given);
   const plan = planOf(chart, insets);
   const isFlat = chart.states.every(({ parent }) => parent === null || parent === chart.id);
   const aspects = isFlat || plan.isLarge ? [aspect] : ASPECTS;

@@ -3,8 +3,8 @@ import { type Edge, edgesOf } from '../../src/engine/charts/edges.ts';
 import { createView } from '../../src/engine/charts/view.ts';
 import type { Drawing } from './drawing.ts';
 import type { Piece } from './elk-graph.ts';
+import { NOWHERE } from './normalize-chart.ts';
 import { piecesOf } from './pieces.ts';
-import { NOWHERE } from './sound-chart.ts';
 import { type Head, headOf } from './state-box.ts';
 
 /** Larger charts are laid out in one manner only. */

@@ -1,6 +1,6 @@
 import { lineBox } from './chosen-place.ts';
 import type { Box } from './drawing.ts';
-import { type Lighting, type Lit, litOf } from './lit.ts';
+import { type Highlight, highlightOf, type Lighting } from './highlight.ts';
 import { type HeatMark, heatMark } from './overlay.ts';
 import { hasInside, placeOf, type Scene, type SceneState } from './scene.ts';
 
@@ -8,7 +8,7 @@ import { shownText } from './text-size.ts';
 
 /** Changes the classes and names of what is drawn already, and only where they are others than before. */
 export interface Painter {
-  readonly paint: (lighting: Lighting) => Lit;
+  readonly paint: (lighting: Lighting) => Highlight;
   readonly stateAt: (number: number) => SVGElement | null;
 }
 
@@ -33,8 +33,8 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
   let before: readonly string[] = [];
   let beforeLines: readonly string[] = [];
 
-  const paint = (lighting: Lighting): Lit => {
-    const lit = litOf(scene, lighting);
+  const paint = (lighting: Lighting): Highlight => {
+    const lit = highlightOf(scene, lighting);
     for (const [number, state] of scene.states.entries()) {
       const classes = lit.states[number] ?? '';
       const element = states[number];
@@ -74,7 +74,7 @@ function labelOf({ drawn }: SceneState, stands: string): string {
 }
 
 /** A chip that was taken just now leads somewhere: the way there, as an arc from the chip to the state. */
-function jumpPath(scene: Scene, { lastLine }: Lit): string {
+function jumpPath(scene: Scene, { lastLine }: Highlight): string {
   const line = lastLine === null ? undefined : scene.lines[lastLine];
   const target = line?.target == null ? undefined : scene.states[line.target];
   if (line === undefined || line.chip === null || target === undefined || line.source === line.target) return '';

@@ -1,9 +1,9 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { Marks } from '../fold/marks.ts';
+import { normalizeChart } from './normalize-chart.ts';
 import { transitionKey } from './overlay.ts';
 import { ownOf } from './own-of.ts';
-import { soundChart } from './sound-chart.ts';
 
 /** More rows than this are not shown. */
 export const MOST_ROWS = 2_500;
@@ -91,7 +91,7 @@ type Index = ReturnType<typeof indexOf>;
 const indexes = new WeakMap<Chart, Index>();
 
 function soundIndex(chart: Chart): Index {
-  const known = indexes.get(chart) ?? indexOf(soundChart(chart));
+  const known = indexes.get(chart) ?? indexOf(normalizeChart(chart));
   indexes.set(chart, known);
   return known;
 }

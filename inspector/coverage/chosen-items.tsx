@@ -1,6 +1,6 @@
 import type { Choice } from '../chart/choices.ts';
 import { counted } from '../fold/number-words.ts';
-import { shortly } from '../shown/text.ts';
+import { shortly } from '../ui-state/text.ts';
 import { answerOf, shortName, stateOf, transitionOf } from './item-place.ts';
 import type { CoveredMachine, ShownItem, ShownReport } from './read-report.ts';
 

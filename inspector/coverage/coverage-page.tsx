@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
 import type { Choice } from '../chart/choices.ts';
 import { Guarded } from '../panels/guarded.tsx';
-import { shortly } from '../shown/text.ts';
+import { shortly } from '../ui-state/text.ts';
 import { ChosenItems } from './chosen-items.tsx';
 import { CoverageLegend } from './coverage-legend.tsx';
 import { CoverageTable } from './coverage-table.tsx';

@@ -1,6 +1,6 @@
 import { inPercent, KINDS, percentOf, TITLES } from '../../src/testing/coverage/kinds.ts';
 import { grouped } from '../fold/number-words.ts';
-import { shortly } from '../shown/text.ts';
+import { shortly } from '../ui-state/text.ts';
 import type { CoveredMachine, ShownItem } from './read-report.ts';
 
 interface CoverageTableProps {

@@ -1,9 +1,9 @@
 import { render } from 'preact';
-import '../shown/colors.css';
-import '../shown/basics.css';
-import '../shown/chosen-note.css';
+import '../ui-state/colors.css';
+import '../ui-state/basics.css';
+import '../ui-state/chosen-note.css';
 import './coverage.css';
-import { shortly, visible } from '../shown/text.ts';
+import { shortly, visible } from '../ui-state/text.ts';
 import { CoveragePage } from './coverage-page.tsx';
 import { readReport } from './read-report.ts';
 

@@ -3,7 +3,7 @@ import type { Chart } from '../../src/engine/charts/chart.ts';
 import { KINDS } from '../../src/testing/coverage/kinds.ts';
 import type { Choice } from '../chart/choices.ts';
 import { grouped } from '../fold/number-words.ts';
-import { shortly, visible } from '../shown/text.ts';
+import { shortly, visible } from '../ui-state/text.ts';
 import { answerOf, placeOfItem, shortName } from './item-place.ts';
 import type { CoveredMachine, ShownItem } from './read-report.ts';
 

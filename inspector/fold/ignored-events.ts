@@ -1,9 +1,9 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import { explainEvent } from './explain-event.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo } from './sorted.ts';
 import { isStimulus } from './stimuli.ts';
 import { type StimulusOutcome, stimulusOutcome } from './stimulus-outcome.ts';
-import { tellStimulus } from './told-stimulus.ts';
 import type { WhyView } from './why.ts';
 
 export interface IgnoredEvent {
@@ -31,7 +31,7 @@ export function ignoredEvents(view: WhyView): { readonly events: readonly Ignore
     const entry = log.entry(seq);
     if (!isStimulus(entry)) return [];
     const said = WHY[stimulusOutcome(entry, known).kind];
-    const event = said === undefined ? [] : [{ seq, name: tellStimulus(entry, fold.spans).name, why: said }];
+    const event = said === undefined ? [] : [{ seq, name: explainEvent(entry, fold.spans).name, why: said }];
     if (seq !== newest) settled.set(seq, event);
     return event;
   });

@@ -1,12 +1,12 @@
-import type { JournalEntry, Stimulus } from '../../machines/contracts/journal-entry.ts';
+import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { countUpTo } from './sorted.ts';
 
-const TYPES: readonly Stimulus['type'][] = ['delivery', 'call-event', 'timer', 'run-stopped'];
+const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'call-event', 'timer', 'run-stopped'];
 
-export const isStimulusType = (type: JournalEntry['type']): type is Stimulus['type'] =>
+export const isStimulusType = (type: JournalEntry['type']): type is ExternalEvent['type'] =>
   (TYPES as readonly string[]).includes(type);
 
-export const isStimulus = (entry: JournalEntry): entry is JournalEntry & Stimulus => isStimulusType(entry.type);
+export const isStimulus = (entry: JournalEntry): entry is JournalEntry & ExternalEvent => isStimulusType(entry.type);
 
 /** What came to the charts from outside: they do nothing but in answer to it, and all that they do stands before the next. */
 export interface Stimuli {

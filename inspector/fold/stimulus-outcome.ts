@@ -1,4 +1,4 @@
-import type { JournalEntry, Stimulus } from '../../machines/contracts/journal-entry.ts';
+import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { ChartState } from '../../src/engine/charts/chart.ts';
 import { eventFits } from '../../src/engine/charts/event-fits.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
@@ -31,7 +31,7 @@ interface Known {
 }
 
 /** What became of a stimulus: by what follows it in the journal, and where nothing does, by what the chart has for it where it stood. */
-export function stimulusOutcome(entry: JournalEntry & Stimulus, { fold, charts, ended }: Known): StimulusOutcome {
+export function stimulusOutcome(entry: JournalEntry & ExternalEvent, { fold, charts, ended }: Known): StimulusOutcome {
   if (entry.type === 'run-stopped') return { kind: 'stopped' };
   const { to } = fold.stimuli.stepOf(entry.seq);
   const { seqs } = fold.transitions;
@@ -45,7 +45,7 @@ export function stimulusOutcome(entry: JournalEntry & Stimulus, { fold, charts, 
   return byChart.kind === 'no-way' || ended || Number.isFinite(to) ? byChart : { kind: 'open' };
 }
 
-function foundIn(book: ChartBook, entry: JournalEntry & Stimulus, fold: RunFold): StimulusOutcome {
+function foundIn(book: ChartBook, entry: JournalEntry & ExternalEvent, fold: RunFold): StimulusOutcome {
   const guards: string[] = [];
   for (const { chart, hears } of listeners(book, entry)) {
     const stands = fold.transitions.standingAt(chart.id, entry.seq);
@@ -70,7 +70,7 @@ interface Listener {
 }
 
 /** The charts that a stimulus may reach, and by which of their events. */
-function listeners(book: ChartBook, entry: Stimulus): readonly Listener[] {
+function listeners(book: ChartBook, entry: ExternalEvent): readonly Listener[] {
   switch (entry.type) {
     case 'delivery': {
       const { type } = entry.event;

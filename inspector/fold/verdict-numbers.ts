@@ -1,6 +1,6 @@
-import type { Verdict } from '../../machines/contracts/verdict.ts';
+import type { GuardResult } from '../../machines/contracts/guard-result.ts';
 
-type Inputs = Verdict['inputs'];
+type Inputs = GuardResult['inputs'];
 
 /** One thing that a guard saw; `limit` is what it was held against, where that is among its inputs too. */
 export interface SeenNumber {

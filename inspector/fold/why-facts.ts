@@ -1,8 +1,8 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { Transition } from './explain-transition.ts';
 import { guardInWords, namedInWords } from './guard-words.ts';
 import { grouped, rounded } from './number-words.ts';
-import type { Transition } from './told-transition.ts';
 import { type SeenNumber, seenNumbers } from './verdict-numbers.ts';
 
 /** One thing that is known: in the inspector's words, or, where `said`, in those of a model, a document or a user. */

@@ -2,14 +2,14 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { type ChartBook, chartBook } from './chart-book.ts';
+import { explainEvent, outcomeInWords } from './explain-event.ts';
+import { type ExplainedTransition, explainTransition, type Transition } from './explain-transition.ts';
 import { guardInWords } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 import { pathInWords } from './state-tree.ts';
 import { isStimulus } from './stimuli.ts';
 import { stimulusOutcome } from './stimulus-outcome.ts';
-import { outcomeInWords, tellStimulus } from './told-stimulus.ts';
-import { type ToldTransition, type Transition, tellTransition } from './told-transition.ts';
 import { transitionAt } from './transition-log.ts';
 import { type SeenNumber, seenNumbers } from './verdict-numbers.ts';
 import { explain, type WhyFact } from './why-facts.ts';
@@ -23,8 +23,8 @@ export interface Why {
   /** What became of a stimulus; null where the entry is none. */
   readonly outcome: { readonly words: string; readonly isIgnored: boolean } | null;
   /** The transitions that a stimulus led to, where there are several. */
-  readonly led: readonly ToldTransition[];
-  readonly transition: ToldTransition | null;
+  readonly led: readonly ExplainedTransition[];
+  readonly transition: ExplainedTransition | null;
 }
 
 export interface WhyView {
@@ -53,7 +53,7 @@ export function why(view: WhyView): Why {
   }
   if (isStimulus(entry)) {
     const outcome = stimulusOutcome(entry, { fold, charts: view.charts, ended: view.end !== null || !view.run.live });
-    const { name, facts } = tellStimulus(entry, fold.spans);
+    const { name, facts } = explainEvent(entry, fold.spans);
     const isIgnored = outcome.kind === 'refused' || outcome.kind === 'no-way';
     const seqs = outcome.kind === 'led' ? outcome.transitions : [];
     const led = seqs.slice(0, MOST_LED).flatMap((seq) => tell(log, seq, book) ?? []);
@@ -116,9 +116,9 @@ function whyWent(seq: number | undefined, log: RunLog, book: ChartBook): Why {
   return { ...NOTHING, heading: `Why did ${who} go to ${names}${again}?`, transition };
 }
 
-function tell(log: RunLog, seq: number | undefined, book: ChartBook): ToldTransition | null {
+function tell(log: RunLog, seq: number | undefined, book: ChartBook): ExplainedTransition | null {
   const entry = seq === undefined ? undefined : log.entry(seq);
-  return entry?.type === 'transition' ? tellTransition(entry, book) : null;
+  return entry?.type === 'transition' ? explainTransition(entry, book) : null;
 }
 
 /** The transition that goes with an entry: the nearest in its step, looked for backwards, then forwards. */

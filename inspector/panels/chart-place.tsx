@@ -4,8 +4,8 @@ import type { Choice } from '../chart/choices.ts';
 import { transitionKey } from '../chart/overlay.ts';
 import { marksAt } from '../fold/marks-at.ts';
 import { PHASE_NAMES } from '../fold/phase-names.ts';
-import { addKeys, type Key } from '../shown/keys.ts';
-import { overlayOf } from '../shown/overlay.ts';
+import { addKeys, type Key } from '../ui-state/keys.ts';
+import { overlayOf } from '../ui-state/overlay.ts';
 import { ChosenNote } from './chosen-note.tsx';
 import type { PanelProps } from './panel-props.ts';
 

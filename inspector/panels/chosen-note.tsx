@@ -4,7 +4,7 @@ import { chartBook } from '../fold/chart-book.ts';
 import { chartWaysOf } from '../fold/chart-ways.ts';
 import { counted } from '../fold/number-words.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
-import { shortly } from '../shown/text.ts';
+import { shortly } from '../ui-state/text.ts';
 import type { PanelProps } from './panel-props.ts';
 
 interface ChosenNoteProps extends PanelProps {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useErrorBoundary, useRef } from 'preact/hooks';
-import { visible } from '../shown/text.ts';
+import { visible } from '../ui-state/text.ts';
 
 interface GuardedProps {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { grouped } from '../fold/number-words.ts';
-import { shortly } from '../shown/text.ts';
+import { shortly } from '../ui-state/text.ts';
 import { Icon } from './icon.tsx';
 import './json-tree.css';
 import { LongText } from './long-text.tsx';

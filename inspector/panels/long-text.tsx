@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { grouped } from '../fold/number-words.ts';
-import { visible } from '../shown/text.ts';
+import { visible } from '../ui-state/text.ts';
 import { Caret } from './caret.tsx';
 
 interface LongTextProps {

@@ -1,4 +1,4 @@
-import type { Inspector, RunView } from '../shown/inspector.ts';
+import type { Inspector, RunView } from '../ui-state/inspector.ts';
 
 export interface PanelProps {
   readonly inspector: Inspector;

@@ -1,4 +1,4 @@
-import { PANELS, shownPanel } from '../shown/panel.ts';
+import { PANELS, shownPanel } from '../ui-state/panel.ts';
 
 const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 

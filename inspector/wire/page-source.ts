@@ -4,7 +4,7 @@ import type { InspectedRun, RunCharts, SendableEvent } from '../../src/inspectio
 export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 
 /** What a page hears. */
-export interface PageEar {
+export interface PageListener {
   connection(state: Connection): void;
   events(events: readonly SendableEvent[]): void;
   runs(runs: readonly InspectedRun[], chosen: string | null): void;
@@ -16,7 +16,7 @@ export interface PageEar {
 /** Where a page gets its runs from: a server, or the file that it is. */
 export interface PageSource {
   /** Begins to tell; once. `countOf` gives how many entries of a run are there, so that a lost connection goes on where it was. */
-  start(ear: PageEar, countOf: (runId: string) => number): void;
+  start(ear: PageListener, countOf: (runId: string) => number): void;
   open(runId: string): void;
   close(runId: string): void;
   /** Tells a live run something. Gives what is wrong with it, in one line; null where nothing is. Never rejects. */

@@ -1,5 +1,5 @@
 import type { PageMessage, ServerMessage } from '../../src/inspection/wire.ts';
-import type { PageEar, PageSource } from './page-source.ts';
+import type { PageListener, PageSource } from './page-source.ts';
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
@@ -15,7 +15,7 @@ export function socketSource(address: string): PageSource {
   let socket: WebSocket | null = null;
   let nextId = 1;
   let waitMs = FIRST_WAIT_MS;
-  let ear: PageEar | null = null;
+  let ear: PageListener | null = null;
   let countOf: (runId: string) => number = () => 0;
 
   function say(message: PageMessage): boolean {
@@ -45,7 +45,7 @@ export function socketSource(address: string): PageSource {
     };
   }
 
-  function hear(frame: string, to: PageEar): unknown {
+  function hear(frame: string, to: PageListener): unknown {
     const head = frame.indexOf('\n');
     const message = JSON.parse(head < 0 ? frame : frame.slice(0, head)) as ServerMessage;
     switch (message.type) {

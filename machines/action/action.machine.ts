@@ -1,7 +1,7 @@
 import { actionAttempt, continuationAttempt } from '../policies/capability-loop/attempts.ts';
 import { requirePorts } from '../ports.ts';
-import { broken, stop } from './edges.ts';
 import { actionOutcome, actionSetup, startAction } from './setup.ts';
+import { broken, stop } from './transitions.ts';
 
 /**
  * The bounded capability loop of the Action phase, nested in the chain and usable alone: classify once → resolve → validate the

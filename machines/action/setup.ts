@@ -11,9 +11,9 @@ import { appendMemory, appendResult, failedResult } from '../policies/capability
 import { runMs, stepProblem } from '../policies/capability-loop/steps.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import { newExecution } from '../policies/retry.ts';
-import { type ActionFact, actionFacts } from './facts.ts';
+import { type ActionEmittedEvent, actionEmittedEvents } from './emitted-events.ts';
+import { actionGuards } from './guards.ts';
 import { actionPorts } from './ports.ts';
-import { actionVerdicts } from './verdicts.ts';
 
 type Thrown = { readonly error: unknown };
 
@@ -40,13 +40,13 @@ export const actionSetup = setup({
     context: {} as ActionState,
     input: {} as ActionInput,
     output: {} as AttemptOutcome,
-    emitted: {} as ActionFact,
+    emitted: {} as ActionEmittedEvent,
   },
   actors: actionPorts,
   guards: {
     attemptSucceeded: (_, { ok }: AttemptOutcome) => ok,
     argumentsFit: (_, { ok }: ArgumentsCheck) => ok,
-    ...guardsOf(actionVerdicts),
+    ...guardsOf(actionGuards),
   },
   delays: {
     capabilityDeadline: ({ context }) => runMs(context),
@@ -104,10 +104,10 @@ export const actionSetup = setup({
     noteLateDecider: assign(({ context }) => ({
       problem: { code: null, message: `the decider said nothing within ${context.capabilityMs} ms` },
     })),
-    announceRun: emit(({ context }) => actionFacts.start(context)),
-    announceResult: emit(({ context }) => actionFacts.end(context)),
-    announceContinuation: emit(({ context }) => actionFacts.continuation(context)),
-    announceStop: emit(({ context }) => actionFacts.stop(context)),
+    announceRun: emit(({ context }) => actionEmittedEvents.start(context)),
+    announceResult: emit(({ context }) => actionEmittedEvents.end(context)),
+    announceContinuation: emit(({ context }) => actionEmittedEvents.continuation(context)),
+    announceStop: emit(({ context }) => actionEmittedEvents.stop(context)),
   },
 });
 

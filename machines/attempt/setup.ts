@@ -1,6 +1,6 @@
 import { assign, emit, setup } from 'xstate';
 import type { AttemptInput, AttemptOutcome, Reply, Validation } from '../contracts/attempt.ts';
-import type { ChainFact } from '../contracts/chain-fact.ts';
+import type { EmittedEvent } from '../contracts/emitted-event.ts';
 import type { CallProgress, ReplyEvent } from '../contracts/reply-event.ts';
 import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
@@ -8,10 +8,10 @@ import { planNextCall } from '../policies/next-call.ts';
 import { countFallback, countRetry, recordAttempt } from '../policies/retry.ts';
 import { keptRecord, NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
 import { type AttemptContext, attemptRecord, callUsage, elapsed, NOTHING_YET, stallMs, waitMs } from './context.ts';
+import { attemptGuards } from './guards.ts';
 import { attemptPorts } from './ports.ts';
-import { attemptVerdicts } from './verdicts.ts';
 
-type AttemptFact = Extract<ChainFact, { type: 'attempt-start' | 'attempt-end' | 'attempt-retry' }>;
+type AttemptFact = Extract<EmittedEvent, { type: 'attempt-start' | 'attempt-end' | 'attempt-retry' }>;
 
 const types = {
   context: {} as AttemptContext,
@@ -44,7 +44,7 @@ export const attemptSetup = setup({
   types,
   actors: attemptPorts,
   guards: {
-    ...guardsOf(attemptVerdicts),
+    ...guardsOf(attemptGuards),
     replyIsValid: (_, { ok }: Validation) => ok,
   },
   delays: {

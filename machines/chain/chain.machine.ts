@@ -2,6 +2,10 @@ import { actionInput } from '../policies/phase-input.ts';
 import { initialState } from '../policies/progress.ts';
 import { answerOf } from '../policies/synthesis/state.ts';
 import { requirePorts } from '../ports.ts';
+import { experience } from './experience.ts';
+import { recalling, remembering } from './session.ts';
+import { chainSetup } from './setup.ts';
+import { synthesizing } from './synthesizing.ts';
 import {
   begin,
   brokenOff,
@@ -14,11 +18,7 @@ import {
   routeTo,
   settle,
   think,
-} from './edges.ts';
-import { experience } from './experience.ts';
-import { recalling, remembering } from './session.ts';
-import { chainSetup } from './setup.ts';
-import { synthesizing } from './synthesizing.ts';
+} from './transitions.ts';
 import { understanding } from './understanding.ts';
 
 /**

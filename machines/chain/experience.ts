@@ -1,6 +1,6 @@
 import { searchQuery } from '../policies/phase-input.ts';
-import { begin, onBroken, onDeadline, settle, think } from './edges.ts';
 import { chainSetup } from './setup.ts';
+import { begin, onBroken, onDeadline, settle, think } from './transitions.ts';
 
 /** Experience: retrieve, then read [C5]. */
 export const experience = chainSetup.createStateConfig({

@@ -1,13 +1,13 @@
 import { type AnyMachineSnapshot, assign, emit, enqueueActions, setup } from 'xstate';
-import { brokenOffFacts } from '../action/facts.ts';
+import { brokenOffFacts } from '../action/emitted-events.ts';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainEvent } from '../contracts/chain-event.ts';
-import type { ChainFact } from '../contracts/chain-fact.ts';
 import type { ChainInput } from '../contracts/chain-input.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver } from '../contracts/consent.ts';
 import type { ContextMeasures } from '../contracts/context-measures.ts';
 import type { DecisionRule } from '../contracts/decision.ts';
+import type { EmittedEvent } from '../contracts/emitted-event.ts';
 import type { Interruption } from '../contracts/interruption.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
@@ -29,10 +29,10 @@ import { nextSourceRetry } from '../policies/source-backoff.ts';
 import { takeSummaries } from '../policies/summaries.ts';
 import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
 import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/state.ts';
-import { chainFacts } from './facts.ts';
+import { emittedEvents } from './emitted-events.ts';
+import { chainGuards } from './guards.ts';
+import { inFlight } from './in-flight.ts';
 import { chainPorts } from './ports.ts';
-import { underWay } from './under-way.ts';
-import { chainVerdicts } from './verdicts.ts';
 
 type OfPhase = { readonly phase: Phase };
 type Settled = OfPhase & { readonly outcome: AttemptOutcome };
@@ -49,12 +49,12 @@ const vocabulary = setup({
     input: {} as ChainInput,
     output: {} as FinalAnswer,
     events: {} as ChainEvent,
-    emitted: {} as ChainFact,
+    emitted: {} as EmittedEvent,
   },
   actors: chainPorts,
   guards: {
     phaseSucceeded: (_, { ok }: AttemptOutcome) => ok,
-    ...guardsOf(chainVerdicts),
+    ...guardsOf(chainGuards),
   },
   delays: {
     phaseDeadline: ({ context }) => context.limits.phaseMs,
@@ -107,7 +107,7 @@ export const chainSetup = vocabulary.extend({
     ),
     timeOutPhase: enqueueActions(({ context, enqueue }, { phase }: OfPhase) => {
       enqueue.assign(outcomes.timeOutPhase(context, phase));
-      if (!outcomes.isSaved(context, phase)) enqueue.emit(({ context: state }) => chainFacts.phaseEnd(state, phase));
+      if (!outcomes.isSaved(context, phase)) enqueue.emit(({ context: state }) => emittedEvents.phaseEnd(state, phase));
     }),
     repeatPhase: assign(({ context }) => progress.repeatPhase(context)),
     skipPhase: assign(({ context }) => progress.skipPhase(context)),
@@ -125,40 +125,42 @@ export const chainSetup = vocabulary.extend({
       recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
     })),
     takeBrokenOff: enqueueActions(({ context, enqueue, self }, { cause }: { cause: string }) => {
-      const broken = underWay(self.getSnapshot() as AnyMachineSnapshot);
+      const broken = inFlight(self.getSnapshot() as AnyMachineSnapshot);
       enqueue.assign(outcomes.takeBrokenOff(context, broken, cause));
       if (broken.loop === null) return;
       for (const fact of brokenOffFacts(broken.loop, cause)) enqueue.emit(fact);
-      enqueue.emit(({ context: state }) => chainFacts.phaseEnd(state, 'action'));
-      enqueue.emit(({ context: state }) => chainFacts.operations(state, 'action'));
+      enqueue.emit(({ context: state }) => emittedEvents.phaseEnd(state, 'action'));
+      enqueue.emit(({ context: state }) => emittedEvents.operations(state, 'action'));
     }),
     adjust: assign(({ context }, { limits, thresholds }: Adjusted) => adjust(context, { limits, thresholds })),
     interrupt: assign((_, interruption: Interruption) => ({ interruption })),
     takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
     breakSynthesis: assign((_, { error }: { error: unknown }) => ({ written: brokenOutcome(error) })),
     breakOffSynthesis: assign(({ self }) => ({
-      written: composedOutcome('', underWay(self.getSnapshot() as AnyMachineSnapshot).usage),
+      written: composedOutcome('', inFlight(self.getSnapshot() as AnyMachineSnapshot).usage),
     })),
     timeOutSynthesis: assign(({ context, self }) =>
-      timeOutWriting(context, underWay(self.getSnapshot() as AnyMachineSnapshot).usage),
+      timeOutWriting(context, inFlight(self.getSnapshot() as AnyMachineSnapshot).usage),
     ),
     composeAnswer: assign(({ context }) => ({ answer: answerOf(context) })),
-    announceRecalled: emit(({ context }, recalled: RecalledSession) => chainFacts.sessionRecalled(context, recalled)),
+    announceRecalled: emit(({ context }, recalled: RecalledSession) =>
+      emittedEvents.sessionRecalled(context, recalled),
+    ),
     announceStored: emit(({ context }, { problem }: { problem: string | null }) =>
-      chainFacts.sessionStored(context, problem),
+      emittedEvents.sessionStored(context, problem),
     ),
-    announcePhase: emit(({ context }, { phase }: OfPhase) => chainFacts.phaseStart(context, phase)),
-    announceEnd: emit(({ context }, { phase }: OfPhase) => chainFacts.phaseEnd(context, phase)),
-    announceOperations: emit(({ context }, { phase }: OfPhase) => chainFacts.operations(context, phase)),
+    announcePhase: emit(({ context }, { phase }: OfPhase) => emittedEvents.phaseStart(context, phase)),
+    announceEnd: emit(({ context }, { phase }: OfPhase) => emittedEvents.phaseEnd(context, phase)),
+    announceOperations: emit(({ context }, { phase }: OfPhase) => emittedEvents.operations(context, phase)),
     announceRecovery: emit(({ context }, { how }: { how: 'again' | 'skip' | 'finish' }) =>
-      chainFacts.recovery(context, how),
+      emittedEvents.recovery(context, how),
     ),
-    announceEvaluation: emit(({ context }) => chainFacts.contextEvaluated(context)),
+    announceEvaluation: emit(({ context }) => emittedEvents.contextEvaluated(context)),
     askConsent: emit(({ context }) => ({
       type: 'consent-asked' as const,
       request: consentRequest(context.evaluation?.operations ?? [], progress.visibleMessages(context)) ?? { items: [] },
     })),
-    announceConsent: emit(({ context }, { by }: { by: ConsentGiver }) => chainFacts.consentResolved(context, by)),
+    announceConsent: emit(({ context }, { by }: { by: ConsentGiver }) => emittedEvents.consentResolved(context, by)),
     askDirection: emit(({ context }) => ({
       type: 'direction-asked' as const,
       cycle: context.recursion.cycle,
@@ -167,7 +169,7 @@ export const chainSetup = vocabulary.extend({
       confidence: context.assessment?.confidence ?? 0,
     })),
     refuseDirection: emit((_, { phase }: { phase: string }) => ({ type: 'direction-refused' as const, got: phase })),
-    announceDecision: emit(({ context }) => chainFacts.decision(context)),
-    announceAnswer: emit(({ context }) => chainFacts.answer(context)),
+    announceDecision: emit(({ context }) => emittedEvents.decision(context)),
+    announceAnswer: emit(({ context }) => emittedEvents.answer(context)),
   },
 });

@@ -1,6 +1,6 @@
 import { writingInput } from '../policies/synthesis/state.ts';
-import { onStopped } from './edges.ts';
 import { chainSetup } from './setup.ts';
+import { onStopped } from './transitions.ts';
 
 /** Where every run ends [E7]: a model writes if it may, the engine composes if not. */
 export const synthesizing = chainSetup.createStateConfig({

@@ -1,8 +1,8 @@
 import { attemptPolicy, executionId } from '../policies/phase-input.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { summaryInput } from '../policies/summaries.ts';
-import { begin, brokenOff, end, onBroken, onDeadline, settle, think } from './edges.ts';
 import { chainSetup } from './setup.ts';
+import { begin, brokenOff, end, onBroken, onDeadline, settle, think } from './transitions.ts';
 
 /** The model rates what it can be shown; else the policy rates alone. */
 const rate = [

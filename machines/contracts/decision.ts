@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { verdictInputsSchema } from './guard-result.ts';
 import { phaseSchema } from './phase.ts';
-import { verdictInputsSchema } from './verdict.ts';
 
 /** The rule that ended a cycle [Y2, Y3]. It is the name of the guard that held in the chart. */
 const decisionRuleSchema = z.enum([

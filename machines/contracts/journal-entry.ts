@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { usageSchema } from './budget.ts';
 import { callEventSchema } from './call-event.ts';
 import { chainEventSchema } from './chain-event.ts';
-import { type ChainFact, chainFactSchema } from './chain-fact.ts';
 import { chainInputSchema } from './chain-input.ts';
 import type { ChainState } from './chain-state.ts';
+import { type EmittedEvent, emittedEventSchema } from './emitted-event.ts';
+import { verdictInputsSchema } from './guard-result.ts';
 import { stateChangeSchema } from './state-change.ts';
-import { verdictInputsSchema } from './verdict.ts';
 
 export const JOURNAL_VERSION = 1;
 
@@ -65,7 +65,7 @@ const stimulusSchema = z.discriminatedUnion('type', [
   /** Somebody stopped the actor from outside. */
   z.object({ type: z.literal('run-stopped') }),
 ]);
-export type Stimulus = z.infer<typeof stimulusSchema>;
+export type ExternalEvent = z.infer<typeof stimulusSchema>;
 
 /** What is written beside what the charts do: it changes nothing in them. */
 const noteSchema = z.discriminatedUnion('type', [
@@ -80,7 +80,7 @@ const noteSchema = z.discriminatedUnion('type', [
   /** The process that ran it had ended: another one goes on here. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
 ]);
-export type Note = z.infer<typeof noteSchema>;
+export type Annotation = z.infer<typeof noteSchema>;
 
 /** What the runtime writes beside the charts' facts. */
 const runtimeFactSchema = z.discriminatedUnion('type', [
@@ -112,21 +112,21 @@ const runtimeFactSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('keyframe'), state: z.custom<ChainState>((value) => typeof value === 'object') }),
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
 ]);
-export type RuntimeFact = z.infer<typeof runtimeFactSchema>;
+export type RuntimeEvent = z.infer<typeof runtimeFactSchema>;
 
 const kindsOf = (schema: { readonly options: readonly { readonly shape: { readonly type: z.ZodLiteral } }[] }) =>
   new Set(schema.options.flatMap(({ shape }) => [...shape.type.values] as string[]));
 
 /** The kinds of entries that a replay feeds to the charts, and those that it copies: all others the charts make again. */
-export const STIMULI = kindsOf(stimulusSchema) as ReadonlySet<Fact['type']>;
-export const NOTES = kindsOf(noteSchema) as ReadonlySet<Fact['type']>;
+export const EXTERNAL_EVENTS = kindsOf(stimulusSchema) as ReadonlySet<JournalEvent['type']>;
+export const ANNOTATIONS = kindsOf(noteSchema) as ReadonlySet<JournalEvent['type']>;
 
 /** The place of an entry: `seq` counts from 0 without a gap, `atMs` is milliseconds from the start by the run's clock. */
 const place = { seq: z.int().min(0), atMs: z.number() };
 const entrySchema = z.discriminatedUnion('type', [
-  ...chainFactSchema.options.map((option) => option.extend(place)),
+  ...emittedEventSchema.options.map((option) => option.extend(place)),
   ...runtimeFactSchema.options.map((option) => option.extend(place)),
-] as unknown as readonly [z.ZodObject<{ type: z.ZodLiteral<Fact['type']> }>]);
+] as unknown as readonly [z.ZodObject<{ type: z.ZodLiteral<JournalEvent['type']> }>]);
 export const journalEntrySchema = entrySchema as unknown as z.ZodType<JournalEntry>;
-export type Fact = ChainFact | RuntimeFact;
-export type JournalEntry = Fact & { readonly seq: number; readonly atMs: number };
+export type JournalEvent = EmittedEvent | RuntimeEvent;
+export type JournalEntry = JournalEvent & { readonly seq: number; readonly atMs: number };

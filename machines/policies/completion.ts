@@ -1,16 +1,16 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Decision, DecisionRule } from '../contracts/decision.ts';
-import type { Verdict } from '../contracts/verdict.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 
 /** When a run is complete [Y1, Y2]. Each rule is a guard of the chart by the same name; the chart holds their order. */
 
-export function cycleLimitReached({ recursion, limits }: ChainState): Verdict {
+export function cycleLimitReached({ recursion, limits }: ChainState): GuardResult {
   const inputs = { completedCycles: recursion.completedCycles, maxCycles: limits.maxCycles };
   return { holds: recursion.completedCycles >= limits.maxCycles, inputs };
 }
 
 /** Counted from real usage between two calls, so one call may overrun; the synthesis reserve is not part of it [E9]. */
-export function budgetExhausted({ usage, limits }: ChainState): Verdict {
+export function budgetExhausted({ usage, limits }: ChainState): GuardResult {
   const tokens = usage.inputTokens + usage.outputTokens;
   const { maxTokens, maxModelCalls } = limits;
   return {
@@ -20,7 +20,7 @@ export function budgetExhausted({ usage, limits }: ChainState): Verdict {
 }
 
 /** The model's confidence, as far as the answer is grounded. */
-export function confidenceReached({ assessment, thresholds }: ChainState): Verdict {
+export function confidenceReached({ assessment, thresholds }: ChainState): GuardResult {
   const confidence = assessment?.confidence ?? 0;
   const { modelConfidence = 0, grounding = null } = assessment?.evidence ?? {};
   return {
@@ -30,7 +30,7 @@ export function confidenceReached({ assessment, thresholds }: ChainState): Verdi
 }
 
 /** More than one cycle, and an answer that hardly changed since the last. */
-export function answerConverged({ assessment, recursion, thresholds }: ChainState): Verdict {
+export function answerConverged({ assessment, recursion, thresholds }: ChainState): GuardResult {
   const change = assessment?.change ?? null;
   const { completedCycles } = recursion;
   return {
@@ -40,7 +40,7 @@ export function answerConverged({ assessment, recursion, thresholds }: ChainStat
 }
 
 /** The model's word, borne out by the evidence; or the user's. */
-export function taskComplete({ assessment }: ChainState): Verdict {
+export function taskComplete({ assessment }: ChainState): GuardResult {
   const complete = assessment?.taskComplete ?? false;
   const { claimsCompletion = false, claim = null, satisfaction = 0 } = assessment?.evidence ?? {};
   return { holds: complete, inputs: { taskComplete: complete, claimsCompletion, claim, satisfaction } };

@@ -1,6 +1,6 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
-import type { Verdict } from '../contracts/verdict.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 import { jaccard } from '../text/jaccard.ts';
 import { signsOf, wordSet } from '../text/words.ts';
 
@@ -13,7 +13,7 @@ export function changeBetween(previous: string, current: string): number {
 }
 
 /** Whether the change is yet to be measured by embeddings. */
-export function comparisonWanted({ assessment }: ChainState): Verdict {
+export function comparisonWanted({ assessment }: ChainState): GuardResult {
   const isToCompare = assessment?.toCompare != null;
   return { holds: isToCompare, inputs: { isToCompare } };
 }

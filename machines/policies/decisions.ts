@@ -1,7 +1,7 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Decision, DecisionRule } from '../contracts/decision.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 import type { Phase } from '../contracts/phase.ts';
-import type { Verdict } from '../contracts/verdict.ts';
 import { answerConverged, budgetExhausted, confidenceReached, cycleLimitReached, taskComplete } from './completion.ts';
 import { continuationPrompt } from './continuation.ts';
 import { loopVerdict, remember } from './loop-detection.ts';
@@ -30,7 +30,7 @@ export const NO_DECISION: Decision = {
   inputs: {},
 };
 
-export function loopDetected({ assessment, thresholds }: ChainState): Verdict {
+export function loopDetected({ assessment, thresholds }: ChainState): GuardResult {
   return loopVerdict(assessment?.repeats ?? 0, thresholds.loopRepeats);
 }
 
@@ -93,7 +93,7 @@ function taken(state: ChainState, decision: Omit<Decision, 'cycle'>): Partial<Ch
   return { decision: whole, decisions: [...state.decisions.slice(-(KEPT - 1)), whole] };
 }
 
-function spell(inputs: Verdict['inputs']): string {
+function spell(inputs: GuardResult['inputs']): string {
   return Object.entries(inputs)
     .map(([name, value]) => `${name} ${typeof value === 'number' ? Math.round(value * 1000) / 1000 : value}`)
     .join(', ');

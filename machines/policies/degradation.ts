@@ -1,4 +1,4 @@
-import type { InputProblem } from '../contracts/reading/read-members.ts';
+import type { InputProblem } from '../contracts/read/read-members.ts';
 import type { Degradation, Fallback, SynthesisOutcome } from '../contracts/synthesis.ts';
 import type { SynthesisInput } from '../contracts/synthesis-input.ts';
 import { says } from '../contracts/visible-text.ts';

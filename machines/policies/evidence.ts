@@ -7,7 +7,7 @@ import { isNoAnswer } from '../heuristics/answer-fit/no-answer.ts';
 import { requestKind } from '../heuristics/answer-fit/request-kind.ts';
 import { claimedCompletion } from '../heuristics/claimed-completion/claimed-completion.ts';
 import { groundingOf } from '../heuristics/grounding/grounding.ts';
-import { strangersIn } from '../heuristics/grounding/strangers.ts';
+import { unsupportedEntities } from '../heuristics/grounding/unsupported-entities.ts';
 import { type DialogueTurn, SATISFIED, userSatisfaction } from '../heuristics/satisfaction/satisfaction.ts';
 import { sufficiencyOf } from '../heuristics/sufficiency/sufficiency.ts';
 import { FAILED } from './phases/action.ts';
@@ -59,7 +59,7 @@ export function groundingIn(asked: Asked, messages: readonly Message[], text: st
   if (!isHeld(asked, gathered) || kind === 'writing') return null;
   const { support, unsupported } = groundingOf(text, gathered.length === 0 ? NOTHING : gathered, asked.request);
   if (support === null) return null;
-  return strangersIn(text, unsupported, kind).length > 0 ? support / 2 : support;
+  return unsupportedEntities(text, unsupported, kind).length > 0 ? support / 2 : support;
 }
 
 /** A confidence as far as the grounding lets it count. */

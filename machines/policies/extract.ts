@@ -1,6 +1,6 @@
 import { sentencesOf } from '../text/sentences.ts';
 import { requestTerms, stemsOf } from '../text/terms.ts';
-import { summarise } from './summary.ts';
+import { summarize } from './summary.ts';
 
 /** Of a longer text only the beginning is read. */
 const MAX_CHARS = 20_000;
@@ -22,7 +22,7 @@ interface Candidate {
  */
 export function extractSummary(text: string, maxChars: number, topic: string): string {
   const head = text.slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/u, '');
-  if (head.trim().length <= maxChars) return summarise(text, maxChars);
+  if (head.trim().length <= maxChars) return summarize(text, maxChars);
   const candidates = scored(head, topic).sort((a, b) => b.score - a.score || a.at - b.at);
   const chosen: Candidate[] = [];
   let left = maxChars;
@@ -33,7 +33,7 @@ export function extractSummary(text: string, maxChars: number, topic: string): s
     chosen.push(one);
     left -= needed;
   }
-  if (chosen.length === 0) return summarise(candidates[0]?.text ?? text, maxChars);
+  if (chosen.length === 0) return summarize(candidates[0]?.text ?? text, maxChars);
   return chosen
     .sort((a, b) => a.at - b.at)
     .map((one) => one.text)

@@ -1,5 +1,5 @@
+import type { GuardResult } from '../contracts/guard-result.ts';
 import type { Turn } from '../contracts/recursion.ts';
-import type { Verdict } from '../contracts/verdict.ts';
 
 const KEPT = 64;
 
@@ -9,7 +9,7 @@ export function countRepeats(history: readonly Turn[], next: Pick<Turn, 'target'
 }
 
 /** Whether going on would be the `loopRepeats`-th time of the same [Y7]. */
-export function loopVerdict(repeats: number, loopRepeats: number): Verdict {
+export function loopVerdict(repeats: number, loopRepeats: number): GuardResult {
   return { holds: repeats + 1 >= loopRepeats, inputs: { repeats, loopRepeats } };
 }
 

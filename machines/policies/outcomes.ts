@@ -9,8 +9,8 @@ import { assess } from './assessment.ts';
 import { breakOff, loopResult } from './capability-loop/broken-off.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import type { Made } from './phases/made.ts';
 import { makePhase } from './phases/make.ts';
+import type { PhaseOutput } from './phases/phase-output.ts';
 import { evaluateContext } from './phases/understanding.ts';
 import { chargeExecution, completePhase, failPhase, visibleMessages } from './progress.ts';
 import { tellingFailure } from './recovery.ts';
@@ -29,7 +29,7 @@ export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOut
 }
 
 /** The phase is done; what its capabilities did is remembered [R4]. */
-function settled(state: ChainState, made: Made): Change {
+function settled(state: ChainState, made: PhaseOutput): Change {
   const { result } = made;
   return { ...completePhase(state, made), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
 }

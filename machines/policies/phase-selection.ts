@@ -1,7 +1,7 @@
+import type { GuardResult } from '../contracts/guard-result.ts';
 import type { Message } from '../contracts/message.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import type { Thresholds } from '../contracts/thresholds.ts';
-import type { Verdict } from '../contracts/verdict.ts';
 import { floored } from './numbers.ts';
 
 export const DEFAULT_PHASE: Phase = 'action';
@@ -50,7 +50,7 @@ export function selectNextPhase(seen: SelectionInputs, thresholds: Thresholds): 
 }
 
 /** Whether a proposal names this phase. */
-export function proposes(proposal: string, phase: Phase): Verdict {
+export function proposes(proposal: string, phase: Phase): GuardResult {
   return { holds: proposal === phase, inputs: { proposal, phase } };
 }
 

@@ -7,7 +7,7 @@ import type { Message } from '../contracts/message.ts';
 import type { Phase } from '../contracts/phase.ts';
 import { applyOperations } from './context.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import type { Made } from './phases/made.ts';
+import type { PhaseOutput } from './phases/phase-output.ts';
 import { REQUEST } from './relevance/protection.ts';
 import { addUsage, NO_USAGE, tokensPerCharOf } from './usage.ts';
 
@@ -126,7 +126,7 @@ export function enterPhase({ recursion }: ChainState): Partial<ChainState> {
 }
 
 /** The phase is done: the incoming operations apply, then its own go into the envelope [C3]. */
-export function completePhase(state: ChainState, made: Made): Partial<ChainState> {
+export function completePhase(state: ChainState, made: PhaseOutput): Partial<ChainState> {
   const { phase } = made.result;
   return {
     messages: visibleMessages(state),

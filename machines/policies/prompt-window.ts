@@ -1,6 +1,6 @@
 import type { ChainState } from '../contracts/chain-state.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 import type { Message } from '../contracts/message.ts';
-import type { Verdict } from '../contracts/verdict.ts';
 import { applyOperations } from './context.ts';
 import { asksConsent } from './operations.ts';
 import { contextTokens, evaluateContext, NOT_RATED, tokensAllowed } from './phases/understanding.ts';
@@ -13,7 +13,7 @@ const views = new WeakMap<readonly Message[], { readonly key: string; readonly v
  * Whether only the user can make the context fit, before anything else is done [U10]: the history is over the limit even without all
  * that may go, and something of it is the user's to let go.
  */
-export function contextMustShrink(state: ChainState): Verdict {
+export function contextMustShrink(state: ChainState): GuardResult {
   const fits = promptFits(state);
   const { step } = state.recursion;
   const askable = fits.holds || step > 0 ? 0 : plan(state).operations.filter(asksConsent).length;
@@ -21,14 +21,14 @@ export function contextMustShrink(state: ChainState): Verdict {
 }
 
 /** Whether a model is asked to rate the context: one that it can be shown, and in its turn. */
-export function modelMayRate(state: ChainState): Verdict {
+export function modelMayRate(state: ChainState): GuardResult {
   const { detour } = state;
   const fits = promptFits(state);
   return { holds: fits.holds && !detour, inputs: { ...fits.inputs, detour } };
 }
 
 /** Whether what a model is shown is within the limit. */
-function promptFits(state: ChainState): Verdict {
+function promptFits(state: ChainState): GuardResult {
   const tokens = contextTokens(state, promptMessages(state));
   const allowed = tokensAllowed(state);
   return { holds: tokens <= allowed, inputs: { tokens, tokensAllowed: allowed } };

@@ -1,12 +1,12 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Failure } from '../contracts/failure.ts';
-import type { Verdict } from '../contracts/verdict.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 
 /** What to do with a phase that failed [Y9]: again, skip, or finish degraded. */
 
 /** It was broken off with something done that stands as its result: on from there, and nothing is done twice. */
-export function phaseSaved({ failure, direction }: ChainState): Verdict {
+export function phaseSaved({ failure, direction }: ChainState): GuardResult {
   return { holds: failure === null, inputs: { direction } };
 }
 
@@ -21,19 +21,19 @@ export function tellingFailure({ attempts }: AttemptExecution, failure: Failure)
 }
 
 /** Its calls never got through, and were tried again by the attempt machine already: the next phase would fail the same. */
-export function modelUnavailable({ failure }: ChainState): Verdict {
+export function modelUnavailable({ failure }: ChainState): GuardResult {
   const stage = failure?.failure.stage ?? null;
   return { holds: stage === 'transport', inputs: { stage, code: failure?.failure.code ?? null } };
 }
 
-export function phaseMayRepeat({ failure, phaseRetries, limits }: ChainState): Verdict {
+export function phaseMayRepeat({ failure, phaseRetries, limits }: ChainState): GuardResult {
   const retryable = failure?.failure.retryable ?? false;
   const { maxPhaseRetries } = limits;
   return { holds: retryable && phaseRetries < maxPhaseRetries, inputs: { retryable, phaseRetries, maxPhaseRetries } };
 }
 
 /** Any phase can be done without but Yield, which decides. */
-export function phaseMayBeSkipped({ failure }: ChainState): Verdict {
+export function phaseMayBeSkipped({ failure }: ChainState): GuardResult {
   const phase = failure?.phase ?? null;
   return { holds: phase !== null && phase !== 'yield', inputs: { phase } };
 }

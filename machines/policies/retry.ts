@@ -1,7 +1,7 @@
 import type { AttemptExecution, AttemptInput, AttemptRecord } from '../contracts/attempt.ts';
 import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
 import type { Failure } from '../contracts/failure.ts';
-import type { Verdict } from '../contracts/verdict.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 import { backoffMs } from './backoff.ts';
 import { POLICY_BROKE } from './retry-hooks.ts';
 import { addCall, NO_USAGE } from './usage.ts';
@@ -20,7 +20,7 @@ export function newExecution({ id, task }: Pick<AttemptInput, 'id' | 'task'>): A
 }
 
 /** A failure that no further call can mend: a refused key, a bad request, an answer refused. */
-export function hopeless(failure: Failure): Verdict {
+export function hopeless(failure: Failure): GuardResult {
   return { holds: !failure.retryable, inputs: { stage: failure.stage, code: failure.code, status: failure.status } };
 }
 
@@ -33,7 +33,7 @@ export function retryAllowed(
   failure: Failure,
   policy: AttemptPolicy,
   elapsedMs: number,
-): Verdict {
+): GuardResult {
   const transport = isTransport(failure);
   const used = transport ? execution.transportRetries : execution.corrections;
   const allowed = transport ? policy.maxTransportRetries : policy.maxCorrections;
@@ -68,7 +68,7 @@ export function fallbackDue(
   failure: Failure,
   policy: AttemptPolicy,
   elapsedMs: number,
-): Verdict {
+): GuardResult {
   const { fallbacks, attempts, usage } = execution;
   const left = policy.maxFallbacks - fallbacks;
   const stuck = hopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds;
@@ -86,7 +86,7 @@ export function fallbackDue(
 }
 
 /** Whether another prompt like the last fits in the tokens that are left. */
-function tokensAllow({ usage, attempts }: AttemptExecution, { maxTokens }: AttemptPolicy): Verdict {
+function tokensAllow({ usage, attempts }: AttemptExecution, { maxTokens }: AttemptPolicy): GuardResult {
   if (maxTokens === null) return { holds: true, inputs: {} };
   const tokens = usage.inputTokens + usage.outputTokens;
   const promptTokens = attempts.at(-1)?.usage.inputTokens ?? 0;

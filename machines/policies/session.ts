@@ -1,8 +1,8 @@
 import type { RememberedRun } from '../contracts/capability.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 import type { ActionResult } from '../contracts/phases/action.ts';
 import { type RecalledSession, type SessionTurn, sessionTurnSchema } from '../contracts/session.ts';
-import type { Verdict } from '../contracts/verdict.ts';
 import { clipped } from '../text/clipped.ts';
 import { unexpectedFailure } from './failures.ts';
 import { preview } from './summary.ts';
@@ -15,12 +15,12 @@ const SUMMARY_CHARS = 500;
 const NAME_CHARS = 200;
 const PROBLEM_CHARS = 300;
 
-export function hasSession({ sessionId }: ChainState): Verdict {
+export function hasSession({ sessionId }: ChainState): GuardResult {
   return { holds: sessionId !== null, inputs: { session: sessionId !== null } };
 }
 
 /** Whether the run is given earlier turns of its session. */
-export function recallWanted({ sessionId, limits: { sessionTurns } }: ChainState): Verdict {
+export function recallWanted({ sessionId, limits: { sessionTurns } }: ChainState): GuardResult {
   return { holds: sessionId !== null && sessionTurns > 0, inputs: { session: sessionId !== null, sessionTurns } };
 }
 

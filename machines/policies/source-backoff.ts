@@ -1,5 +1,5 @@
 import type { ChainState, SourceRetry } from '../contracts/chain-state.ts';
-import type { Verdict } from '../contracts/verdict.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 
 /** The statuses by which a server says that it has too much to do [RFC 6585, RFC 9110]. */
 const TOO_MUCH: ReadonlySet<unknown> = new Set([429, 503]);
@@ -8,7 +8,7 @@ const TOO_MUCH: ReadonlySet<unknown> = new Set([429, 503]);
  * Whether a source that failed is asked once more [C5]: it said that its rate is limited (an error with `status` 429 or 503, with `code`
  * `rate_limited`, or with `retryAfterMs`), there is a retry left, and all waits together are within half of the phase's time.
  */
-export function sourceMayRecover(state: ChainState, error: unknown): Verdict {
+export function sourceMayRecover(state: ChainState, error: unknown): GuardResult {
   const { limits, sourceRetry } = state;
   const retries = sourceRetry?.retries ?? 0;
   const limited = limitOf(error);

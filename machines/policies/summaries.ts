@@ -1,11 +1,11 @@
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { ContextOperation } from '../contracts/context-operation.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
 import type { SummaryInput, SummaryReply } from '../contracts/summary.ts';
-import type { Verdict } from '../contracts/verdict.ts';
 import { tokensAllowed } from './phases/understanding.ts';
 import { chargeExecution, visibleMessages } from './progress.ts';
-import { summarise } from './summary.ts';
+import { summarize } from './summary.ts';
 
 /** Of a longer text only the beginning is given to the model. */
 const MAX_CHARS = 20_000;
@@ -22,7 +22,7 @@ function planned(state: ChainState): readonly Extract<ContextOperation, { operat
 }
 
 /** Whether a model is asked for summaries: where some are planned, and a call is left. */
-export function summariesWanted(state: ChainState): Verdict {
+export function summariesWanted(state: ChainState): GuardResult {
   const { usage, limits } = state;
   const summaries = planned(state).length;
   const callsLeft = limits.maxModelCalls - usage.modelCalls;
@@ -50,7 +50,7 @@ export function takeSummaries(state: ChainState, outcome: AttemptOutcome): Parti
   );
   const operations = evaluation.operations.map((operation): ContextOperation => {
     if (operation.operation !== 'TRANSFORM' || !asked.has(operation)) return operation;
-    const content = summarise(written.get(operation.target) ?? '', operation.data.maxChars);
+    const content = summarize(written.get(operation.target) ?? '', operation.data.maxChars);
     if (content === '') return operation;
     return {
       ...operation,

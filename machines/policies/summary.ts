@@ -2,7 +2,7 @@
  * The beginning of a text in at most `maxChars` characters: whole sentences where the first one fits, else whole words
  * and an ellipsis. Never longer than asked, never splitting a surrogate pair.
  */
-export function summarise(text: string, maxChars: number): string {
+export function summarize(text: string, maxChars: number): string {
   const flat = text.replace(/\s+/gu, ' ').trim();
   if (flat.length <= maxChars) return flat;
   const head = flat.slice(0, maxChars);

@@ -1,5 +1,5 @@
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
-import { type JournalEntry, STIMULI } from '../../machines/contracts/journal-entry.ts';
+import { EXTERNAL_EVENTS, type JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { RunEvent } from '../engine/runtime/event-stream.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import { printable } from '../internal/printable.ts';
@@ -10,7 +10,7 @@ type Ask = (signal: AbortSignal) => Promise<ChainEvent | null>;
 
 const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set(['consent-asked', 'direction-asked', 'direction-refused']);
 
-const isStimulus = ({ type }: JournalEntry): boolean => STIMULI.has(type);
+const isStimulus = ({ type }: JournalEntry): boolean => EXTERNAL_EVENTS.has(type);
 
 /** Puts the chart's questions to who answers them: where to go on (manual mode), and consent. A question ends with the run's wait. */
 export function createAsker({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {

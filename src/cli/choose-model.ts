@@ -20,7 +20,7 @@ export async function chooseModel(named: string | undefined, env: NodeJS.Process
   const wantsServer = Boolean(env['OPENAI_API_KEY'] || env['OPENAI_BASE_URL']);
   const name = named ?? (env['POSTCHAIN_MODEL'] || (wantsServer ? DEFAULT_MODEL : 'offline'));
   if (name === 'offline') {
-    const { offlineModel } = await import('../models/extractive/offline-model.ts');
+    const { extractiveModel: offlineModel } = await import('../models/extractive/extractive-model.ts');
     return { model: offlineModel(), name, check: async () => {} };
   }
   const { openaiModel } = await import('../models/openai/openai-model.ts');

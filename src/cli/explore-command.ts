@@ -1,8 +1,8 @@
 import { count, printable, printableJson } from '../internal/printable.ts';
-import { coverageItems } from '../testing/anatomy/items.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
 import { cover } from '../testing/exploration/paths.ts';
 import { reachedItems } from '../testing/properties/chart.ts';
+import { coverageItems } from '../testing/structure/items.ts';
 import { chartToExplore, explorationOf } from './explored-chart.ts';
 
 /** `postchain explore`: how much can happen to a machine, and what of its chart nothing reaches; as data, all of it. */

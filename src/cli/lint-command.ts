@@ -1,5 +1,5 @@
 import { count, printable } from '../internal/printable.ts';
-import { findingInWords, findingsOf } from '../testing/properties/property.ts';
+import { describeFinding, findingsOf } from '../testing/properties/property.ts';
 import { chartToExplore, explorationOf } from './explored-chart.ts';
 
 /** `postchain lint`: what holds of a machine wherever it comes, and what does not, each with the shortest way to see it. */
@@ -9,7 +9,7 @@ export async function lintCommand(name: string): Promise<{ readonly text: string
   const findings = findingsOf(exploration, given.properties);
   const failed = findings.filter(({ witness }) => witness !== null).length;
   const lines = [
-    ...findings.map(findingInWords),
+    ...findings.map(describeFinding),
     `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} over ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} ${failed === 1 ? 'does' : 'do'} not hold`}`,
   ];
   return { text: printable(`${lines.join('\n')}\n`), holds: failed === 0 };

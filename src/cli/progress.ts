@@ -2,7 +2,7 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { RunEvent } from '../engine/runtime/event-stream.ts';
-import type { PartialUpdate } from '../engine/runtime/watcher.ts';
+import type { PartialUpdate } from '../engine/runtime/run-observer.ts';
 import { count, oneLine } from '../internal/printable.ts';
 import { contextLines } from './context-lines.ts';
 import type { Entry, Screen } from './screen.ts';

@@ -4,7 +4,7 @@ import {
   describePrompt,
   type PromptDescription,
   type PromptSummary,
-  summarisePrompt,
+  summarizePrompt,
 } from '../engine/prompts/describe-prompt.ts';
 import type { Prompt } from '../engine/prompts/prompt.ts';
 import { prompts } from '../engine/prompts/registry.ts';
@@ -24,7 +24,7 @@ export function promptsCommand(
   stdout: NodeJS.WriteStream = process.stdout,
 ): string {
   const all = Object.values<Prompt>(prompts);
-  const shown = name === undefined ? all.map(summarisePrompt) : describePrompt(promptNamed(name, all));
+  const shown = name === undefined ? all.map(summarizePrompt) : describePrompt(promptNamed(name, all));
   if (json) return `${printableJson(JSON.stringify(shown, null, 2))}\n`;
   const colors = colorsFor(stdout);
   const columns = stdout.isTTY ? Math.min(Math.max(40, stdout.columns || 80), MAX_COLUMNS) : Infinity;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Turn } from '../engine/runtime/run-options.ts';
+import { describeValue } from '../internal/invalid-option.ts';
 import { oneLine } from '../internal/printable.ts';
-import { spell } from '../internal/refusal.ts';
 
 /**
  * Earlier turns of a conversation, the oldest first: a JSON array, or JSON lines, of `{"role", "content"}`. Throws `invalid_path` for a
@@ -41,7 +41,8 @@ function parsed(text: string, place: string): unknown {
 function turnOf(value: unknown, place: string): Turn {
   const { role, content } = (value ?? {}) as Partial<Record<keyof Turn, unknown>>;
   if ((role === 'user' || role === 'assistant') && typeof content === 'string') return { role, content };
-  const got = role === 'user' || role === 'assistant' ? `the content ${spell(content)}` : spell(role ?? value);
+  const got =
+    role === 'user' || role === 'assistant' ? `the content ${describeValue(content)}` : describeValue(role ?? value);
   throw new PostChainError(
     'invalid_option',
     `${place}: got ${got}; wanted a role (user or assistant) and a content in words.`,

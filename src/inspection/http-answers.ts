@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Door, isRefusal, type Refusal } from './door.ts';
 import type { PageFile, PageFiles } from './page-files.ts';
 import { pageHeaders, plainHeaders } from './page-headers.ts';
+import { isRefusal, type Refusal, type RequestAuthorizer } from './request-authorizer.ts';
 
 /** Answers requests with the files of the page. */
-export function answerWith(door: Door, files: PageFiles) {
+export function answerWith(door: RequestAuthorizer, files: PageFiles) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const admission = door.admit(request);
     if (isRefusal(admission)) refuse(request, response, admission);

@@ -2,11 +2,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Run } from '../engine/runtime/run.ts';
-import { createDoor, isOwnOrigin } from './door.ts';
 import { answerWith } from './http-answers.ts';
 import { type InspectionOptions, readOptions } from './options.ts';
 import { pageFiles } from './page-files.ts';
 import { servePage } from './page-session.ts';
+import { createRequestAuthorizer, isOwnOrigin } from './request-authorizer.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketPlace } from './sockets.ts';
 import { statelyPlace } from './stately-place.ts';
@@ -42,7 +42,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
   server.maxConnections = MAX_CONNECTIONS;
   await listen(server, port);
   const { port: given } = server.address() as AddressInfo;
-  const door = createDoor(given);
+  const door = createRequestAuthorizer(given);
   const places = new Map<string, SocketPlace>([
     [
       'socket',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import { invalidOption } from '../internal/invalid-option.ts';
 import { having } from '../internal/option-schemas.ts';
-import { refuse } from '../internal/refusal.ts';
 import { builtFolder } from './pages/built-folder.ts';
 
 export interface InspectionOptions {
@@ -35,6 +35,6 @@ export interface InspectionSettings {
 /** Throws `invalid_option` for what makes no sense. */
 export function readOptions(options: InspectionOptions): InspectionSettings {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw refuse('inspectionServer', options, read.error, optionsSchema);
+  if (!read.success) throw invalidOption('inspectionServer', options, read.error, optionsSchema);
   return { ...read.data, page: read.data.page ?? builtFolder('inspector') };
 }

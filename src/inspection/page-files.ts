@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { nothingHere, type Refusal } from './door.ts';
+import { nothingHere, type Refusal } from './request-authorizer.ts';
 
 export interface PageFile {
   readonly type: string;

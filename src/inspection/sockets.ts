@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Door, isRefusal, nothingHere, type Refusal } from './door.ts';
 import { plainHeaders } from './page-headers.ts';
+import { isRefusal, nothingHere, type Refusal, type RequestAuthorizer } from './request-authorizer.ts';
 
 /** A place under the token where WebSockets are opened. */
 export interface SocketPlace {
@@ -27,7 +27,7 @@ const GOING_AWAY = 1001;
 const MAX_CLOSING_MS = 500;
 
 /** What `places` has by a path is opened there, and nothing else. */
-export function openSockets(door: Door, places: ReadonlyMap<string, SocketPlace>): Sockets {
+export function openSockets(door: RequestAuthorizer, places: ReadonlyMap<string, SocketPlace>): Sockets {
   const servers = new Map(
     [...places].map(([path, { maxMessageBytes }]) => [
       path,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
-import { spell } from './refusal.ts';
+import { describeValue } from './invalid-option.ts';
 
 /** What options are made of in more than one place: things known by a method of theirs. */
 export const having = <Type>(name: string, hint: string) =>
@@ -21,5 +21,5 @@ export const aModel = having('stream', 'wanted a model with a stream method, say
 /** Throws `invalid_option` for what is no signal. */
 export function requireSignal(signal: unknown): void {
   if (signal === undefined || aSignal.safeParse(signal).success) return;
-  throw new PostChainError('invalid_option', `signal: got ${spell(signal)}; wanted an AbortSignal.`);
+  throw new PostChainError('invalid_option', `signal: got ${describeValue(signal)}; wanted an AbortSignal.`);
 }

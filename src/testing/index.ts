@@ -9,8 +9,6 @@ export {
   type ScriptedReply,
   scriptedModel,
 } from '../models/scripted.ts';
-export { type CoverageItem, coverageItems } from './anatomy/items.ts';
-export type { StepTold, Verdict } from './anatomy/told-machine.ts';
 export { actionChart } from './charts/action-chart.ts';
 export { attemptChart } from './charts/attempt-chart.ts';
 export { chainChart } from './charts/chain-chart.ts';
@@ -37,11 +35,13 @@ export { type RunPathOptions, runPath } from './exploration/run-path.ts';
 export { startWalk, type Walk, type WalkOptions, walkStep } from './exploration/walk.ts';
 export { type KillReport, killReport, type MutantResult } from './mutation/kill-report.ts';
 export { type Mutant, type MutantKind, mutantsOf } from './mutation/mutants.ts';
-export { alikeGoOnAlike } from './properties/alike.ts';
+export { abstractionIsConsistent } from './properties/abstraction-is-consistent.ts';
 export { alwaysEventually, type EventuallyOptions } from './properties/always-eventually.ts';
 export { noDeadTransition, noUnreachableState, reachedItems } from './properties/chart.ts';
 export { type MayIgnore, noIgnoredEvent } from './properties/ignored-events.ts';
-export { type Finding, findingInWords, findingsOf, type Property, type Witness } from './properties/property.ts';
+export { describeFinding, type Finding, findingsOf, type Property, type Witness } from './properties/property.ts';
 export { atMost, never, noDeadEnd, noUnhandledError } from './properties/states.ts';
 export { replies } from './replies.ts';
 export { settle } from './settle.ts';
+export type { EvaluatedGuard, InstrumentedStep } from './structure/instrumented-machine.ts';
+export { type CoverageItem, coverageItems } from './structure/items.ts';

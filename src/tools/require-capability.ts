@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { MAX_TIMER_MS } from '../../machines/contracts/budget.ts';
 import { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
-import { spell } from '../internal/refusal.ts';
+import { describeValue } from '../internal/invalid-option.ts';
 import { isJsonNode } from '../internal/schemas/json-node.ts';
 import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../internal/schemas/standard-schema.ts';
 import { MAX_NAME_CHARS, wireName } from '../internal/schemas/wire-name.ts';
@@ -18,7 +18,7 @@ type Given = {
 export function requireCapability(capability: Given): void {
   const { name, description, timeoutMs, execute } = capability ?? {};
   const wrong = (what: string, got: unknown, wanted: string, code: ErrorCode = 'invalid_option') =>
-    refusal(capability, what, `got ${spell(got)}; wanted ${wanted}`, code);
+    refusal(capability, what, `got ${describeValue(got)}; wanted ${wanted}`, code);
   if (typeof name !== 'string' || name.trim() === '')
     throw wrong('name', name, 'a name that is not blank: a model chooses by it');
   if (name.length > MAX_NAME_CHARS)
@@ -54,7 +54,7 @@ export function argumentsSchemaOf(capability: Given & { readonly arguments: Stan
   const wrong = (why: string, cause?: unknown) => refusal(capability, 'arguments', why, 'invalid_schema', cause);
   const { jsonSchema } = capability;
   if (jsonSchema !== undefined && !isJsonNode(jsonSchema))
-    throw refusal(capability, 'jsonSchema', `got ${spell(jsonSchema)}; wanted a JSON Schema`, 'invalid_schema');
+    throw refusal(capability, 'jsonSchema', `got ${describeValue(jsonSchema)}; wanted a JSON Schema`, 'invalid_schema');
   let root: JsonSchema;
   try {
     root = inlined(JSON.parse(JSON.stringify(jsonSchema ?? jsonSchemaOf(capability.arguments))));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart } from '../../machines/contracts/model.ts';
-import { patientFetch } from '../../src/internal/http/patient-fetch.ts';
+import { fetchWithoutTimeout } from '../../src/internal/http/fetch-without-timeout.ts';
 import { openaiModel } from '../../src/models/openai/openai-model.ts';
 import { chatServer, streaming } from '../support/chat-server.ts';
 import { cutBytes, seededSizes } from '../support/cut-bytes.ts';
@@ -76,7 +76,7 @@ function told(parts: readonly ModelPart[]): Expected {
 
 /** The pieces go over HTTP, and each is read before the next one is sent: so the cuts are where they should be. */
 async function overHttp(pieces: readonly Uint8Array[]): Promise<Expected> {
-  const watched = watchedFetch(patientFetch);
+  const watched = watchedFetch(fetchWithoutTimeout);
   const server = await chatServer(async ({ response }) => {
     streaming(response);
     let sent = 0;

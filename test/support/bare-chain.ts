@@ -1,7 +1,7 @@
 import { createActor, SimulatedClock } from 'xstate';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
-import type { ChainFact } from '../../machines/contracts/chain-fact.ts';
 import type { ChainInput } from '../../machines/contracts/chain-input.ts';
+import type { EmittedEvent } from '../../machines/contracts/emitted-event.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { chainInput } from '../../src/engine/runtime/chain-input.ts';
 import { createActors } from '../../src/engine/runtime/create-actors.ts';
@@ -24,7 +24,7 @@ export async function startBare(changes: Partial<ChainInput>, plan: Plan = {}) {
   const options = { model, clock, limits: { maxCycles: 3 } };
   const input = { ...chainInput({ request: 'When was the bridge opened?' }, options), ...changes };
   const actor = createActor(chainMachine.provide({ actors: createActors(options) }), { input, clock });
-  const facts: ChainFact[] = [];
+  const facts: EmittedEvent[] = [];
   const broken: { error: unknown } = { error: null };
   actor.on('*', (fact) => facts.push(fact));
   actor.subscribe({

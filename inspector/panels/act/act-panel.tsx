@@ -3,7 +3,7 @@ import { contextAt } from '../../fold/context-at.ts';
 import { grouped } from '../../fold/number-words.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import { waitingAt } from '../../fold/waiting-at.ts';
-import type { Inspector, RunView } from '../../shown/inspector.ts';
+import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { CancelForm } from './cancel-form.tsx';
 import { DirectForm } from './direct-form.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/consent.ts';
 import { counted } from '../../fold/number-words.ts';
-import { visible } from '../../shown/text.ts';
+import { visible } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 import { SendButton } from './send-button.tsx';
 

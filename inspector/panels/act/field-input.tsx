@@ -1,4 +1,4 @@
-import { shortJson } from '../../shown/short-json.ts';
+import { shortJson } from '../../ui-state/short-json.ts';
 import type { FieldProps } from './field-props.ts';
 import { RecordInput } from './record-input.tsx';
 import type { Field } from './schema-fields.ts';

@@ -1,7 +1,7 @@
 import { type Delivery, deliveriesOf } from '../../fold/deliveries.ts';
 import { grouped } from '../../fold/number-words.ts';
-import { shortJson } from '../../shown/short-json.ts';
-import { visible } from '../../shown/text.ts';
+import { shortJson } from '../../ui-state/short-json.ts';
+import { visible } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { type Sent, sent } from './sent.ts';
 

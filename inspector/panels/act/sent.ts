@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Inspector } from '../../shown/inspector.ts';
+import type { Inspector } from '../../ui-state/inspector.ts';
 
 /** Something that a run was told from this page. */
 export interface Sent {

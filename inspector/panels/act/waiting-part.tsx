@@ -1,6 +1,6 @@
 import { counted, grouped, rounded } from '../../fold/number-words.ts';
 import type { Waiting } from '../../fold/waiting-at.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 import { ConsentForm } from './consent-form.tsx';
 import { DirectForm } from './direct-form.tsx';

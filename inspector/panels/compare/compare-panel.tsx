@@ -1,6 +1,6 @@
-import { comparedWith } from '../../shown/compared.ts';
-import { isHere } from '../../shown/load-runs.ts';
-import { shortly } from '../../shown/text.ts';
+import { comparedWith } from '../../ui-state/compared.ts';
+import { isHere } from '../../ui-state/load-runs.ts';
+import { shortly } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { FirstDifference } from './first-difference.tsx';
 import { RunChoices } from './run-choices.tsx';

@@ -1,8 +1,8 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { comparedWith, letterOf } from '../../shown/compared.ts';
-import type { Inspector, RunView } from '../../shown/inspector.ts';
-import { runName } from '../../shown/run-name.ts';
-import { shortly } from '../../shown/text.ts';
+import { comparedWith, letterOf } from '../../ui-state/compared.ts';
+import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import { runName } from '../../ui-state/run-name.ts';
+import { shortly } from '../../ui-state/text.ts';
 
 interface RunChoicesProps {
   readonly inspector: Inspector;

@@ -1,4 +1,4 @@
-import { letterOf } from '../../shown/compared.ts';
+import { letterOf } from '../../ui-state/compared.ts';
 
 interface RunHeadsProps {
   /** Of the column before those of the runs. */

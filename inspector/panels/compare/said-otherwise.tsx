@@ -1,6 +1,6 @@
 import type { FactBeside } from '../../fold/compare/facts-beside.ts';
-import { told } from '../../shown/compared.ts';
-import { shortly } from '../../shown/text.ts';
+import { told } from '../../ui-state/compared.ts';
+import { shortly } from '../../ui-state/text.ts';
 
 interface SaidOtherwiseProps {
   readonly fact: FactBeside | null;

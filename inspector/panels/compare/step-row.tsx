@@ -1,8 +1,8 @@
 import type { Step } from '../../fold/compare/path.ts';
 import type { Row } from '../../fold/compare/rows.ts';
 import { guardInWords } from '../../fold/guard-words.ts';
-import { letterOf } from '../../shown/compared.ts';
-import { stateName } from '../../shown/state-name.ts';
+import { letterOf } from '../../ui-state/compared.ts';
+import { stateName } from '../../ui-state/state-name.ts';
 import { Icon } from '../icon.tsx';
 
 interface StepRowProps {

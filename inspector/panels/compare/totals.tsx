@@ -1,8 +1,8 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import type { Comparison } from '../../fold/compare/comparison.ts';
 import { duration, grouped } from '../../fold/number-words.ts';
-import { letterOf, told } from '../../shown/compared.ts';
-import { shortly } from '../../shown/text.ts';
+import { letterOf, told } from '../../ui-state/compared.ts';
+import { shortly } from '../../ui-state/text.ts';
 import { RunHeads } from './run-heads.tsx';
 
 interface TotalsProps {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
-import type { OpenedRun } from '../../shown/opened-run.ts';
+import type { OpenedRun } from '../../ui-state/opened-run.ts';
 
 /** While entries keep coming, a comparison is made anew this often. */
 const LIVE_MS = 500;

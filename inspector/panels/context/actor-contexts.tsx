@@ -1,6 +1,6 @@
 import { stateAt } from '../../fold/state-at.ts';
-import type { RunView } from '../../shown/inspector.ts';
-import { shortly } from '../../shown/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { shortly } from '../../ui-state/text.ts';
 import { JsonTree } from '../json-tree.tsx';
 
 /** The contexts of the actors of a foreign system at the cursor, by their names. */

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { budgetAt, type Meter } from '../../fold/budget-at.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
 import { counted, duration, grouped } from '../../fold/number-words.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 
 interface BudgetViewProps extends PanelProps {

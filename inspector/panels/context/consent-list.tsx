@@ -1,6 +1,6 @@
 import { type Consent, consentsBy } from '../../fold/consents.ts';
 import { counted, grouped } from '../../fold/number-words.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 
 const GIVEN_BY = {

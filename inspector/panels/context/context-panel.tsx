@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import './context.css';
 import { type ContextAt, contextAt } from '../../fold/context-at.ts';
 import { counted, grouped } from '../../fold/number-words.ts';
-import { addKeys } from '../../shown/keys.ts';
+import { addKeys } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { ActorContexts } from './actor-contexts.tsx';
 import { BudgetView } from './budget-view.tsx';

@@ -2,8 +2,8 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { memberDifferences } from '../../fold/context-difference.ts';
 import { type Piece, wordDifference } from '../../fold/word-difference.ts';
-import { shortJson } from '../../shown/short-json.ts';
-import { visible } from '../../shown/text.ts';
+import { shortJson } from '../../ui-state/short-json.ts';
+import { visible } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 
 /** What is kept of a text that did not change, on each side of one that did. */

@@ -8,8 +8,8 @@ import {
 } from '../../fold/context-difference.ts';
 import { counted, grouped } from '../../fold/number-words.ts';
 import { stateAt } from '../../fold/state-at.ts';
-import { shortJson } from '../../shown/short-json.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortJson } from '../../ui-state/short-json.ts';
+import { shortly } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { base } from './context-choice.ts';
 import { DifferenceText } from './difference-text.tsx';

@@ -1,7 +1,7 @@
 import type { ContextLog } from '../../fold/context-log.ts';
 import { type ContextRow, versionBefore } from '../../fold/context-rows.ts';
 import { counted, rounded } from '../../fold/number-words.ts';
-import { shortly, visible } from '../../shown/text.ts';
+import { shortly, visible } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 import { MessageTrail } from './message-trail.tsx';
 import { PhaseName } from './phase-name.tsx';

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ContextAt } from '../../fold/context-at.ts';
 import { type ContextRow, contextRows } from '../../fold/context-rows.ts';
-import type { RunView } from '../../shown/inspector.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
 import { MessageItem } from './message-item.tsx';
 import { lastPage, Pager } from './pager.tsx';
 import { relevances } from './relevances.ts';

@@ -1,7 +1,7 @@
 import type { ContextLog } from '../../fold/context-log.ts';
 import { type ContextRow, versionBefore } from '../../fold/context-rows.ts';
 import { rounded } from '../../fold/number-words.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 import { consentOf, doneBy, setBy, sizeWords } from './operation-words.ts';
 

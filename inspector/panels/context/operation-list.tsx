@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ContextLog } from '../../fold/context-log.ts';
 import { grouped, rounded } from '../../fold/number-words.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { ConsentList } from './consent-list.tsx';
 import { tick, tickedOf } from './context-choice.ts';

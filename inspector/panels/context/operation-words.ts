@@ -1,7 +1,7 @@
 import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
 import type { ListedOperation } from '../../../src/journal/context-report.ts';
 import { grouped, rounded } from '../../fold/number-words.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 
 const DONE: Readonly<Record<ContextOperation['operation'], string>> = {
   ADD: 'added',

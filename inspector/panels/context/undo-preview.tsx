@@ -3,8 +3,8 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context-document.ts';
 import { type ContextChange, charsOf, contextChanges } from '../../../src/journal/context-report.ts';
 import { counted } from '../../fold/number-words.ts';
-import type { RunView } from '../../shown/inspector.ts';
-import { shortly } from '../../shown/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { shortly } from '../../ui-state/text.ts';
 import { untickAll } from './context-choice.ts';
 import { DifferenceText } from './difference-text.tsx';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { RunView } from '../../shown/inspector.ts';
-import { shortly } from '../../shown/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { shortly } from '../../ui-state/text.ts';
 import './entry-detail.css';
 import { Icon } from '../icon.tsx';
 import { JsonTree } from '../json-tree.tsx';

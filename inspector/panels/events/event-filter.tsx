@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { ENTRY_GROUPS, type EntryGroup } from '../../fold/entry-groups.ts';
 import { groupCounts } from '../../fold/entry-list.ts';
 import { grouped } from '../../fold/number-words.ts';
-import type { RunView } from '../../shown/inspector.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
 import { asked } from './asked.ts';
 
 /** Which kinds of entries are listed, and how many there are of each. */

@@ -4,8 +4,8 @@ import type { EntryList } from '../../fold/entry-list.ts';
 import { preciseTime } from '../../fold/number-words.ts';
 import { countUpTo } from '../../fold/sorted.ts';
 import type { RunLog } from '../../log/run-log.ts';
-import { entryLine, isBad } from '../../shown/entry-line.ts';
-import { shortly } from '../../shown/text.ts';
+import { entryLine, isBad } from '../../ui-state/entry-line.ts';
+import { shortly } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { ROW_PX, useRows } from './use-rows.ts';
 

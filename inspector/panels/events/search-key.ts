@@ -1,5 +1,5 @@
-import type { Key } from '../../shown/keys.ts';
-import { shownPanel } from '../../shown/panel.ts';
+import type { Key } from '../../ui-state/keys.ts';
+import { shownPanel } from '../../ui-state/panel.ts';
 import { asked } from './asked.ts';
 
 export const searchKey: Key = {

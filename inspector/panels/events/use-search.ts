@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { createEntrySearch } from '../../fold/entry-search.ts';
-import type { RunView } from '../../shown/inspector.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
 
 /** Of a frame of 16 ms, so much is taken at a time. */
 const SLICE_MS = 6;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Inspector } from '../../shown/inspector.ts';
-import { addKeys } from '../../shown/keys.ts';
+import type { Inspector } from '../../ui-state/inspector.ts';
+import { addKeys } from '../../ui-state/keys.ts';
 import { TestDialog, type TestGiven } from './test-dialog.tsx';
 
 interface CopyTestProps {

@@ -1,9 +1,9 @@
 import { waitingAt } from '../../fold/waiting-at.ts';
-import type { Inspector, RunView } from '../../shown/inspector.ts';
-import { shownPanel } from '../../shown/panel.ts';
-import { runName } from '../../shown/run-name.ts';
-import { shortly } from '../../shown/text.ts';
-import { THEMES, type Theme, theme } from '../../shown/theme.ts';
+import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import { shownPanel } from '../../ui-state/panel.ts';
+import { runName } from '../../ui-state/run-name.ts';
+import { shortly } from '../../ui-state/text.ts';
+import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
 import { CopyTest } from './copy-test.tsx';
 
 interface HeaderProps {

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { visible } from '../../shown/text.ts';
+import { visible } from '../../ui-state/text.ts';
 import './test-dialog.css';
 
 export interface TestGiven {

@@ -1,6 +1,6 @@
 import './help.css';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { type Key, knownKeys } from '../../shown/keys.ts';
+import { type Key, knownKeys } from '../../ui-state/keys.ts';
 import { Legend } from './legend.tsx';
 
 const GROUPS: readonly Key['group'][] = ['Move', 'Panels', 'Chart', 'Page'];

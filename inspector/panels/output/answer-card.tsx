@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { counted, grouped, rounded } from '../../fold/number-words.ts';
-import { shortly, visible } from '../../shown/text.ts';
+import { shortly, visible } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 
 const MOST_SOURCES = 12;

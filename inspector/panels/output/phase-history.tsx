@@ -1,6 +1,6 @@
 import { phasesOfCycle } from '../../fold/phases-of-cycle.ts';
-import type { RunView } from '../../shown/inspector.ts';
-import { shortly } from '../../shown/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { shortly } from '../../ui-state/text.ts';
 
 /** The phases of the cycle so far, and what each came to, a line each; there is room for a full cycle from the first. */
 export function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveTo: (seq: number) => void }) {

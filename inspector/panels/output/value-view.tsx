@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { GrowingValue } from '../../fold/growing-value.ts';
 import type { Issues } from '../../fold/issues-by-place.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 import { Caret } from '../caret.tsx';
 import { LongText } from '../long-text.tsx';
 

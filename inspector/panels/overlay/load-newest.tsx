@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Inspector } from '../../shown/inspector.ts';
-import { isHere, loadRuns } from '../../shown/load-runs.ts';
-import { overlayScope } from '../../shown/overlay.ts';
+import type { Inspector } from '../../ui-state/inspector.ts';
+import { isHere, loadRuns } from '../../ui-state/load-runs.ts';
+import { overlayScope } from '../../ui-state/overlay.ts';
 
 /** They are all kept in this page. */
 const MOST_RUNS = 50;

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import { duration, grouped } from '../../fold/number-words.ts';
 import { type Measure, NOTHING } from '../../fold/state-measures.ts';
-import { MEASURES, type MeasureName } from '../../shown/overlay.ts';
-import { stateName } from '../../shown/state-name.ts';
+import { MEASURES, type MeasureName } from '../../ui-state/overlay.ts';
+import { stateName } from '../../ui-state/state-name.ts';
 import { Icon } from '../icon.tsx';
 
 type Column = MeasureName | 'chart';

@@ -1,6 +1,6 @@
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { Coverage } from '../../fold/coverage.ts';
-import { stateName } from '../../shown/state-name.ts';
+import { stateName } from '../../ui-state/state-name.ts';
 
 interface NeverTakenProps {
   readonly charts: RunCharts;

@@ -1,5 +1,5 @@
 import { counted } from '../../fold/number-words.ts';
-import { MEASURES, marksNeverTaken, overlayOf, overlayScope, shownMeasure } from '../../shown/overlay.ts';
+import { MEASURES, marksNeverTaken, overlayOf, overlayScope, shownMeasure } from '../../ui-state/overlay.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { LoadNewest } from './load-newest.tsx';
 import { MeasureTable } from './measure-table.tsx';

@@ -1,6 +1,6 @@
 import { cycleFrom, type Direction, phaseFrom, transitionFrom } from '../../fold/steps.ts';
-import type { Inspector, RunView } from '../../shown/inspector.ts';
-import type { Key } from '../../shown/keys.ts';
+import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import type { Key } from '../../ui-state/keys.ts';
 import type { Player } from './player.ts';
 
 /** The ways in which the cursor is moved without a pointer. */

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { played, type Speed, usualSpeed } from '../../fold/playing.ts';
 import type { TimeAxis } from '../../fold/time-axis.ts';
-import type { Inspector } from '../../shown/inspector.ts';
+import type { Inspector } from '../../ui-state/inspector.ts';
 
 export interface Player {
   readonly isPlaying: ReadonlySignal<boolean>;

@@ -3,7 +3,7 @@ import { duration, preciseTime } from '../../fold/number-words.ts';
 import type { RunFold } from '../../fold/run-fold.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import type { Strip } from '../../fold/strips.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 import { CYCLES_PX, MARKS_PX } from './draw-marks.ts';
 import { LANE_PX } from './draw-strip.ts';
 import { placesBetween, type Scale } from './scale.ts';

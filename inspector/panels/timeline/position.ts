@@ -1,6 +1,6 @@
 import { duration, preciseTime } from '../../fold/number-words.ts';
 import { lastBegunBy } from '../../fold/sorted.ts';
-import type { RunView } from '../../shown/inspector.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
 
 /** Where the cursor stands, for the eye and for the ear. */
 export function positionText({ fold, at, count }: RunView): string {

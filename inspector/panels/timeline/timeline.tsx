@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
 import { usualSpeed } from '../../fold/playing.ts';
 import { type TimeAxis, timeAxis } from '../../fold/time-axis.ts';
 import { showing, type TimeWindow, zoomed } from '../../fold/time-window.ts';
-import { addKeys } from '../../shown/keys.ts';
+import { addKeys } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel-props.ts';
 import { moveKeys, movesOf } from './moves.ts';
 import { PlayControls } from './play-controls.tsx';

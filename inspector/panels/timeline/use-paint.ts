@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { theme } from '../../shown/theme.ts';
+import { theme } from '../../ui-state/theme.ts';
 import { type Paint, readPaint } from './paint.ts';
 
 /** The colours of an element's theme; read anew when that changes. Null before the element is there. */

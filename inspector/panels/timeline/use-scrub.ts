@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { oncePerFrame } from '../../shown/frame.ts';
+import { oncePerFrame } from '../../ui-state/frame.ts';
 import type { Scale } from './scale.ts';
 
 /** Moves the cursor along with a pointer that is held down, once a frame at most. */

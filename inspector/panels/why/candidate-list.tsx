@@ -1,11 +1,11 @@
-import type { ToldCandidate } from '../../fold/told-transition.ts';
-import { visible } from '../../shown/text.ts';
+import type { ExplainedCandidate } from '../../fold/explain-transition.ts';
+import { visible } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
 import { VERDICTS } from '../verdicts.ts';
 import { SeenNumbers } from './seen-numbers.tsx';
 
 /** All ways that there were, in their order: what each guard said, and by which numbers. */
-export function CandidateList({ candidates }: { readonly candidates: readonly ToldCandidate[] }) {
+export function CandidateList({ candidates }: { readonly candidates: readonly ExplainedCandidate[] }) {
   return (
     <ol class="candidates" aria-label="Candidates">
       {candidates.map(({ place, guard, name, verdict, saw, target }) => (

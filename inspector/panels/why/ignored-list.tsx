@@ -1,6 +1,6 @@
 import { ignoredEvents } from '../../fold/ignored-events.ts';
 import type { WhyView } from '../../fold/why.ts';
-import { visible } from '../../shown/text.ts';
+import { visible } from '../../ui-state/text.ts';
 
 /** What came up to here and came to nothing. */
 export function IgnoredList({ view, moveTo }: { readonly view: WhyView; readonly moveTo: (seq: number) => void }) {

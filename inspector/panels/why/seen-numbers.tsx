@@ -1,5 +1,5 @@
 import type { SeenNumber } from '../../fold/verdict-numbers.ts';
-import { shortly } from '../../shown/text.ts';
+import { shortly } from '../../ui-state/text.ts';
 
 /** What a guard saw: each value with its name, beside the limit that it was held against. */
 export function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {

@@ -1,10 +1,10 @@
-import type { ToldTransition } from '../../fold/told-transition.ts';
-import { visible } from '../../shown/text.ts';
+import type { ExplainedTransition } from '../../fold/explain-transition.ts';
+import { visible } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
 import { CandidateList } from './candidate-list.tsx';
 
 interface Props {
-  readonly transition: ToldTransition;
+  readonly transition: ExplainedTransition;
   readonly at: number;
   readonly isInferred: boolean;
   readonly moveTo: (seq: number) => void;

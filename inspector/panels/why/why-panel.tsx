@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { visible } from '../../shown/text.ts';
+import { visible } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
 import type { PanelProps } from '../panel-props.ts';
 import './why.css';

@@ -1,4 +1,4 @@
-import type { GatheredText } from '../../contracts/gathered-text.ts';
+import type { EvidenceText } from '../../contracts/evidence-text.ts';
 import { requestTerms } from '../../text/terms.ts';
 import { formOf } from '../answer-fit/answer-fit.ts';
 import { requestKind } from '../answer-fit/request-kind.ts';
@@ -8,7 +8,7 @@ import { readGathered } from '../grounding/gathered.ts';
 import { ground } from '../grounding/grounding.ts';
 import { isTerse, type Reading, readStart } from '../grounding/reading.ts';
 import { certaintyOf } from './certainty.ts';
-import { doubtsOf } from './doubts.ts';
+import { negativeSignals } from './negative-signals.ts';
 import { DISBELIEVED, trustInGrounding, trustInRationale } from './trust.ts';
 
 export interface ClaimInputs {
@@ -16,7 +16,7 @@ export interface ClaimInputs {
   readonly answer: string;
   /** The model says that its task is done. */
   readonly claims: boolean;
-  readonly gathered: readonly GatheredText[];
+  readonly gathered: readonly EvidenceText[];
   /** Why it says so, in its own words, where it does. */
   readonly rationale?: string;
 }
@@ -50,7 +50,7 @@ export function claimedCompletion({ request, answer, claims, gathered, rationale
   const grounding = ground(said, asked, texts, form.kind);
   const certainty = certaintyOf(rationale);
   const bearing = texts.length === 0 ? null : bearingOf(subjectOf(request), addedBy(said, asked), texts);
-  const doubts = doubtsOf({ ...form, terse, certainty, bearing });
+  const doubts = negativeSignals({ ...form, terse, certainty, bearing });
   const grounded = trustInGrounding(grounding, form.kind, terse, bearing);
   const dates = asks === 'choice' && againstDates(request, answer, texts);
   const least = Math.min(form.score, grounded, trustInRationale(certainty, grounding), dates ? DISBELIEVED : 1);

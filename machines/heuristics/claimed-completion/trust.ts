@@ -2,7 +2,7 @@ import { isBrief, type RequestKind } from '../answer-fit/request-kind.ts';
 import type { Bearing } from '../grounding/bearing.ts';
 import type { Grounding } from '../grounding/grounding.ts';
 import type { Certainty } from './certainty.ts';
-import { ON_SUBJECT } from './doubts.ts';
+import { ON_SUBJECT } from './negative-signals.ts';
 
 /** What one reason not to believe an answer leaves of its score. */
 export const DISBELIEVED = 0.3;

@@ -1,4 +1,4 @@
-import type { GatheredText } from '../../contracts/gathered-text.ts';
+import type { EvidenceText } from '../../contracts/evidence-text.ts';
 import { isGeneral, termWeights } from '../../text/term-weights.ts';
 import { type RequestKind, requestKind } from '../answer-fit/request-kind.ts';
 import { readGathered } from './gathered.ts';
@@ -30,7 +30,7 @@ const NAME_FACTOR = 1.5;
  * what it adds to the request. Reads the first 20,000 characters of answer and request and the first 50,000 of each text, the
  * texts once for each object; linear in them.
  */
-export function groundingOf(answer: string, gathered: readonly GatheredText[], request: string): Grounding {
+export function groundingOf(answer: string, gathered: readonly EvidenceText[], request: string): Grounding {
   return ground(readStart(answer), readStart(request), readGathered(gathered), requestKind(request));
 }
 

@@ -1,10 +1,10 @@
-import type { GatheredText } from '../../contracts/gathered-text.ts';
+import type { EvidenceText } from '../../contracts/evidence-text.ts';
 import { isGeneral } from '../../text/term-weights.ts';
-import { aloneOf } from './alone.ts';
 import { type Asked, askedOf } from './asked.ts';
 import { chainOf } from './chain.ts';
 import { type Closest, closestTo } from './closest.ts';
 import { linksOf } from './links.ts';
+import { singlePassageScore } from './single-passage-score.ts';
 
 /** Whether what was gathered is enough to answer. */
 export interface Sufficiency {
@@ -32,7 +32,7 @@ const MOST_LINKED = 32;
  * them where the link is (`together`), and there are as many linked texts as the request describes things (`steps`). Nothing
  * gathered gives 0. Linear but for one sort. A text is read once as an object: give the same objects again.
  */
-export function sufficiencyOf(request: string, gathered: readonly GatheredText[]): Sufficiency {
+export function sufficiencyOf(request: string, gathered: readonly EvidenceText[]): Sufficiency {
   const asked = askedOf(request);
   const closest = closestTo(asked, gathered);
   const factors = factorsOf(closest, asked);
@@ -52,7 +52,7 @@ function factorsOf({ texts, words }: Closest, asked: Asked): Record<Factor | 'al
   return {
     names: found.length > 0 ? Math.min(...found) : asked.share(words),
     ...chainOf(most, linksOf(most, asked), asked),
-    alone: aloneOf(texts, asked),
+    alone: singlePassageScore(texts, asked),
   };
 }
 

@@ -1,15 +1,15 @@
 import type { ActionState, LoopProblem } from '../../contracts/action-state.ts';
-import type { Verdict } from '../../contracts/verdict.ts';
+import type { GuardResult } from '../../contracts/guard-result.ts';
 
 /** The rules for the next step of the capability loop [R3, R5]. Each verdict is a guard of the chart by the same name. */
 
-export function nothingToRun({ call, continuation }: ActionState): Verdict {
+export function nothingToRun({ call, continuation }: ActionState): GuardResult {
   const capability = call?.capability ?? null;
   return { holds: call === null && continuation === null, inputs: { capability } };
 }
 
 /** Whether the wished step cannot be taken, as far as that shows without its schema; `cause` says why [R5]. */
-export function nextStepInvalid(state: ActionState): Verdict {
+export function nextStepInvalid(state: ActionState): GuardResult {
   const { call, input } = state;
   const found = stepProblem(state);
   const inputs = {
@@ -30,16 +30,16 @@ export function stepProblem({ call, problem, input }: ActionState): LoopProblem 
   return { code: 'unknown_capability', message };
 }
 
-export function isFirstStep({ runs }: Pick<ActionState, 'runs'>): Verdict {
+export function isFirstStep({ runs }: Pick<ActionState, 'runs'>): GuardResult {
   return { holds: runs === 0, inputs: { runs } };
 }
 
-export function continuationLimitReached({ runs, maxContinuations }: ActionState): Verdict {
+export function continuationLimitReached({ runs, maxContinuations }: ActionState): GuardResult {
   return { holds: runs >= maxContinuations, inputs: { runs, maxContinuations } };
 }
 
 /** Whether the model can be asked once more: it is the decider, and there are calls and tokens left [promise 2]. */
-export function modelMayDecide({ decider, execution, policy, maxTokens }: ActionState): Verdict {
+export function modelMayDecide({ decider, execution, policy, maxTokens }: ActionState): GuardResult {
   const { modelCalls, inputTokens, outputTokens } = execution.usage;
   const tokens = inputTokens + outputTokens;
   const { maxCalls } = policy;

@@ -2,7 +2,7 @@ import type { CapabilityResult } from '../../contracts/capability.ts';
 import type { ChainState } from '../../contracts/chain-state.ts';
 import type { ActionResult } from '../../contracts/phases/action.ts';
 import { operationsOfStep } from '../operations.ts';
-import { draftMessage, type Made } from './made.ts';
+import { draftMessage, type PhaseOutput } from './phase-output.ts';
 
 /** On what a failed capability left: it holds nothing that an answer could rest on. */
 export const FAILED = 'failed';
@@ -12,7 +12,7 @@ export function makeAction(
   state: ChainState,
   value: Omit<ActionResult, 'phase' | 'step'>,
   atMs: number,
-): Made<ActionResult> {
+): PhaseOutput<ActionResult> {
   const { step } = state.recursion;
   const list = operationsOfStep(step);
   const references = value.results.map((result) => {

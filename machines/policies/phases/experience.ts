@@ -2,13 +2,13 @@ import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Passage, Retrieval } from '../../contracts/passage.ts';
 import type { ExperienceReply, ExperienceResult } from '../../contracts/phases/experience.ts';
 import { operationsOfStep } from '../operations.ts';
-import { draftMessage, type Made } from './made.ts';
+import { draftMessage, type PhaseOutput } from './phase-output.ts';
 
 /**
  * Experience [C5]: every passage that is not there yet is added under its own id, so that one found twice stands once; those
  * that the model found relevant are tagged.
  */
-export function makeExperience(state: ChainState, reply: ExperienceReply, atMs: number): Made<ExperienceResult> {
+export function makeExperience(state: ChainState, reply: ExperienceReply, atMs: number): PhaseOutput<ExperienceResult> {
   const { step } = state.recursion;
   const list = operationsOfStep(step);
   const retrieval = withOwnIds(state.retrieval?.found ?? { query: '', passages: [], widened: false });

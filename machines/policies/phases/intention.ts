@@ -3,7 +3,7 @@ import type { Message } from '../../contracts/message.ts';
 import type { IntentionReply, IntentionResult } from '../../contracts/phases/intention.ts';
 import { conflictsIn } from '../../heuristics/intent-conflict/intent-conflict.ts';
 import { operationsOfStep } from '../operations.ts';
-import { draftMessage, type Made } from './made.ts';
+import { draftMessage, type PhaseOutput } from './phase-output.ts';
 
 /** Intention [C6]: what serves the goal is given priority, what does not is tagged; the goal is kept, and what it contradicts is told. */
 export function makeIntention(
@@ -11,7 +11,7 @@ export function makeIntention(
   messages: readonly Message[],
   reply: IntentionReply,
   atMs: number,
-): Made<IntentionResult> {
+): PhaseOutput<IntentionResult> {
   const { step } = state.recursion;
   const { alignment, lowAlignment } = state.thresholds;
   const list = operationsOfStep(step);

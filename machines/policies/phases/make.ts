@@ -9,13 +9,13 @@ import { visibleMessages } from '../progress.ts';
 import { makeAction } from './action.ts';
 import { makeExperience } from './experience.ts';
 import { makeIntention } from './intention.ts';
-import type { Made } from './made.ts';
 import { makeObservation } from './observation.ts';
+import type { PhaseOutput } from './phase-output.ts';
 import { makeUnderstanding } from './understanding.ts';
 import { makeYield } from './yield.ts';
 
 /** What a phase makes of its value. The value was validated against the phase's schema when it came in. */
-export function makePhase(state: ChainState, phase: Phase, value: unknown): Made {
+export function makePhase(state: ChainState, phase: Phase, value: unknown): PhaseOutput {
   const atMs = state.lastMessageAtMs;
   switch (phase) {
     case 'action':

@@ -2,7 +2,7 @@ import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { ObservationReply, ObservationResult } from '../../contracts/phases/observation.ts';
 import { operationsOfStep } from '../operations.ts';
-import { draftMessage, type Made } from './made.ts';
+import { draftMessage, type PhaseOutput } from './phase-output.ts';
 
 /** Observation [C7]: links and marks what is worth keeping. A connection that contradicts a link that stands is reported. */
 export function makeObservation(
@@ -10,7 +10,7 @@ export function makeObservation(
   messages: readonly Message[],
   reply: ObservationReply,
   atMs: number,
-): Made<ObservationResult> {
+): PhaseOutput<ObservationResult> {
   const { step } = state.recursion;
   const { link, persist } = state.thresholds;
   const list = operationsOfStep(step);

@@ -1,11 +1,11 @@
 import type { ChainState, Evaluation } from '../../contracts/chain-state.ts';
 import type { ContextMeasures } from '../../contracts/context-measures.ts';
+import type { GuardResult } from '../../contracts/guard-result.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { UnderstandingReply, UnderstandingResult } from '../../contracts/phases/understanding.ts';
-import type { Verdict } from '../../contracts/verdict.ts';
 import { planRetention } from '../retention/retention.ts';
 import { estimatedMeasures, pruningLog, statistics } from '../retention/statistics.ts';
-import type { Made } from './made.ts';
+import type { PhaseOutput } from './phase-output.ts';
 
 /** What is said of a context that no model was asked about. */
 export const NOT_RATED: UnderstandingReply = { integrated: '', assessments: [] };
@@ -19,7 +19,7 @@ export function tokensAllowed(state: ChainState): number {
 const MOST_TOKENS_PER_CHAR = 3;
 
 /** Whether measuring could change anything: there are embeddings, or the context may be over its limit. */
-export function measuringPays(state: ChainState, messages: readonly Message[]): Verdict {
+export function measuringPays(state: ChainState, messages: readonly Message[]): GuardResult {
   const mostTokens = MOST_TOKENS_PER_CHAR * charsOf(messages);
   const allowed = tokensAllowed(state);
   const { hasEmbeddings } = state;
@@ -77,7 +77,7 @@ export function evaluateContext(
 }
 
 /** Understanding once consent is settled [U7, U13]. */
-export function makeUnderstanding(state: ChainState, messages: readonly Message[]): Made<UnderstandingResult> {
+export function makeUnderstanding(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
   const evaluation = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
   const { reply, operations, measures } = evaluation;
   const room = { tokensAllowed: tokensAllowed(state), maxMessages: state.limits.maxMessages };

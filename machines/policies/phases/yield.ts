@@ -2,7 +2,7 @@ import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { YieldReply, YieldResult } from '../../contracts/phases/yield.ts';
 import { operationsOfStep } from '../operations.ts';
-import { draftMessage, type Made } from './made.ts';
+import { draftMessage, type PhaseOutput } from './phase-output.ts';
 
 /** Yield's answer so far, kept with what it rests on; the decision is the chart's. */
 export function makeYield(
@@ -10,7 +10,7 @@ export function makeYield(
   messages: readonly Message[],
   reply: YieldReply,
   atMs: number,
-): Made<YieldResult> {
+): PhaseOutput<YieldResult> {
   const { step } = state.recursion;
   const list = operationsOfStep(step);
   const there = new Set(messages.map((message) => message.id));

@@ -5,11 +5,11 @@ import { floored } from '../numbers.ts';
 import { type OperationList, operationsOfStep } from '../operations.ts';
 import { isProtected } from '../relevance/protection.ts';
 import { type Rated, type Rating, rate } from '../relevance/rating.ts';
-import { type Fate, type Fates, numbersOf } from './fates.ts';
-import { type Excess, makeRoom, type Room } from './room.ts';
+import { numbersOf, type RetentionDecision, type RetentionDecisions } from './decisions.ts';
+import { type Eviction, type Excess, evictToFit } from './eviction.ts';
 import { applyRule } from './rules.ts';
 
-export interface RetentionInputs extends Rating, Room {
+export interface RetentionInputs extends Rating, Eviction {
   readonly step: number;
   /** Whether the user may be asked about messages for want of room. */
   readonly mayAsk: boolean;
@@ -34,9 +34,9 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
   const spared = newestAnswers(inputs.messages);
   const shared = sharedIds(inputs.messages);
   const free = rated.filter(({ message }) => !spared.has(message) && !shared.has(message.id) && !isProtected(message));
-  const fates: Fates = new Map();
+  const fates: RetentionDecisions = new Map();
   for (const one of free) applyRule(one, inputs, fates);
-  const excess = makeRoom(rated, free, inputs, fates);
+  const excess = evictToFit(rated, free, inputs, fates);
   const list = operationsOfStep(inputs.step);
   const mayBeLinked = new Set(
     free.filter(({ message }) => fates.get(message.id)?.summary !== null).map(({ message }) => message.id),
@@ -53,7 +53,11 @@ function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | unde
   return new Set([ofRun, before]);
 }
 
-function carryOut({ one, reason, summary }: Fate, mayBeLinked: ReadonlySet<string>, list: OperationList): void {
+function carryOut(
+  { one, reason, summary }: RetentionDecision,
+  mayBeLinked: ReadonlySet<string>,
+  list: OperationList,
+): void {
   const { message, duplicate } = one;
   const metadata = { ...numbersOf(one), ...(message.role === 'user' && { requiresConsent: true }) };
   if (summary !== null) {

@@ -2,7 +2,7 @@ import type { Message } from '../../contracts/message.ts';
 import type { Thresholds } from '../../contracts/thresholds.ts';
 import { floored } from '../numbers.ts';
 import type { Rated } from '../relevance/rating.ts';
-import { type Fates, goes, isSummarised } from './fates.ts';
+import { goes, isSummarized, type RetentionDecisions } from './decisions.ts';
 
 export interface RuleInputs {
   readonly request: string;
@@ -10,10 +10,10 @@ export interface RuleInputs {
   readonly thresholds: Thresholds;
 }
 
-type Rule = (one: Rated, inputs: RuleInputs, fates: Fates) => void;
+type Rule = (one: Rated, inputs: RuleInputs, fates: RetentionDecisions) => void;
 
 /** Applies the rule of a message's role; a role that is none has no rule. */
-export function applyRule(one: Rated, inputs: RuleInputs, fates: Fates): void {
+export function applyRule(one: Rated, inputs: RuleInputs, fates: RetentionDecisions): void {
   const { role } = one.message;
   if (Object.hasOwn(RULES, role)) RULES[role](one, inputs, fates);
 }
@@ -25,7 +25,7 @@ const RULES: Record<Message['role'], Rule> = {
     const { length } = one.message.content;
     if (length <= userMessageChars) return;
     const reason = `a user message of ${length} characters is longer than ${userMessageChars}`;
-    isSummarised(fates, one, userSummaryChars, request, reason);
+    isSummarized(fates, one, userSummaryChars, request, reason);
   },
 
   /**
@@ -35,7 +35,7 @@ const RULES: Record<Message['role'], Rule> = {
   assistant: (one, { request, thresholds: { prune, summarise, assistantSummaryChars } }, fates) => {
     if (one.message.phase === null) return;
     if (one.relevance < prune) goes(fates, one, below(one, prune));
-    else if (one.relevance < summarise) isSummarised(fates, one, assistantSummaryChars, request, below(one, summarise));
+    else if (one.relevance < summarise) isSummarized(fates, one, assistantSummaryChars, request, below(one, summarise));
   },
 
   /** One of those that say the same stays; in a later cycle, what nothing refers to or is irrelevant by now goes [U6]. */

@@ -1,5 +1,5 @@
-import { type InputProblem, readMembers } from '../../contracts/reading/read-members.ts';
-import { spelled } from '../../contracts/reading/spelled.ts';
+import { type InputProblem, readMembers } from '../../contracts/read/read-members.ts';
+import { describeReadValue } from '../../contracts/read/spelled.ts';
 import { type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis-input.ts';
 import { NO_USAGE } from '../usage.ts';
 
@@ -40,7 +40,7 @@ export function readSynthesisInput(given: unknown): ReadSynthesisInput {
   const problems: InputProblem[] = [];
   const tell = (problem: InputProblem): void => void problems.push(problem);
   if (typeof given !== 'object' || given === null)
-    tell({ field: 'input', got: spelled(given), wanted: 'an object with the fields of the contract' });
+    tell({ field: 'input', got: describeReadValue(given), wanted: 'an object with the fields of the contract' });
   const input = readMembers(synthesisInputSchema.shape, SAFE, given, tell) as unknown as SynthesisInput;
   return { input, problems };
 }

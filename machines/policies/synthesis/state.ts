@@ -1,8 +1,8 @@
 import type { AttemptInput, AttemptOutcome } from '../../contracts/attempt.ts';
 import type { Usage } from '../../contracts/budget.ts';
 import type { ChainState } from '../../contracts/chain-state.ts';
+import type { GuardResult } from '../../contracts/guard-result.ts';
 import type { FinalAnswer } from '../../contracts/synthesis.ts';
-import type { Verdict } from '../../contracts/verdict.ts';
 import { executionId } from '../phase-input.ts';
 import { chargeExecution } from '../progress.ts';
 import { deadlines } from '../recovery.ts';
@@ -15,7 +15,7 @@ import { planWriting, type WritingPlan, writingPolicy } from './writing.ts';
 /** Synthesis as the chart goes through it: each function reads the state, or gives the fields of it that change. */
 
 /** Whether a model may write the final answer: one that is there, with a reserve to pay it from [E9]. */
-export function modelMayWrite(state: ChainState): Verdict {
+export function modelMayWrite(state: ChainState): GuardResult {
   const plan = planOf(state);
   return {
     holds: plan.asks,

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type AttemptPolicy, attemptPolicySchema } from '../../../machines/contracts/attempt-policy.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 import { aClock, aFunction, aModel } from '../../internal/option-schemas.ts';
-import { refuse } from '../../internal/refusal.ts';
 import { type JsonSchema, requireStandardSchema } from '../../internal/schemas/standard-schema.ts';
 import type { Clock } from './clock.ts';
 import { policyNumbersSchema, type RetryPolicy } from './retry-policy.ts';
@@ -100,7 +100,7 @@ export function readAttemptOptions<Schema extends StandardSchemaV1>(
   others: readonly string[],
 ): AttemptSettings {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw refuse('The options', options, read.error, knownWith(others));
+  if (!read.success) throw invalidOption('The options', options, read.error, knownWith(others));
   requireStandardSchema(options.schema);
   const { name, replyForm, limits, policy } = read.data;
   const { fallbackModels, shouldRetry, recordFailure, prepareRetry, finalizeOrThrow, ...numbers } = policy;
@@ -118,7 +118,7 @@ function knownWith(others: readonly string[]): z.ZodType {
 /** @throws PostChainError `invalid_option` for a prompt that is none, or that has a system turn beside `system`. */
 export function turnsOf(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
   const read = promptSchema.safeParse(prompt);
-  if (!read.success) throw refuse('prompt', prompt, read.error);
+  if (!read.success) throw invalidOption('prompt', prompt, read.error);
   const turns: readonly ChatTurn[] = typeof read.data === 'string' ? [{ role: 'user', content: read.data }] : read.data;
   if (system === undefined) return turns;
   if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];

@@ -4,12 +4,12 @@ import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/schemas/standard-schema.ts';
 import { wireName } from '../../internal/schemas/wire-name.ts';
-import type { Ask } from '../prompts/ask.ts';
+import type { PromptSpec } from '../prompts/prompt-spec.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type AttemptOptions, type AttemptPrompt, readAttemptOptions, turnsOf } from './attempt-options.ts';
 import { systemClock } from './clock.ts';
-import { joinAttempt } from './join-attempt.ts';
-import type { CallWatcher } from './read-reply.ts';
+import { provideAttempt } from './provide-attempt.ts';
+import type { CallObserver } from './read-reply.ts';
 import { rememberedHooks, type Thrown } from './remembered-hooks.ts';
 
 interface AttemptParts {
@@ -25,13 +25,13 @@ interface AttemptParts {
 /** The attempt machine joined to what the options say. Throws `invalid_option` or `invalid_schema`. */
 export function attemptParts<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
-  watcher: CallWatcher,
+  observer: CallObserver,
   others: readonly string[],
 ): AttemptParts {
   const { name, replyForm, policy } = readAttemptOptions(options, others);
   const { model, schema, system, jsonSchema, clock = systemClock, newId = () => crypto.randomUUID() } = options;
   const told = jsonSchema ?? jsonSchemaOf(schema);
-  const ask: Ask = {
+  const ask: PromptSpec = {
     schemaName: wireName(name),
     shape: outputShape(schema, name, told),
     turns: (input) => input as readonly ChatTurn[],
@@ -43,7 +43,7 @@ export function attemptParts<Schema extends StandardSchemaV1>(
   return {
     jsonSchema: told,
     thrown,
-    machine: joinAttempt({ models, askFor: () => ask, replyForm, clock, watcher, hooks }),
+    machine: provideAttempt({ models, askFor: () => ask, replyForm, clock, observer, hooks }),
     input: (prompt) => ({ id: newId(), task: name, input: turnsOf(prompt, system), policy }),
   };
 }

@@ -6,7 +6,7 @@ import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
 import { attemptParts } from './attempt-parts.ts';
 import type { DeepPartial } from './deep-partial.ts';
-import { type CallWatcher, unwatched } from './read-reply.ts';
+import { type CallObserver, unwatched } from './read-reply.ts';
 
 export interface CreateAttemptOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
   /** The value as far as it is there: a live, read-only view. Void when its attempt fails. */
@@ -45,10 +45,10 @@ export function createAttempt<Schema extends StandardSchemaV1>({
   onPartial,
   ...options
 }: CreateAttemptOptions<Schema>): Attempt<StandardSchemaV1.InferOutput<Schema>> {
-  const watcher: CallWatcher = {
+  const observer: CallObserver = {
     ...unwatched,
     onPartial: ({ attemptId, attempt }, value) => onPartial?.({ attemptId, attempt, value: value as never }),
   };
-  const { machine, input } = attemptParts(options, watcher, ['onPartial']);
+  const { machine, input } = attemptParts(options, observer, ['onPartial']);
   return { machine: machine as unknown as AttemptLogic<StandardSchemaV1.InferOutput<Schema>>, input };
 }

@@ -4,8 +4,8 @@ import type { Reply } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
-import type { Conductor } from '../activities/call.ts';
-import { type Ask, requestOf } from '../prompts/ask.ts';
+import type { ActivityDispatcher } from '../activities/activity.ts';
+import { type PromptSpec, requestOf } from '../prompts/prompt-spec.ts';
 import { charsOf } from '../prompts/reply-rule.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
@@ -29,7 +29,7 @@ export interface ItemWatcher {
 }
 
 /** Who is told of a call while it goes on. What they throw breaks the call. */
-export interface CallWatcher {
+export interface CallObserver {
   readonly onText: (call: CallInfo, text: string) => void;
   /** The value as far as it is there: one object that grows. */
   readonly onPartial: (call: CallInfo, value: unknown) => void;
@@ -38,30 +38,30 @@ export interface CallWatcher {
 }
 
 /** Nobody: for a bare machine. */
-export const unwatched: CallWatcher = { onText: () => {}, onPartial: () => {} };
+export const unwatched: CallObserver = { onText: () => {}, onPartial: () => {} };
 
 export interface ReadReplyParts {
   /** The first is called; the others are its fallbacks, in order. */
   readonly models: readonly ChatModel[];
-  readonly askFor: (task: string) => Ask;
+  readonly askFor: (task: string) => PromptSpec;
   readonly replyForm: ReplyForm;
   readonly clock: Clock;
-  readonly watcher: CallWatcher;
-  readonly conductor: Conductor;
+  readonly observer: CallObserver;
+  readonly dispatcher: ActivityDispatcher;
 }
 
 /** Renders what is asked, calls the model once and reads its stream: the `readReply` port of the attempt machine [A2]. */
 export function createReadReply(parts: ReadReplyParts) {
   return fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack, self }) => {
     let abort = (): void => {};
-    const release = parts.conductor.begin({
+    const release = parts.dispatcher.dispatch({
       port: 'readReply',
       input,
       isWaiting: () => self.getSnapshot().status === 'active',
-      perform: (tell) => {
+      execute: (tell) => {
         abort = readReply(parts, input, tell);
       },
-      hear: (event) => sendBack(event as ReplyEvent),
+      onEvent: (event) => sendBack(event as ReplyEvent),
     });
     return () => {
       release();
@@ -72,7 +72,7 @@ export function createReadReply(parts: ReadReplyParts) {
 
 /** Gives what aborts it. */
 function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: ReplyEvent) => void): () => void {
-  const { clock, watcher } = parts;
+  const { clock, observer } = parts;
   const controller = new AbortController();
   const openedAtMs = clock.now();
   let over = false;
@@ -88,7 +88,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: Re
 
   async function read(): Promise<void> {
     const { model, ask, request } = callOf(parts, call);
-    const { items } = watcher;
+    const { items } = observer;
     const promptChars = charsOf(ask, request);
     const tooLong = await promptTooLong(model, request, promptChars);
     const reply =
@@ -109,7 +109,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: Re
         onText: (text) => {
           if (over) return;
           heartbeat.beat(text.length);
-          watcher.onText(call, text);
+          observer.onText(call, text);
         },
         onBegin: items && (() => over || items.begin(call)),
         onComplete:
@@ -121,7 +121,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: Re
           }),
         onPartial: (given) => {
           const value = ask.shape.unwrapPartial(given);
-          if (!over && value !== undefined) watcher.onPartial(call, value);
+          if (!over && value !== undefined) observer.onPartial(call, value);
         },
       }));
     tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, reply });
@@ -149,7 +149,7 @@ function callOf({ models, askFor, replyForm }: ReadReplyParts, call: ReadReplyIn
 }
 
 /** The tools of a request, and how a call of one is read. */
-function offeredBy({ fromToolCall }: Ask, { tools }: ModelRequest): OfferedTools | undefined {
+function offeredBy({ fromToolCall }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
   if (tools === undefined || fromToolCall === undefined) return undefined;
   return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCall };
 }
@@ -178,7 +178,7 @@ async function countedTokens(model: ChatModel, { turns, tools = [] }: ModelReque
   }
 }
 
-/** A prompt or a watcher that throws is a bug: the run goes on to an answer all the same. */
+/** A prompt or a observer that throws is a bug: the run goes on to an answer all the same. */
 function thrown(error: unknown): Reply {
   const { message } = unexpectedFailure(error);
   return unread(failureOf('unexpected', 'prompt_failed', message, { retryable: false }));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { attemptPolicySchema } from '../../../machines/contracts/attempt-policy.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../../machines/policies/retry-hooks.ts';
-import { refuse } from '../../internal/refusal.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 import type { AttemptsExhausted } from './attempts-exhausted.ts';
 
 /**
@@ -121,5 +121,5 @@ export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
 function read<Schema extends z.ZodType>(what: string, schema: Schema, given: unknown): z.output<Schema> {
   const checked = schema.safeParse(given);
   if (checked.success) return checked.data;
-  throw refuse(what, given, checked.error, schema);
+  throw invalidOption(what, given, checked.error, schema);
 }

@@ -12,7 +12,7 @@ import { calledFrom, callerOf } from './caller.ts';
 import { systemClock } from './clock.ts';
 import { createElementFeed } from './element-feed.ts';
 import { OutputHandle, type StructuredOutput } from './output-handle.ts';
-import type { CallWatcher } from './read-reply.ts';
+import type { CallObserver } from './read-reply.ts';
 import { createValueFeed } from './value-feed.ts';
 
 export interface StructuredOutputOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
@@ -39,7 +39,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   const caller = callerOf(createStructuredOutput);
   requireSignal(signal);
   const updates = createValueFeed();
-  const watcher: CallWatcher = {
+  const observer: CallObserver = {
     onText: () => {},
     onPartial({ attempt }, value) {
       items?.see(value);
@@ -49,7 +49,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
       return items ?? undefined;
     },
   };
-  const parts = attemptParts(options, watcher, ['prompt', 'signal']);
+  const parts = attemptParts(options, observer, ['prompt', 'signal']);
   const input = parts.input(prompt);
   const itemIn = nullRemover(parts.jsonSchema['items']) ?? ((given) => given);
   const itemSchema = itemSchemaOf(options.schema, parts.jsonSchema);

@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { guardLabel } from '../recording/guard-verdicts.ts';
+import { guardLabel } from '../recording/guard-logs.ts';
 
 /** A state of a chart; `parent` is null for the root. `invokes` names the actors that run in it. */
 export interface ChartState {

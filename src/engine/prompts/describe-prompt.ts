@@ -23,7 +23,7 @@ export interface PromptDescription extends PromptSummary {
   readonly replySchema: JsonSchema;
 }
 
-export function summarisePrompt(prompt: Prompt): PromptSummary {
+export function summarizePrompt(prompt: Prompt): PromptSummary {
   const { name, version, purpose } = prompt;
   return {
     name,
@@ -43,7 +43,7 @@ export function describePrompt(prompt: Prompt): PromptDescription {
   const saidBy = (role: string): string =>
     said.flatMap((turn) => (turn.role === role ? [turn.content] : [])).join('\n\n');
   const [system, user] = [saidBy('system'), saidBy('user')];
-  return { ...summarisePrompt(prompt), sampleInput, system, user, replySchema: shape.jsonSchema };
+  return { ...summarizePrompt(prompt), sampleInput, system, user, replySchema: shape.jsonSchema };
 }
 
 /** The fields of an object, or of all objects that it may be. */

@@ -3,7 +3,7 @@ import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
 import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
-import type { Ask, ToolUse } from './ask.ts';
+import type { PromptSpec, ToolUse } from './prompt-spec.ts';
 
 /**
  * A prompt [E8]: a name, a version that goes up with every change of its words, a purpose, the schemas of what goes in and what must come
@@ -26,13 +26,13 @@ export function definePrompt<Input>(prompt: Prompt<Input>): Prompt<Input> {
   return prompt;
 }
 
-const asks = new WeakMap<Prompt, Ask>();
+const asks = new WeakMap<Prompt, PromptSpec>();
 
 /** What a prompt asks of a model; made once, as its JSON Schema is. */
-export function askOf(prompt: Prompt): Ask {
+export function askOf(prompt: Prompt): PromptSpec {
   const known = asks.get(prompt);
   if (known !== undefined) return known;
-  const made: Ask = {
+  const made: PromptSpec = {
     schemaName: `${prompt.name}_reply`,
     shape: replyShape(prompt),
     turns: (input) => turnsOf(prompt, input),

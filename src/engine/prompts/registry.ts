@@ -19,9 +19,9 @@ import { type SummaryInput, summaryInputSchema, summaryReplySchema } from '../..
 import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
 import { type SynthesisInput, synthesisInputSchema } from '../../../machines/contracts/synthesis-input.ts';
 import { REQUEST } from '../../../machines/policies/relevance/protection.ts';
-import type { ToolCall } from './ask.ts';
 import { messagesText, noteText, passagesText, textBlock } from './context-text.ts';
 import { definePrompt, type Prompt } from './prompt.ts';
+import type { ToolCall } from './prompt-spec.ts';
 
 type Of<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 

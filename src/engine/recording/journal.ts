@@ -1,4 +1,4 @@
-import type { Fact, JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry, JournalEvent } from '../../../machines/contracts/journal-entry.ts';
 
 /**
  * The one journal of a run: append-only, in memory. Everything that shows, stores or checks a run is a fold of it.
@@ -8,7 +8,7 @@ export interface Journal {
   readonly entries: readonly JournalEntry[];
   /** Milliseconds from the start of the run. */
   nowMs(): number;
-  append(fact: Fact): void;
+  append(fact: JournalEvent): void;
   /** The run is over: what comes later is not written. */
   close(): void;
   listen(listener: (entry: JournalEntry) => void): void;

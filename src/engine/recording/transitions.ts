@@ -1,15 +1,15 @@
 import type { AnyTransitionDefinition, InspectedMicrostepEvent } from 'xstate';
-import type { RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
-import { guardLabel, type VerdictLog, type VerdictLogs } from './guard-verdicts.ts';
+import type { RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import { type GuardLog, type GuardLogs, guardLabel } from './guard-logs.ts';
 
-type TransitionFact = Extract<RuntimeFact, { type: 'transition' }>;
+type TransitionFact = Extract<RuntimeEvent, { type: 'transition' }>;
 type Candidate = TransitionFact['candidates'][number];
 
 /**
  * What a microstep did, one fact a transition: the candidates in their order, what each guard said, and what it saw. There are none
  * where there was nothing to choose: one candidate without a guard.
  */
-export function transitionFacts(step: InspectedMicrostepEvent, logs: VerdictLogs): readonly TransitionFact[] {
+export function transitionFacts(step: InspectedMicrostepEvent, logs: GuardLogs): readonly TransitionFact[] {
   const facts: TransitionFact[] = [];
   for (const taken of step._transitions) {
     if (!moves(taken)) continue;
@@ -67,7 +67,7 @@ function candidatesOf(taken: AnyTransitionDefinition): Candidate[] {
 }
 
 /** The candidates with what their guards saw; the shared ones where no guard saw anything. */
-function withInputs(candidates: Candidate[], log: VerdictLog): Candidate[] {
+function withInputs(candidates: Candidate[], log: GuardLog): Candidate[] {
   if (log.isEmpty) return candidates;
   return candidates.map((candidate) => {
     if (candidate.guard === null || candidate.verdict === 'not-evaluated') return candidate;

@@ -3,8 +3,8 @@ import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../../../
 import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
-import type { Conductor } from '../activities/call.ts';
-import { question } from '../activities/question.ts';
+import type { ActivityDispatcher } from '../activities/activity.ts';
+import { promiseActivity } from '../activities/promise-activity.ts';
 import type { Clock } from '../attempts/clock.ts';
 import { type Decider, noopDecider } from './decider.ts';
 
@@ -12,19 +12,19 @@ interface Parts {
   readonly capabilities: CapabilityRegistry;
   readonly decider: Decider;
   readonly clock: Clock;
-  readonly conductor: Conductor;
+  readonly dispatcher: ActivityDispatcher;
 }
 
 /** The ports of the action machine but its attempt. */
-export function createActionActors({ capabilities, decider, clock, conductor }: Parts) {
+export function createActionActors({ capabilities, decider, clock, dispatcher }: Parts) {
   const decide = typeof decider === 'function' ? decider : noopDecider;
   return {
-    validateArguments: question<ArgumentsCheck, CapabilityCall>(
+    validateArguments: promiseActivity<ArgumentsCheck, CapabilityCall>(
       'validateArguments',
       ({ input }) => checkArguments(capabilities, input),
-      conductor,
+      dispatcher,
     ),
-    executeCapability: question<CapabilityResult, ExecuteCapabilityInput>(
+    executeCapability: promiseActivity<CapabilityResult, ExecuteCapabilityInput>(
       'executeCapability',
       ({ input, signal }) =>
         runCapability(capabilities, {
@@ -33,12 +33,12 @@ export function createActionActors({ capabilities, decider, clock, conductor }: 
           signal,
           now: () => clock.now(),
         }),
-      conductor,
+      dispatcher,
     ),
-    decideContinuation: question<unknown, DecideContinuationInput>(
+    decideContinuation: promiseActivity<unknown, DecideContinuationInput>(
       'decideContinuation',
       async ({ input, signal }) => asJson(await decide(copyOf(input), { signal })),
-      conductor,
+      dispatcher,
     ),
   };
 }

@@ -1,10 +1,10 @@
 import { actionMachine } from '../../../machines/action/action.machine.ts';
-import { actionVerdicts } from '../../../machines/action/verdicts.ts';
+import { actionGuards } from '../../../machines/action/guards.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import { attemptVerdicts } from '../../../machines/attempt/verdicts.ts';
+import { attemptGuards } from '../../../machines/attempt/guards.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import { chainGuards } from '../../../machines/chain/guards.ts';
 import type { RetrievePassagesInput } from '../../../machines/chain/ports.ts';
-import { chainVerdicts } from '../../../machines/chain/verdicts.ts';
 import type { Limits } from '../../../machines/contracts/budget.ts';
 import type {
   CompareAnswersInput,
@@ -20,18 +20,18 @@ import type { SessionStore } from '../../../machines/contracts/session.ts';
 import type { Thresholds } from '../../../machines/contracts/thresholds.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
-import type { Conductor } from '../activities/call.ts';
-import { type Question, question } from '../activities/question.ts';
+import type { ActivityDispatcher } from '../activities/activity.ts';
+import { type ActivityArgs, promiseActivity } from '../activities/promise-activity.ts';
 import type { Clock } from '../attempts/clock.ts';
-import { joinAttempt } from '../attempts/join-attempt.ts';
-import type { CallWatcher } from '../attempts/read-reply.ts';
+import { provideAttempt } from '../attempts/provide-attempt.ts';
+import type { CallObserver } from '../attempts/read-reply.ts';
 import { askOf, type Prompt } from '../prompts/prompt.ts';
-import { listenToGuards } from '../recording/guard-verdicts.ts';
+import { recordGuards } from '../recording/guard-logs.ts';
 import { createActionActors } from './action-actors.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import type { Decider } from './decider.ts';
+import type { PartialUpdate, RunObserver } from './run-observer.ts';
 import { createSessionActors } from './session-actors.ts';
-import type { PartialUpdate, Watcher } from './watcher.ts';
 
 export interface ActorParts {
   /** The first is asked; the others are its fallbacks, in order [C4]. */
@@ -39,8 +39,8 @@ export interface ActorParts {
   readonly prompts: Readonly<Record<Task, Prompt>>;
   readonly replyForm: ReplyForm;
   readonly clock: Clock;
-  readonly watcher: Watcher;
-  readonly conductor: Conductor;
+  readonly observer: RunObserver;
+  readonly dispatcher: ActivityDispatcher;
   readonly passages: PassageSource;
   readonly embeddings: EmbeddingModel | null;
   readonly capabilities: CapabilityRegistry;
@@ -49,7 +49,7 @@ export interface ActorParts {
 }
 
 /** What a chain is made of, and what its runs go by; a run adds what watches and conducts it. */
-export interface ChainParts extends Omit<ActorParts, 'watcher' | 'conductor'> {
+export interface ChainParts extends Omit<ActorParts, 'observer' | 'dispatcher'> {
   readonly limits: Limits;
   readonly thresholds: Thresholds;
   readonly prices: PriceTable | null;
@@ -57,21 +57,21 @@ export interface ChainParts extends Omit<ActorParts, 'watcher' | 'conductor'> {
 }
 
 /** The actors that the chain's ports want, joined to a model, documents and capabilities. */
-export function joinActors(parts: ActorParts) {
-  const { conductor } = parts;
-  const { verdicts } = parts.watcher;
-  const attempt = joinAttempt({
+export function createChainActors(parts: ActorParts) {
+  const { dispatcher } = parts;
+  const { guardLogs: verdicts } = parts.observer;
+  const attempt = provideAttempt({
     models: parts.models,
     askFor: (task) => askOf(parts.prompts[task as Task]),
     replyForm: parts.replyForm,
     clock: parts.clock,
-    conductor,
-    watcher: callWatcher(parts.watcher),
-    guards: listenToGuards(attemptVerdicts, verdicts.of(attemptMachine.id)),
+    dispatcher,
+    observer: callObserver(parts.observer),
+    guards: recordGuards(attemptGuards, verdicts.of(attemptMachine.id)),
   });
   const action = actionMachine.provide({
     actors: { attempt, ...createActionActors(parts) },
-    guards: listenToGuards(actionVerdicts, verdicts.of(actionMachine.id)),
+    guards: recordGuards(actionGuards, verdicts.of(actionMachine.id)),
   });
   const measure = createContextMeasurer(parts.models[0], parts.embeddings);
   const compare = createAnswerComparer(parts.embeddings);
@@ -79,30 +79,30 @@ export function joinActors(parts: ActorParts) {
     attempt,
     action,
     retrievePassages: createRetrievePassages(parts),
-    measureContext: question<ContextMeasures, MeasureContextInput>(
+    measureContext: promiseActivity<ContextMeasures, MeasureContextInput>(
       'measureContext',
       ({ input, signal }) => measure(input, signal),
-      conductor,
+      dispatcher,
     ),
-    compareAnswers: question<number | null, CompareAnswersInput>(
+    compareAnswers: promiseActivity<number | null, CompareAnswersInput>(
       'compareAnswers',
       ({ input, signal }) => compare(input, signal),
-      conductor,
+      dispatcher,
     ),
-    ...createSessionActors(parts.sessions, conductor),
+    ...createSessionActors(parts.sessions, dispatcher),
   };
 }
 
 /** The chain's machine joined to all that, with its guards listened to. */
-export function joinChain(parts: ActorParts): typeof chainMachine {
+export function provideChain(parts: ActorParts): typeof chainMachine {
   return chainMachine.provide({
-    actors: joinActors(parts),
-    guards: listenToGuards(chainVerdicts, parts.watcher.verdicts.of(chainMachine.id)),
+    actors: createChainActors(parts),
+    guards: recordGuards(chainGuards, parts.observer.guardLogs.of(chainMachine.id)),
   });
 }
 
 /** What a run tells of its calls: text for the journal, partial values for who watches. */
-function callWatcher({ record, partial }: Watcher): CallWatcher {
+function callObserver({ record, partial }: RunObserver): CallObserver {
   return {
     onText: ({ attemptId }, text) => record({ type: 'text-delta', attemptId, text }),
     onPartial: ({ attemptId, task, attempt }, value) =>
@@ -110,8 +110,8 @@ function callWatcher({ record, partial }: Watcher): CallWatcher {
   };
 }
 
-function createRetrievePassages({ passages, watcher: { record }, conductor }: ActorParts) {
-  const search = async ({ input: { query, ...options }, signal }: Question<RetrievePassagesInput>) => {
+function createRetrievePassages({ passages, observer: { record }, dispatcher }: ActorParts) {
+  const search = async ({ input: { query, ...options }, signal }: ActivityArgs<RetrievePassagesInput>) => {
     const tell = (found: Retrieval | null, failure: string | null): void => {
       if (signal.aborted) return;
       const count = found?.passages.length ?? 0;
@@ -126,7 +126,7 @@ function createRetrievePassages({ passages, watcher: { record }, conductor }: Ac
       throw error;
     }
   };
-  return question('retrievePassages', search, conductor);
+  return promiseActivity('retrievePassages', search, dispatcher);
 }
 
 /** Sources are the user's code: what is no retrieval is a dead source. */

@@ -1,7 +1,7 @@
 import type { ActorRefFrom } from 'xstate';
 import type { actionMachine } from '../../../machines/action/action.machine.ts';
-import { brokenOffFacts } from '../../../machines/action/facts.ts';
-import { underWay } from '../../../machines/chain/under-way.ts';
+import { brokenOffFacts } from '../../../machines/action/emitted-events.ts';
+import { inFlight } from '../../../machines/chain/in-flight.ts';
 import type { ActionInput, ActionState, LoopProblem } from '../../../machines/contracts/action-state.ts';
 import type { Usage } from '../../../machines/contracts/budget.ts';
 import type { CapabilityResult, MemoryEntry, StopReason } from '../../../machines/contracts/capability.ts';
@@ -16,15 +16,15 @@ import { enterPhase, initialState } from '../../../machines/policies/progress.ts
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { onAbort } from '../../internal/on-abort.ts';
 import { createJournal } from '../recording/journal.ts';
-import { type ChainParts, joinActors } from './actors.ts';
+import { type ChainParts, createChainActors } from './actors.ts';
 import { inputOf } from './chain-input.ts';
 import type { NextStep } from './decider.ts';
+import { createDurableActor } from './durable-actor.ts';
 import { createEventStream, type RunEvent } from './event-stream.ts';
-import { liveWorld } from './live-world.ts';
+import { liveExecutor } from './live-executor.ts';
 import type { PostChainOptions } from './options.ts';
-import { partsOf } from './parts.ts';
+import { resolveOptions } from './resolve-options.ts';
 import { type RunOptions, requireKnown } from './run-options.ts';
-import { createStage } from './stage.ts';
 
 export interface LoopOptions extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'signal'> {
   /** The first step, where it is known; else the model is asked for it, once. */
@@ -74,7 +74,7 @@ export interface LoopRun {
  * `invalid_option` before anything starts, and `outcome` never rejects.
  */
 export function createCapabilityLoop(options: PostChainOptions = {}) {
-  const parts = partsOf(options);
+  const parts = resolveOptions(options);
   return {
     run(asked: LoopOptions): LoopRun {
       requireKnown(asked ?? {}, KNOWN, 'a loop');
@@ -106,8 +106,8 @@ function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | 
   const journal = createJournal(() => clock.now() - beganAtMs);
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
-  const { actor, ...stage } = createStage({
-    join: (seams) => joinActors({ ...parts, ...seams }).action,
+  const { actor, ...stage } = createDurableActor({
+    provide: (seams) => createChainActors({ ...parts, ...seams }).action,
     input,
     journal,
     partial: stream.push,
@@ -139,10 +139,10 @@ function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | 
     });
   });
   const cancel = (): void => {
-    broken = underWay(actor.getSnapshot()).usage;
+    broken = inFlight(actor.getSnapshot()).usage;
     stage.deliver({ type: 'run-stopped' });
   };
-  stage.enter(liveWorld(clock, stage.deliver));
+  stage.attach(liveExecutor(clock, stage.deliver));
   stage.start();
   if (signal?.aborted) cancel();
   else if (signal !== undefined) forget = onAbort(signal, cancel);

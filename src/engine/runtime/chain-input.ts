@@ -4,7 +4,7 @@ import type { PriceTable } from '../../../machines/contracts/price.ts';
 import { type ChainParts, noPassages } from './actors.ts';
 import { kindOf } from './decider.ts';
 import type { PostChainOptions } from './options.ts';
-import { partsOf } from './parts.ts';
+import { resolveOptions } from './resolve-options.ts';
 import { messagesOf, type RunOptions, readRun } from './run-options.ts';
 
 /**
@@ -12,7 +12,7 @@ import { messagesOf, type RunOptions, readRun } from './run-options.ts';
  * Throws `invalid_request` or `invalid_option`.
  */
 export function chainInput(run: RunOptions, options: PostChainOptions = {}): ChainInput {
-  return inputOf(run, partsOf(options));
+  return inputOf(run, resolveOptions(options));
 }
 
 export function inputOf(run: RunOptions, parts: ChainParts): ChainInput {

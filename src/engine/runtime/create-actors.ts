@@ -1,8 +1,8 @@
-import { directly } from '../activities/call.ts';
-import { joinActors } from './actors.ts';
+import { inlineDispatcher } from '../activities/activity.ts';
+import { createChainActors } from './actors.ts';
 import type { PostChainOptions } from './options.ts';
-import { partsOf } from './parts.ts';
-import { nobody, type Watcher } from './watcher.ts';
+import { resolveOptions } from './resolve-options.ts';
+import { noopObserver, type RunObserver } from './run-observer.ts';
 
 /**
  * The actors that `chainMachine` asks for, for those who start the bare machine:
@@ -11,7 +11,11 @@ import { nobody, type Watcher } from './watcher.ts';
  */
 export function createActors(
   options: PostChainOptions = {},
-  heard: Partial<Pick<Watcher, 'record' | 'partial'>> = {},
-): ReturnType<typeof joinActors> {
-  return joinActors({ ...partsOf(options), conductor: directly, watcher: { ...nobody, ...heard } });
+  heard: Partial<Pick<RunObserver, 'record' | 'partial'>> = {},
+): ReturnType<typeof createChainActors> {
+  return createChainActors({
+    ...resolveOptions(options),
+    dispatcher: inlineDispatcher,
+    observer: { ...noopObserver, ...heard },
+  });
 }

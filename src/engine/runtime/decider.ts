@@ -1,6 +1,6 @@
 import type { DecideContinuationInput } from '../../../machines/action/ports.ts';
 import type { DeciderKind } from '../../../machines/contracts/capability.ts';
-import { spell } from '../../internal/refusal.ts';
+import { describeValue } from '../../internal/invalid-option.ts';
 
 /** The next step, as a decider says it; the arguments as an object, or as JSON text. */
 export interface NextStep {
@@ -9,7 +9,7 @@ export interface NextStep {
 }
 
 /** Done, with an output in place of the last result's where one is given and not blank; or one more step [R5]. */
-export type DeciderSays =
+export type DeciderReply =
   | { readonly done: true; readonly finalOutput?: string | null }
   | { readonly done: false; readonly next: NextStep };
 
@@ -17,7 +17,7 @@ export type DeciderSays =
 export type DecidingFunction = (
   input: DecideContinuationInput,
   options: { readonly signal: AbortSignal },
-) => DeciderSays | Promise<DeciderSays>;
+) => DeciderReply | Promise<DeciderReply>;
 
 /** The model decides, by the prompt `continuation`. */
 export interface ModelDecider {
@@ -55,6 +55,6 @@ export function deciderOf(
   const value = env[CONTINUATION];
   if (value === 'model') return modelDecider;
   if (value !== undefined && value !== '' && value !== 'noop')
-    warn(`${CONTINUATION}: got ${spell(value)}; wanted noop or model; noop is taken.`);
+    warn(`${CONTINUATION}: got ${describeValue(value)}; wanted noop or model; noop is taken.`);
   return noopDecider;
 }

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { PartialUpdate } from './watcher.ts';
+import type { PartialUpdate } from './run-observer.ts';
 
 /** What a run tells as it goes: the entries of its journal, and between them the partial values of the reply under way. */
 export type RunEvent = JournalEntry | PartialUpdate;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
-import { refuse } from '../../internal/refusal.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 import { textOfTurn, turnOfText } from './turn-text.ts';
 
 export interface MemorySessionsOptions {
@@ -21,7 +21,7 @@ const optionsSchema = z.strictObject({
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw refuse('memorySessions', options, read.error, optionsSchema);
+  if (!read.success) throw invalidOption('memorySessions', options, read.error, optionsSchema);
   const { maxTurns, maxSessions } = read.data;
   /** The turns of each session by the ids of their runs, in order; the session used last is the last one. */
   const sessions = new Map<string, Map<string, string>>();

@@ -5,24 +5,24 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
 import type { JournalWriter } from '../../../machines/contracts/journal-store.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { describeValue } from '../../internal/invalid-option.ts';
 import { onAbort } from '../../internal/on-abort.ts';
-import { spell } from '../../internal/refusal.ts';
 import { guardedWriter } from '../recording/guarded-writer.ts';
 import { createJournal, type Journal } from '../recording/journal.ts';
-import { type ChainParts, joinChain } from './actors.ts';
+import { type ChainParts, provideChain } from './actors.ts';
+import { createDurableActor, type DurableActor } from './durable-actor.ts';
 import { createEventStream } from './event-stream.ts';
-import { answerAfterCrash, answerAfterStop } from './last-resort.ts';
+import { answerAfterCrash, answerAfterStop } from './fallback-answer.ts';
 import type { Run } from './run.ts';
 import { inputOfStart } from './run-start.ts';
-import { createStage, type Stage } from './stage.ts';
 import { createStateRecorder } from './state-recorder.ts';
 
-export type ChainStage = Stage<typeof chainMachine>;
+export type ChainActor = DurableActor<typeof chainMachine>;
 
 /** A run before it plays: its stage, its journal, and its face for who started it. */
 export interface OpenRun {
   readonly run: Run;
-  readonly stage: ChainStage;
+  readonly durableActor: ChainActor;
   readonly journal: Journal;
   /** Tells the run when the signal aborts. */
   obey(signal: AbortSignal | undefined): void;
@@ -43,8 +43,8 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: RunPart
   if (writer !== undefined) journal.listen(writer.write);
   journal.listen(stream.push);
   journal.append(start);
-  const stage = createStage({
-    join: (seams) => joinChain({ ...parts, ...seams }),
+  const stage = createDurableActor({
+    provide: (seams) => provideChain({ ...parts, ...seams }),
     input: inputOfStart(start),
     journal,
     partial: stream.push,
@@ -103,7 +103,7 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: RunPart
       cancel,
       actor,
     },
-    stage,
+    durableActor: stage,
     journal,
     obey(signal) {
       if (signal?.aborted) interrupt();
@@ -116,6 +116,6 @@ function notAnEvent(event: unknown): PostChainError {
   const types = chainEventSchema.options.map((option) => option.shape.type.value).join(', ');
   return new PostChainError(
     'invalid_option',
-    `No event of a run: got ${spell((event as { type?: unknown } | null)?.type ?? event)}; wanted one of ${types}.`,
+    `No event of a run: got ${describeValue((event as { type?: unknown } | null)?.type ?? event)}; wanted one of ${types}.`,
   );
 }

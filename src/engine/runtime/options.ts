@@ -9,8 +9,8 @@ import { TASKS, type Task } from '../../../machines/contracts/phase.ts';
 import { type PriceTable, priceTableSchema } from '../../../machines/contracts/price.ts';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
 import { type Thresholds, thresholdsSchema } from '../../../machines/contracts/thresholds.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 import { aClock, aFunction, aModel, having } from '../../internal/option-schemas.ts';
-import { refuse } from '../../internal/refusal.ts';
 import { isStandardSchema } from '../../internal/schemas/standard-schema.ts';
 import type { Capability } from '../../tools/capability.ts';
 import type { Clock } from '../attempts/clock.ts';
@@ -103,7 +103,7 @@ function isPrompt(value: unknown): boolean {
 /** Limits and thresholds with their defaults. Throws `invalid_option`, which names the first option that makes no sense. */
 export function readOptions(options: PostChainOptions): { readonly limits: Limits; readonly thresholds: Thresholds } {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw refuse('The options', options, read.error, optionsSchema);
+  if (!read.success) throw invalidOption('The options', options, read.error, optionsSchema);
   for (const [task, prompt] of Object.entries(options.prompts ?? {}))
     if (prompt?.name !== task)
       throw new PostChainError(

@@ -3,8 +3,8 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
+import { describeValue, invalidOption } from '../../internal/invalid-option.ts';
 import { requireSignal } from '../../internal/option-schemas.ts';
-import { refuse, spell } from '../../internal/refusal.ts';
 
 /** An earlier turn that a request builds on. */
 export interface Turn {
@@ -67,16 +67,16 @@ export function readRun(options: RunOptions): CheckedRun {
     );
   requireKnown(options, KNOWN, 'a run');
   if (!Array.isArray(history))
-    throw new PostChainError('invalid_option', `history: got ${spell(history)}; wanted a list of turns.`);
+    throw new PostChainError('invalid_option', `history: got ${describeValue(history)}; wanted a list of turns.`);
   if (mode !== 'automatic' && mode !== 'manual')
-    throw new PostChainError('invalid_option', `mode: got ${spell(mode)}; wanted "automatic" or "manual".`);
+    throw new PostChainError('invalid_option', `mode: got ${describeValue(mode)}; wanted "automatic" or "manual".`);
   requireSignal(options.signal);
   if (options.host !== undefined) checkHost(options.host);
   for (const [index, turn] of history.entries())
     if (!(turn?.role === 'user' || turn?.role === 'assistant') || typeof turn.content !== 'string')
       throw new PostChainError(
         'invalid_option',
-        `history.${index}: got ${spell(turn)}; wanted a role (user or assistant) and a content in words.`,
+        `history.${index}: got ${describeValue(turn)}; wanted a role (user or assistant) and a content in words.`,
       );
   if (messages !== undefined) checkMessages(messages);
   if (messages !== undefined && history.length > 0)
@@ -88,7 +88,7 @@ const hostSchema = z.object({ host: z.record(z.string(), z.json()) });
 
 function checkHost(host: unknown): void {
   const read = hostSchema.safeParse({ host });
-  if (!read.success) throw refuse('host', { host }, read.error, hostSchema);
+  if (!read.success) throw invalidOption('host', { host }, read.error, hostSchema);
 }
 
 /** Unknown names are refused: a misspelt option would silently do nothing. Throws `invalid_option`. */
@@ -105,11 +105,14 @@ const messagesSchema = z.object({ messages: z.array(messageSchema) });
 
 function checkMessages(messages: readonly Message[]): void {
   const read = messagesSchema.safeParse({ messages });
-  if (!read.success) throw refuse('messages', { messages }, read.error, messagesSchema);
+  if (!read.success) throw invalidOption('messages', { messages }, read.error, messagesSchema);
   const seen = new Set<string>();
   for (const { id } of messages) {
     if (seen.has(id))
-      throw new PostChainError('invalid_option', `messages: got the id ${spell(id)} twice; wanted ids that differ.`);
+      throw new PostChainError(
+        'invalid_option',
+        `messages: got the id ${describeValue(id)} twice; wanted ids that differ.`,
+      );
     seen.add(id);
   }
 }
@@ -122,14 +125,17 @@ export function readSessionId(id: unknown): string | null {
   if (fits && !/[\p{Cc}\p{Cs}]/u.test(id)) return id;
   throw new PostChainError(
     'invalid_option',
-    `sessionId: got ${spell(id)}; wanted 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, none a control character.`,
+    `sessionId: got ${describeValue(id)}; wanted 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, none a control character.`,
   );
 }
 
 /** A phase by its name. Throws `invalid_option`, which lists them. */
 export function readPhase(name: string): Phase {
   if (isPhase(name)) return name;
-  throw new PostChainError('invalid_option', `There is no phase ${spell(name)}: choose one of ${PHASES.join(', ')}.`);
+  throw new PostChainError(
+    'invalid_option',
+    `There is no phase ${describeValue(name)}: choose one of ${PHASES.join(', ')}.`,
+  );
 }
 
 /** Earlier turns as the messages that a run begins with. */

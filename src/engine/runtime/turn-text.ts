@@ -1,5 +1,5 @@
 import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
-import { refuse } from '../../internal/refusal.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 
 /**
  * A turn as the text that a store keeps: JSON, so that nobody who still holds the turn can change what is kept, and that any character
@@ -7,7 +7,7 @@ import { refuse } from '../../internal/refusal.ts';
  */
 export function textOfTurn(turn: SessionTurn): string {
   const read = sessionTurnSchema.safeParse(turn);
-  if (!read.success) throw refuse('The turn', turn, read.error);
+  if (!read.success) throw invalidOption('The turn', turn, read.error);
   return JSON.stringify(read.data);
 }
 

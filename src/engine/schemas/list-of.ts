@@ -1,5 +1,5 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { afterwards } from '../../internal/schemas/afterwards.ts';
+import { mapMaybePromise } from '../../internal/schemas/map-maybe-promise.ts';
 import { jsonSchemaOf, requireStandardSchema } from '../../internal/schemas/standard-schema.ts';
 import { marksOf } from '../../internal/schemas/vendors.ts';
 import { movedTo } from './moved.ts';
@@ -56,7 +56,7 @@ function validateItems<Item extends StandardSchemaV1>(
   const rejected = (error: unknown): void => void pending.push(Promise.reject(error));
   for (const [index, one] of value.entries()) {
     try {
-      const kept = afterwards(item['~standard'].validate(one), (result) => {
+      const kept = mapMaybePromise(item['~standard'].validate(one), (result) => {
         results[index] = result;
       });
       if (kept instanceof Promise) pending.push(kept);

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
-import { afterwards } from '../../internal/schemas/afterwards.ts';
+import { mapMaybePromise } from '../../internal/schemas/map-maybe-promise.ts';
 import { cannotTransform, misfit } from '../../internal/schemas/misfit.ts';
 import { nullRemover } from '../../internal/schemas/null-members.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/schemas/standard-schema.ts';
@@ -38,7 +38,7 @@ export function validate(schema: StandardSchemaV1, name: string, value: unknown)
   };
   const broken = (error: unknown): Validation => ({ ok: false, failure: cannotTransform(error) });
   try {
-    const verdict = afterwards(schema['~standard'].validate(value), verdictOn);
+    const verdict = mapMaybePromise(schema['~standard'].validate(value), verdictOn);
     return verdict instanceof Promise ? verdict.catch(broken) : verdict;
   } catch (error) {
     return broken(error);

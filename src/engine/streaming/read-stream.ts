@@ -30,7 +30,7 @@ export interface ReadStreamOptions extends StreamWatcher {
  *
  * 1. The value is what JSON.parse makes of exactly its text: no partial is part of it. 2. Nothing is parsed twice on the way, and
  * all work is linear in the characters; the arguments of an offered tool are not parsed at all. 3. It never rejects for what a model does: a broken transport, a stream that throws, no JSON,
- * or too much text is the reply's `failure`. 4. What a watcher throws, it throws, and lets go of the stream.
+ * or too much text is the reply's `failure`. 4. What a observer throws, it throws, and lets go of the stream.
  */
 export async function readStream(open: () => AsyncIterable<ModelPart>, options: ReadStreamOptions): Promise<Reply> {
   const driver = driverFor(options);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Limits } from '../../../machines/contracts/budget.ts';
 import type { ChatModel, ReplyForm } from '../../../machines/contracts/model.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 import { aSignal } from '../../internal/option-schemas.ts';
-import { refuse } from '../../internal/refusal.ts';
 import { type Clock, systemClock } from '../attempts/clock.ts';
-import type { Ask } from '../prompts/ask.ts';
 import { askOf, type Prompt } from '../prompts/prompt.ts';
+import type { PromptSpec } from '../prompts/prompt-spec.ts';
 import { prompts } from '../prompts/registry.ts';
 import { type PostChainOptions, readOptions } from '../runtime/options.ts';
 
@@ -26,7 +26,7 @@ export interface SynthesizeOptions {
 
 export interface SynthesisParts {
   readonly model: ChatModel | null;
-  readonly ask: Ask;
+  readonly ask: PromptSpec;
   readonly replyForm: ReplyForm;
   readonly limits: Limits;
   /** The reserve that was asked for; null where nothing was said of it. */
@@ -48,7 +48,7 @@ const namesSchema = z.strictObject({
 /** The options, checked and with their defaults. Throws `invalid_option`. */
 export function readSynthesizeOptions(options: SynthesizeOptions): SynthesisParts {
   const named = namesSchema.safeParse(options);
-  if (!named.success) throw refuse('The options', options, named.error, namesSchema);
+  if (!named.success) throw invalidOption('The options', options, named.error, namesSchema);
   const { signal = null, ...others } = options;
   const { limits } = readOptions(others as PostChainOptions);
   return {

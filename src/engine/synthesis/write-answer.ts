@@ -1,11 +1,11 @@
 import { createActor } from 'xstate';
-import { usageOf } from '../../../machines/chain/under-way.ts';
+import { usageOf } from '../../../machines/chain/in-flight.ts';
 import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { SynthesisOutcome } from '../../../machines/contracts/synthesis.ts';
 import { brokenOutcome, composedOutcome, outcomeOf } from '../../../machines/policies/synthesis/outcome.ts';
 import { onAbort } from '../../internal/on-abort.ts';
-import { joinAttempt } from '../attempts/join-attempt.ts';
+import { provideAttempt } from '../attempts/provide-attempt.ts';
 import { unwatched } from '../attempts/read-reply.ts';
 import type { SynthesisParts } from './synthesize-options.ts';
 
@@ -21,7 +21,7 @@ export function writeAnswer(
   { ask, replyForm, clock, signal }: SynthesisParts,
 ): Promise<Writing> {
   return new Promise((resolve) => {
-    const machine = joinAttempt({ models: [model], askFor: () => ask, replyForm, clock, watcher: unwatched });
+    const machine = provideAttempt({ models: [model], askFor: () => ask, replyForm, clock, observer: unwatched });
     const actor = createActor(machine, { input, clock });
     let forget = (): void => {};
     const end = (outcome: SynthesisOutcome, aborted = false): void => {

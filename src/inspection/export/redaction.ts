@@ -2,7 +2,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
 import type { Redact } from '../../../machines/contracts/journal-store.ts';
 import { asRedacted } from '../../journal/journal-line.ts';
-import { howeverWritten } from './however-written.ts';
+import { escapedVariants } from './escaped-variants.ts';
 import { textsOf, withTexts } from './texts.ts';
 
 const REDACTED = '[redacted]';
@@ -19,7 +19,7 @@ export function redactionOf(patterns: readonly string[]): Redact {
 /** What looks like an expression may be a path, `/home/sim`: it is hidden as it stands, too. */
 function expressionsOf(pattern: string): readonly RegExp[] {
   const { source, flags = '' } = EXPRESSION.exec(pattern)?.groups ?? {};
-  const expressions = pattern === '' ? [] : [new RegExp(howeverWritten(pattern), 'gu')];
+  const expressions = pattern === '' ? [] : [new RegExp(escapedVariants(pattern), 'gu')];
   if (source !== undefined) expressions.push(compiled(source, `g${flags.replace('g', '')}`, pattern));
   if (expressions.length > 0 && !expressions.some((expression) => ''.search(expression) === 0)) return expressions;
   throw new PostChainError(

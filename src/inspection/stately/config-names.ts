@@ -1,4 +1,4 @@
-import { guardName } from '../../engine/recording/guard-verdicts.ts';
+import { guardName } from '../../engine/recording/guard-logs.ts';
 import { isMembers, type Members } from './json-members.ts';
 
 /** The package writes a function as an object of its name: these are actions that XState makes, by the names of their functions. */

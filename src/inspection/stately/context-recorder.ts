@@ -1,13 +1,13 @@
 import { changesBetween } from '../../engine/recording/state-changes.ts';
 import { sharedJson } from './shared-json.ts';
-import type { SystemFact } from './system-entries.ts';
+import type { SystemEvent } from './system-entries.ts';
 
 const LEAST_ENTRIES = 256;
 /** Roughly what an entry takes, as for the states of a run: see src/engine/runtime/state-recorder.ts. */
 const ENTRY_CHARS = 150;
 
 /** Tells the contexts of all actors as one state, by their names; all of it first, and then again every so often. */
-export function createContextRecorder(append: (fact: SystemFact) => void, count: () => number) {
+export function createContextRecorder(append: (fact: SystemEvent) => void, count: () => number) {
   const contexts = new Map<string, unknown>();
   let due = 0;
   const keyframe = (): void => {

@@ -1,9 +1,9 @@
-import type { RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
+import type { RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
 import { initialLeaves, withAncestors } from './active-states.ts';
 import { candidatesFor } from './candidates.ts';
 import type { StateOutline, TransitionOutline } from './machine-outline.ts';
 
-type TransitionFact = Extract<RuntimeFact, { type: 'transition' }>;
+type TransitionFact = Extract<RuntimeEvent, { type: 'transition' }>;
 type Candidates = TransitionFact['candidates'];
 type Leaves = readonly StateOutline[];
 

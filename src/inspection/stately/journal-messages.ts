@@ -4,7 +4,16 @@ import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { withChanges } from '../../engine/recording/state-changes.ts';
 import { machineDefinition } from './machine-definition.ts';
-import { firstLeaf, hostOf, invokeIdOf, isOn, leafAfter, outlineOf, stateValue, type ToldActor } from './told-actor.ts';
+import {
+  firstLeaf,
+  hostOf,
+  invokeIdOf,
+  isOn,
+  leafAfter,
+  outlineOf,
+  type ReportedActor,
+  stateValue,
+} from './reported-actor.ts';
 
 /** The version of the package whose messages these are. */
 const VERSION = '0.7.2';
@@ -37,9 +46,9 @@ export function journalMessages() {
   let startedMs = 0;
   let atMs = 0;
   let sessions = 0;
-  let root: ToldActor | null = null;
-  let loop: ToldActor | null = null;
-  let attempt: ToldActor | null = null;
+  let root: ReportedActor | null = null;
+  let loop: ReportedActor | null = null;
+  let attempt: ReportedActor | null = null;
   /** The event that is being told, and the actors that were told to have it. */
   let stimulus: Event = INIT;
   let reached = new Set<string>();
@@ -49,7 +58,7 @@ export function journalMessages() {
     const createdAt = String(Math.round(startedMs + atMs));
     told.push({ type, _version: VERSION, createdAt, id: null, rootId, sessionId, ...members });
   };
-  const snapshotOf = ({ leaf, context }: ToldActor, status: string, output?: unknown) => ({
+  const snapshotOf = ({ leaf, context }: ReportedActor, status: string, output?: unknown) => ({
     status,
     value: stateValue(leaf),
     context,
@@ -58,17 +67,17 @@ export function journalMessages() {
     tags: [],
     ...(output !== undefined && { output }),
   });
-  const tellSnapshot = (actor: ToldActor, event: Event, status = 'active', output?: unknown): void =>
+  const tellSnapshot = (actor: ReportedActor, event: Event, status = 'active', output?: unknown): void =>
     tell('@xstate.snapshot', actor.sessionId, { event, snapshot: snapshotOf(actor, status, output) });
   /** An event is told once, though it takes a machine several steps. */
-  const tellEvent = (actor: ToldActor, event: Event, sourceId?: string): void => {
+  const tellEvent = (actor: ReportedActor, event: Event, sourceId?: string): void => {
     const key = `${actor.sessionId} ${event.type}`;
     if (reached.has(key)) return;
     reached.add(key);
     tell('@xstate.event', actor.sessionId, { event, ...(sourceId !== undefined && { sourceId }) });
   };
 
-  const begin = (actor: ToldActor): ToldActor => {
+  const begin = (actor: ReportedActor): ReportedActor => {
     const { name, parentId, machine, sessionId } = actor;
     const definition = machineDefinition(machine);
     const snapshot = snapshotOf(actor, 'active');
@@ -77,7 +86,7 @@ export function journalMessages() {
     tellSnapshot(actor, INIT);
     return actor;
   };
-  const beginChild = (parent: ToldActor, src: 'action' | 'attempt', attemptId: string | null): ToldActor => {
+  const beginChild = (parent: ReportedActor, src: 'action' | 'attempt', attemptId: string | null): ReportedActor => {
     const machine = src === 'action' ? actionMachine : attemptMachine;
     const outline = outlineOf(machine);
     const place = hostOf(parent, src);
@@ -95,14 +104,14 @@ export function journalMessages() {
       host: place?.host ?? null,
     });
   };
-  const stop = (actor: ToldActor | null): null => {
+  const stop = (actor: ReportedActor | null): null => {
     if (actor !== null) tellSnapshot(actor, STOP, 'stopped');
     return null;
   };
 
   /** A child whose parent has left the state that it ran in was stopped, unless it had ended. */
-  const stopLeft = (parent: ToldActor): void => {
-    const staysWith = (child: ToldActor): boolean => {
+  const stopLeft = (parent: ReportedActor): void => {
+    const staysWith = (child: ReportedActor): boolean => {
       if (child.parentId !== parent.sessionId) return true;
       child.host ??= hostOf(parent, child.src ?? '')?.host ?? null;
       return child.host !== null && isOn(parent, child.host);
@@ -113,7 +122,7 @@ export function journalMessages() {
     loop = stop(loop);
   };
 
-  const actorOf = ({ machine, event }: Entry<'transition'>): ToldActor | null => {
+  const actorOf = ({ machine, event }: Entry<'transition'>): ReportedActor | null => {
     if (root === null || machine === chainMachine.id) return root;
     if (machine === actionMachine.id) {
       if (loop !== null && event === INIT.type && !isOn(loop, firstLeaf(loop.outline))) loop = stop(loop);
@@ -155,7 +164,7 @@ export function journalMessages() {
   };
 
   /** What came from outside begins a step: its event goes to the machine that it is for. */
-  const takeStimulus = (actor: ToldActor | null, event: Event | null): void => {
+  const takeStimulus = (actor: ReportedActor | null, event: Event | null): void => {
     reached = new Set();
     stimulus = event ?? { type: '' };
     if (actor !== null && event !== null) tellEvent(actor, event);

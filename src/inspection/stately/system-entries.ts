@@ -1,9 +1,9 @@
-import type { JournalEntry, RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
 import type { StateChange } from '../../../machines/contracts/state-change.ts';
 
 /** What is told of a system: facts of a journal, for events and states of any program. */
-export type SystemFact =
-  | Extract<RuntimeFact, { type: 'transition' | 'run-stopped' }>
+export type SystemEvent =
+  | Extract<RuntimeEvent, { type: 'transition' | 'run-stopped' }>
   /** An event that an actor was sent; the names of who got it and who sent it, where those are known. */
   | {
       readonly type: 'delivery';
@@ -25,7 +25,7 @@ export function createSystemEntries(limit: number, maxChars: number) {
   return {
     entries: entries as readonly JournalEntry[],
     /** False where the journal is full. */
-    append(fact: SystemFact, atMs: number): boolean {
+    append(fact: SystemEvent, atMs: number): boolean {
       if (entries.length >= limit || chars > maxChars) return false;
       // A keyframe shares what it holds with the changes before it.
       if (fact.type !== 'keyframe') chars += JSON.stringify(fact).length;

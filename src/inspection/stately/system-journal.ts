@@ -9,7 +9,7 @@ import { fidelityOf, nothingNoticed } from './fidelity.ts';
 import { inferTransition } from './infer-transition.ts';
 import type { ActorMessage, ActorSnapshot, EventMessage, SnapshotMessage, SystemMessage } from './messages.ts';
 import { createSystemClock } from './system-clock.ts';
-import { createSystemEntries, type SystemFact } from './system-entries.ts';
+import { createSystemEntries, type SystemEvent } from './system-entries.ts';
 
 /** A system of actors as its inspector tells it, translated as it comes. Nothing in it throws. */
 export interface SystemJournal {
@@ -57,7 +57,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
   let status: RunStatus = 'running';
   let ended = false;
 
-  const append = (fact: SystemFact): void => {
+  const append = (fact: SystemEvent): void => {
     if (!appendAt(fact, clock.atMs)) noticed.full = true;
   };
   const contexts = createContextRecorder(append, () => entries.length);

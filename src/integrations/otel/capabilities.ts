@@ -1,12 +1,12 @@
+import type { ContentFilter } from './content-filter.ts';
 import type { EntryOf } from './entries.ts';
 import { POSTCHAIN } from './model-name.ts';
 import type { Phases } from './phases.ts';
 import type { SpanBook } from './span-book.ts';
 import type { OpenSpan } from './spans.ts';
-import type { Told } from './told.ts';
 
 /** The capability runs of an Action as `execute_tool` spans. A wish that could not be run is one that took no time. */
-export function createCapabilities(book: SpanBook, phases: Phases, told: Told) {
+export function createCapabilities(book: SpanBook, phases: Phases, told: ContentFilter) {
   let running: OpenSpan | null = null;
 
   const begin = (capability: string, index: number): OpenSpan => {

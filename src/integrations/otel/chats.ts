@@ -1,11 +1,11 @@
 import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
+import { type ContentFilter, messageText } from './content-filter.ts';
 import type { EntryOf } from './entries.ts';
 import { modelFacts } from './model-name.ts';
 import type { Phases } from './phases.ts';
 import { BROKEN_OFF, type SpanBook } from './span-book.ts';
 import type { Facts, OpenSpan } from './spans.ts';
 import type { TokenTotals } from './token-totals.ts';
-import { messageText, type Told } from './told.ts';
 
 interface Chat {
   readonly span: OpenSpan;
@@ -18,7 +18,7 @@ export interface ChatParts {
   readonly book: SpanBook;
   readonly run: OpenSpan;
   readonly phases: Phases;
-  readonly told: Told;
+  readonly told: ContentFilter;
   readonly tokens: TokenTotals;
   readonly conversation: Facts;
   readonly provider: string | null;

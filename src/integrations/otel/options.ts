@@ -1,8 +1,8 @@
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
+import { invalidOption } from '../../internal/invalid-option.ts';
 import { having } from '../../internal/option-schemas.ts';
-import { refuse } from '../../internal/refusal.ts';
 import type { FoldOptions } from './run-fold.ts';
 
 /** The conventions that names and attributes follow: the newest release that has those of generative AI in it. */
@@ -37,7 +37,7 @@ export interface Settings extends FoldOptions {
 /** Throws `invalid_option` for what makes no sense. */
 export function readOptions(options: TraceRunOptions): Settings {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw refuse('traceRun', options, read.error, optionsSchema);
+  if (!read.success) throw invalidOption('traceRun', options, read.error, optionsSchema);
   const { tracer, meter, ...rest } = read.data;
   const { name, version } = manifest;
   const scope = [name, version, { schemaUrl: SCHEMA_URL }] as const;

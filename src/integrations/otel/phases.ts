@@ -1,21 +1,21 @@
+import type { ContentFilter } from './content-filter.ts';
 import type { EntryOf } from './entries.ts';
 import { POSTCHAIN } from './model-name.ts';
 import { BROKEN_OFF, type SpanBook } from './span-book.ts';
-import type { Facts, Mishap, OpenSpan } from './spans.ts';
-import type { Told } from './told.ts';
+import type { Facts, OpenSpan, SpanError } from './spans.ts';
 
 /** The phase under way. */
 interface Phase {
   readonly span: OpenSpan;
   readonly step: number;
   /** How it ended, once it has: Yield then still has to decide. */
-  ended: { readonly mishap: Mishap | null } | null;
+  ended: { readonly mishap: SpanError | null } | null;
   /** When the chart left it without its end, in milliseconds since the epoch. */
   leftAtMs: number | null;
 }
 
 /** The phases of a run as `invoke_agent` spans; there is one at a time. */
-export function createPhases(book: SpanBook, run: OpenSpan, told: Told, conversation: Facts) {
+export function createPhases(book: SpanBook, run: OpenSpan, told: ContentFilter, conversation: Facts) {
   let phase: Phase | null = null;
   let over = false;
 

@@ -1,11 +1,11 @@
 import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { type ContentFilter, messageText } from './content-filter.ts';
 import type { EntryOf } from './entries.ts';
 import type { Facts } from './spans.ts';
-import { messageText, type Told } from './told.ts';
 
 /** What a run is known by from its start. */
-export function startFacts(start: RunStart, told: Told): Facts {
+export function startFacts(start: RunStart, told: ContentFilter): Facts {
   return {
     'gen_ai.input.messages': told.content(messageText('user', start.request)),
     'postchain.run.id': start.runId,
@@ -17,7 +17,11 @@ export function startFacts(start: RunStart, told: Told): Facts {
 }
 
 /** What came of it. */
-export function endFacts({ status, usage }: EntryOf<'run-end'>, answer: FinalAnswer | null, told: Told): Facts {
+export function endFacts(
+  { status, usage }: EntryOf<'run-end'>,
+  answer: FinalAnswer | null,
+  told: ContentFilter,
+): Facts {
   return {
     'gen_ai.output.messages': told.content(answer && messageText('assistant', answer.answerText, 'stop')) ?? undefined,
     'postchain.status': status,

@@ -1,16 +1,16 @@
-import { type JournalEntry, type RunStart, STIMULI } from '../../../machines/contracts/journal-entry.ts';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { createCapabilities } from './capabilities.ts';
 import { createChats } from './chats.ts';
+import { createContentFilter } from './content-filter.ts';
 import { type EntryOf, type Handlers, handle } from './entries.ts';
 import { POSTCHAIN } from './model-name.ts';
 import { createPhases } from './phases.ts';
 import { endFacts, startFacts } from './run-facts.ts';
-import { noteGuards, sideNotes } from './side-notes.ts';
 import { createSpanBook } from './span-book.ts';
-import type { Facts, Mishap, Signal } from './spans.ts';
+import { noteGuards, spanEvents } from './span-events.ts';
+import type { Facts, Signal, SpanError } from './spans.ts';
 import { createTokenTotals } from './token-totals.ts';
-import { createTold } from './told.ts';
 
 export interface FoldOptions {
   readonly workflow: string | null;
@@ -19,14 +19,14 @@ export interface FoldOptions {
 }
 
 /** The code of what is open where a journal ends before its run does. */
-const CUT_OFF: Mishap = { code: 'journal_cut_off', message: 'The journal ends before the run does.' };
+const CUT_OFF: SpanError = { code: 'journal_cut_off', message: 'The journal ends before the run does.' };
 
 /** Anything outside of the phases: where the chart goes from there, it has left the phase that was under way. */
 const CYCLING = 'postChain.cycling';
 
 /** A run as spans and measurements: a fold of its journal, the same of one that grows and of one that was recorded. */
 export function createRunFold(start: RunStart, { workflow, provider, content }: FoldOptions) {
-  const told = createTold(start, content);
+  const told = createContentFilter(start, content);
   const book = createSpanBook(start.startedAtMs);
   const name = workflow ?? start.chart.id;
   const conversation: Facts = { 'gen_ai.conversation.id': start.sessionId ?? undefined };
@@ -60,7 +60,7 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
   }
 
   const handlers: Handlers = {
-    ...sideNotes(book, run, phases, told),
+    ...spanEvents(book, run, phases, told),
     'phase-start': (entry) => {
       phases.start(entry);
       chats.enter();
@@ -85,7 +85,7 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
   return {
     take(entry: JournalEntry): void {
       book.moveTo(entry.atMs);
-      if (STIMULI.has(entry.type)) phases.settle();
+      if (EXTERNAL_EVENTS.has(entry.type)) phases.settle();
       handle(handlers, entry);
     },
     /** No entry will come any more. */

@@ -1,4 +1,4 @@
-import type { Facts, Mishap, OpenSpan, Operation, Signal } from './spans.ts';
+import type { Facts, OpenSpan, Operation, Signal, SpanError } from './spans.ts';
 
 export interface Beginning {
   readonly operation: Operation;
@@ -12,7 +12,7 @@ export interface Beginning {
 }
 
 /** The code of what somebody stopped before it was done, or what its phase went on without. */
-export const BROKEN_OFF: Mishap = { code: 'broken_off', message: null };
+export const BROKEN_OFF: SpanError = { code: 'broken_off', message: null };
 
 /**
  * The spans that are open, and the signals that they give. Time never runs backwards in it, whatever a clock does; a span that ends
@@ -42,7 +42,7 @@ export function createSpanBook(startedAtMs: number) {
       signals.push({ type: 'event', span, name, atMs: nowMs, facts });
     },
     /** With `endedAtMs`, milliseconds since the epoch, it ended before this was known. */
-    end(span: OpenSpan, mishap: Mishap | null, facts: Facts = {}, endedAtMs = nowMs): void {
+    end(span: OpenSpan, mishap: SpanError | null, facts: Facts = {}, endedAtMs = nowMs): void {
       if (!open.delete(span)) return;
       for (const other of [...open]) if (other.parent === span) book.end(other, BROKEN_OFF, {}, endedAtMs);
       const ended: Facts = mishap === null ? facts : { ...facts, 'error.type': mishap.code };
@@ -56,7 +56,7 @@ export function createSpanBook(startedAtMs: number) {
     },
     isOpen: (span: OpenSpan): boolean => open.has(span),
     /** Ends all that are open, those within others first. */
-    endAll(mishap: Mishap): void {
+    endAll(mishap: SpanError): void {
       for (const span of [...open].reverse()) book.end(span, mishap);
     },
     nowMs: (): number => nowMs,

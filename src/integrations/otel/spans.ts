@@ -6,7 +6,7 @@ export type Facts = Readonly<Record<string, AttributeValue | undefined>>;
 export type Operation = 'invoke_workflow' | 'invoke_agent' | 'chat' | 'execute_tool';
 
 /** Why something did not come off: a stable code, and what may only be told with content. */
-export interface Mishap {
+export interface SpanError {
   readonly code: string;
   readonly message: string | null;
 }
@@ -35,7 +35,7 @@ export type Signal =
       readonly span: OpenSpan;
       readonly atMs: number;
       readonly facts: Facts;
-      readonly mishap: Mishap | null;
+      readonly mishap: SpanError | null;
     }
   /** Seconds of a span, or tokens of a model call. */
   | {

@@ -1,6 +1,6 @@
 import type { CallEvent } from '../../../machines/contracts/call-event.ts';
 import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
-import type { RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
+import type { RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
 
 /** What came of a call: all of it, once. `atMs` is when it ended, milliseconds since the epoch. */
 export interface CallOutcome {
@@ -8,7 +8,7 @@ export interface CallOutcome {
   readonly call: number;
   readonly events: readonly CallEvent[];
   /** What it told beside its answer. */
-  readonly notes: readonly RuntimeFact[];
+  readonly notes: readonly RuntimeEvent[];
   readonly atMs: number;
 }
 

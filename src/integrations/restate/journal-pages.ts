@@ -1,7 +1,7 @@
 import type { WorkflowContext, WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { z } from 'zod';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { refuse } from '../../internal/refusal.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 import { foldStatus, newStatus, type RunStatus } from './run-status.ts';
 import { terminal } from './terminal.ts';
 
@@ -42,7 +42,7 @@ export function readStatus(ctx: WorkflowSharedContext): Promise<RunStatus | null
 /** What is settled of a run, page by page. Throws a terminal error of code 400 for what asks for no entries. */
 export async function readPage(ctx: WorkflowSharedContext, asked: JournalRequest): Promise<JournalPage> {
   const read = requestSchema.safeParse(asked ?? {});
-  if (!read.success) throw terminal(refuse('The request', asked, read.error, requestSchema));
+  if (!read.success) throw terminal(invalidOption('The request', asked, read.error, requestSchema));
   const { from = 0 } = read.data;
   const status = await readStatus(ctx);
   const entries: JournalEntry[] = [];

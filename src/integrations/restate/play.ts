@@ -4,8 +4,8 @@ import type { ChainParts } from '../../engine/runtime/actors.ts';
 import { openRun } from '../../engine/runtime/open-run.ts';
 import { onAbort } from '../../internal/on-abort.ts';
 import { createDurableTime } from './durable-time.ts';
-import { createDurableWorld } from './durable-world.ts';
 import type { Host } from './host.ts';
+import { createRestateExecutor } from './restate-executor.ts';
 
 export interface PlayOptions {
   readonly parts: ChainParts;
@@ -22,8 +22,8 @@ export interface PlayOptions {
  */
 export async function play(start: RunStart, { parts, host, keep, signal }: PlayOptions): Promise<FinalAnswer> {
   const time = createDurableTime(start.startedAtMs);
-  const { run, stage, journal } = openRun(start, { parts, atMs: () => time.nowMs - start.startedAtMs });
-  const world = createDurableWorld({ host, time, clock: parts.clock, note: journal.append });
+  const { run, durableActor: stage, journal } = openRun(start, { parts, atMs: () => time.nowMs - start.startedAtMs });
+  const world = createRestateExecutor({ host, time, clock: parts.clock, note: journal.append });
   const forget = signal === undefined ? () => {} : onAbort(signal, () => stage.deliver({ type: 'run-stopped' }));
   let kept = 0;
   const keepNew = (): void => {
@@ -31,7 +31,7 @@ export async function play(start: RunStart, { parts, host, keep, signal }: PlayO
     kept = journal.entries.length;
   };
 
-  stage.enter(world);
+  stage.attach(world);
   stage.start();
   while (run.actor.getSnapshot().status === 'active') {
     const pending = world.pending();

@@ -8,7 +8,7 @@ import { chartVersion, runStart } from '../../engine/runtime/run-start.ts';
 import { type Patience, timedModel } from './timed-model.ts';
 
 /** What a run on a cluster is started with: JSON. */
-export type DurableRunOptions = Omit<RunOptions, 'signal'>;
+export type RestateRunOptions = Omit<RunOptions, 'signal'>;
 
 /** What a run goes by from its start on, whatever the options are of a process that plays it later. */
 export interface DurableStart {
@@ -21,7 +21,7 @@ export interface DurableStart {
  *
  * @throws PostChainError `invalid_request` or `invalid_option`.
  */
-export function startOf(runId: string, asked: DurableRunOptions, parts: ChainParts): DurableStart {
+export function startOf(runId: string, asked: RestateRunOptions, parts: ChainParts): DurableStart {
   const { limits, ...input } = inputOf(asked, { ...parts, newRunId: () => runId });
   const { firstChunkMs, chunkMs } = limits;
   const raised = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };

@@ -1,9 +1,9 @@
-import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
+import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 
-type Question = Extract<ChainFact, { type: 'consent-asked' | 'direction-asked' }>;
+type Question = Extract<EmittedEvent, { type: 'consent-asked' | 'direction-asked' }>;
 
 /** Where a run stands: a fold of its journal. */
 export interface RunStatus {

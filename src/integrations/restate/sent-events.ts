@@ -2,7 +2,7 @@ import type { WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { TerminalError } from '@restatedev/restate-sdk';
 import { z } from 'zod';
 import { chainEventSchema } from '../../../machines/contracts/chain-event.ts';
-import { refuse } from '../../internal/refusal.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 import type { SentOutcome } from './host.ts';
 import { terminal } from './terminal.ts';
 
@@ -25,7 +25,7 @@ export function promiseName(number: number): string {
 /** Puts the event behind those that were sent. Throws a terminal error of code 400 for what is none. */
 export async function sendEvent(ctx: WorkflowSharedContext, given: SentEvent): Promise<Sent> {
   const read = sentEventSchema.safeParse(given);
-  if (!read.success) throw terminal(refuse('The event', given, read.error, sentEventSchema));
+  if (!read.success) throw terminal(invalidOption('The event', given, read.error, sentEventSchema));
   const { event, id = ctx.request().id } = read.data;
   const sent: SentOutcome = { type: 'sent', id, event, atMs: await ctx.date.now() };
   for (let number = 0; ; number += 1) {

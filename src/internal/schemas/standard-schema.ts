@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { spell } from '../refusal.ts';
-import { afterwards } from './afterwards.ts';
+import { describeValue } from '../invalid-option.ts';
+import { mapMaybePromise } from './map-maybe-promise.ts';
 import { vendorOf } from './vendors.ts';
 
 /** JSON Schema, draft 7. */
@@ -73,7 +73,7 @@ function oneItemOf(list: StandardSchemaV1): StandardSchemaV1 {
     '~standard': {
       version,
       vendor,
-      validate: (item) => afterwards(validate([item]), only),
+      validate: (item) => mapMaybePromise(validate([item]), only),
     },
   };
 }
@@ -83,6 +83,6 @@ export function requireStandardSchema(value: unknown): asserts value is Standard
   if (isStandardSchema(value)) return;
   throw new PostChainError(
     'invalid_schema',
-    `schema: got ${spell(value)}; wanted a Standard Schema: one of zod, valibot or arktype.`,
+    `schema: got ${describeValue(value)}; wanted a Standard Schema: one of zod, valibot or arktype.`,
   );
 }

@@ -5,8 +5,8 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { thresholdsSchema } from '../../../machines/contracts/thresholds.ts';
-import { refuse, spell } from '../../internal/refusal.ts';
-import type { Heard } from './recorded-calls.ts';
+import { describeValue, invalidOption } from '../../internal/invalid-option.ts';
+import type { RecordedEvent } from './recorded-calls.ts';
 
 /** What is changed where a fork leaves its run, by path: `thresholds.confidence`, `limits.maxCycles`, `phase`, `reply.answer`. */
 export type ForkChanges = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export interface ReadChanges {
   /** What the run is told. */
   readonly events: readonly ChainEvent[];
   /** Sees what was heard of calls, the first finished reply among it. */
-  readonly change: (heard: Heard) => Heard;
+  readonly change: (heard: RecordedEvent) => RecordedEvent;
 }
 
 const NUMBERS = { limits: limitsSchema.shape, thresholds: thresholdsSchema.shape } as const;
@@ -55,13 +55,13 @@ function numberFor(
   const schema = more.length === 0 && Object.hasOwn(shape, name) ? shape[name] : undefined;
   if (schema === undefined) throw refused(path, 'there is no such number', `one of ${Object.keys(shape).join(', ')}`);
   const read = schema.safeParse(value);
-  if (!read.success) throw refuse(path, value, read.error);
+  if (!read.success) throw invalidOption(path, value, read.error);
   return { [name]: value as number };
 }
 
 function aPhase(path: string, value: unknown): string {
   if (PHASES.some((phase) => phase === value)) return value as string;
-  throw refused(path, `got ${spell(value)}`, `one of ${PHASES.join(', ')}`);
+  throw refused(path, `got ${describeValue(value)}`, `one of ${PHASES.join(', ')}`);
 }
 
 function refused(path: string, got: string, wanted: string): PostChainError {
@@ -117,7 +117,7 @@ function withPart(whole: unknown, [name = '', ...below]: readonly string[], part
     return whole.with(at, inside(whole[at]));
   }
   if (typeof whole !== 'object')
-    throw refused('reply', `nothing is in ${spell(whole)}, so no "${name}"`, 'a path in it');
+    throw refused('reply', `nothing is in ${describeValue(whole)}, so no "${name}"`, 'a path in it');
   return { ...whole, [name]: inside(Object.hasOwn(whole ?? {}, name) ? (whole as Members)[name] : null) };
 }
 

@@ -1,15 +1,15 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { type JournalEntry, type RunStart, STIMULI } from '../../../machines/contracts/journal-entry.ts';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal-entry.ts';
 import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
-import { liveWorld } from '../../engine/runtime/live-world.ts';
+import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
+import { liveExecutor } from '../../engine/runtime/live-executor.ts';
 import type { Run } from '../../engine/runtime/run.ts';
-import type { World } from '../../engine/runtime/stage.ts';
 import { type ForkChanges, readChanges } from './changes.ts';
 import { divergenceText } from './divergence.ts';
 import { callKey, callsIn, endOf, isAnswered } from './recorded-calls.ts';
-import { eachOnce, type Recording, recordedWorld } from './recorded-world.ts';
-import { rehearse } from './rehearse.ts';
+import { eachOnce, type Recording, recordedExecutor } from './recorded-executor.ts';
+import { replayEntries } from './replay-entries.ts';
 import { runClock } from './run-clock.ts';
 import { requireSameChart, startOf } from './run-of.ts';
 
@@ -59,19 +59,19 @@ export function forkRun(
       forkedAt: new Date(parts.clock.now()).toISOString(),
     },
   };
-  const { opened } = rehearse(
+  const { opened } = replayEntries(
     own,
     entries.slice(0, from),
     { ...parts, clock },
     {
       isSame: () => true,
-      afterwards: { atMs: clock.sinceStartMs },
+      clockAfterRecording: { atMs: clock.sinceStartMs },
       ...(journals && { writer: journals.create(runId) }),
     },
   );
-  const { run, stage, obey } = opened;
+  const { run, durableActor: stage, obey } = opened;
   for (const event of changes.events) stage.deliver({ type: 'delivery', event });
-  stage.enter(recordedWorld(opened, { recall, from, change: changes.change }, liveWorld(clock, stage.deliver)));
+  stage.attach(recordedExecutor(opened, { recall, from, change: changes.change }, liveExecutor(clock, stage.deliver)));
   obey(signal);
   return run;
 }
@@ -83,8 +83,8 @@ function leavingAt(entries: readonly JournalEntry[], at: number): number {
       'invalid_option',
       `at: got ${at}; wanted an entry of the run, from 1 to ${entries.length - 1}.`,
     );
-  const from = entries.findLastIndex(({ seq, type }) => seq <= at && STIMULI.has(type));
-  return from < 0 ? entries.findIndex(({ type }) => STIMULI.has(type)) : from;
+  const from = entries.findLastIndex(({ seq, type }) => seq <= at && EXTERNAL_EVENTS.has(type));
+  return from < 0 ? entries.findIndex(({ type }) => EXTERNAL_EVENTS.has(type)) : from;
 }
 
 /**
@@ -96,8 +96,8 @@ function recallOf(
   parts: ChainParts,
 ): Recording['recall'] {
   const keys = new Map<number, string>();
-  const perform: World['perform'] = (call, made) => void keys.set(call, callKey(made, start));
-  const { divergence } = rehearse(start, entries, parts, { world: { perform, wait: () => () => {} } });
+  const perform: ActivityExecutor['execute'] = (call, made) => void keys.set(call, callKey(made, start));
+  const { divergence } = replayEntries(start, entries, parts, { executor: { execute: perform, wait: () => () => {} } });
   if (divergence !== null)
     throw new PostChainError('invalid_journal', `${start.runId}: ${divergenceText(divergence)}; it cannot be forked.`);
   const calls = callsIn(entries).filter((recorded) => isAnswered(recorded) && endOf(recorded) >= from);

@@ -1,33 +1,33 @@
 import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/call-event.ts';
-import type { JournalEntry, Note, RunStart } from '../../../machines/contracts/journal-entry.ts';
-import { type Call, subjectOf } from '../../engine/activities/call.ts';
+import type { Annotation, JournalEntry, RunStart } from '../../../machines/contracts/journal-entry.ts';
+import { type Activity, subjectOf } from '../../engine/activities/activity.ts';
 
 /** What was heard of a call, in order: its events, and what was noted beside them. */
-export type Heard =
+export type RecordedEvent =
   | { readonly seq: number; readonly event: CallEvent }
   | { readonly seq: number; readonly note: TextDelta | Retrieval };
 
-type TextDelta = Extract<Note, { type: 'text-delta' }>;
-type Retrieval = Extract<Note, { type: 'retrieval' }>;
+type TextDelta = Extract<Annotation, { type: 'text-delta' }>;
+type Retrieval = Extract<Annotation, { type: 'retrieval' }>;
 
 export interface RecordedCall {
   readonly call: number;
   /** What kind of thing was asked: see `kindOf`. */
   readonly kind: string;
-  readonly heard: readonly Heard[];
+  readonly heard: readonly RecordedEvent[];
 }
 
-type Asked = Pick<Call, 'port' | 'input'>;
+type Asked = Pick<Activity, 'port' | 'input'>;
 
 /** The calls of a recording, in order, with what was heard of each. */
 export function callsIn(recorded: readonly JournalEntry[]): readonly RecordedCall[] {
-  const calls: { readonly call: number; readonly kind: string; readonly heard: Heard[] }[] = [];
-  const reading = new Map<string, Heard[]>();
-  let searching: Heard[] | null = null;
+  const calls: { readonly call: number; readonly kind: string; readonly heard: RecordedEvent[] }[] = [];
+  const reading = new Map<string, RecordedEvent[]>();
+  let searching: RecordedEvent[] | null = null;
   for (const entry of recorded) {
     const { seq } = entry;
     if (entry.type === 'call-start') {
-      const heard: Heard[] = [];
+      const heard: RecordedEvent[] = [];
       calls[entry.call] = { call: entry.call, kind: kindNamed(entry), heard };
       if (entry.attemptId !== undefined) reading.set(entry.attemptId, heard);
       if (entry.port === 'retrievePassages') searching = heard;

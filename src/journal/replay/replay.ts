@@ -1,12 +1,12 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { PostChainOptions } from '../../engine/runtime/options.ts';
-import { partsOf } from '../../engine/runtime/parts.ts';
+import { resolveOptions } from '../../engine/runtime/resolve-options.ts';
 import type { Divergence } from './divergence.ts';
-import { rehearse } from './rehearse.ts';
+import { replayEntries } from './replay-entries.ts';
 import { startOf } from './run-of.ts';
 
-export interface Replayed {
+export interface ReplayedRun {
   /** What the charts made of it now: the same as the recording up to `divergence`. */
   readonly journal: readonly JournalEntry[];
   readonly divergence: Divergence | null;
@@ -21,8 +21,11 @@ export interface Replayed {
  *
  * @throws PostChainError `invalid_journal` for what does not begin as a run does.
  */
-export function replay(recorded: readonly JournalEntry[], options: Pick<PostChainOptions, 'prompts'> = {}): Replayed {
-  const { opened, divergence } = rehearse(startOf(recorded), recorded, partsOf(options));
+export function replay(
+  recorded: readonly JournalEntry[],
+  options: Pick<PostChainOptions, 'prompts'> = {},
+): ReplayedRun {
+  const { opened, divergence } = replayEntries(startOf(recorded), recorded, resolveOptions(options));
   const { entries } = opened.journal;
   const extra = entries[recorded.length] ?? null;
   const ended = recorded.some(({ type }) => type === 'run-end');

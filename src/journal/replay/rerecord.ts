@@ -1,13 +1,13 @@
 import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
 import { openRun } from '../../engine/runtime/open-run.ts';
 import type { PostChainOptions } from '../../engine/runtime/options.ts';
-import { partsOf } from '../../engine/runtime/parts.ts';
+import { resolveOptions } from '../../engine/runtime/resolve-options.ts';
 import { chartVersion } from '../../engine/runtime/run-start.ts';
-import type { World } from '../../engine/runtime/stage.ts';
 import { callsIn, kindOf } from './recorded-calls.ts';
-import { eachOnce, recordedWorld } from './recorded-world.ts';
+import { eachOnce, recordedExecutor } from './recorded-executor.ts';
 import { startOf } from './run-of.ts';
 
 /**
@@ -22,14 +22,14 @@ export async function rerecord(
   options: Pick<PostChainOptions, 'prompts'> = {},
 ): Promise<readonly JournalEntry[]> {
   const start = startOf(recorded);
-  const parts = partsOf(options);
+  const parts = resolveOptions(options);
   const time = createStillTime();
   const answers = eachOnce(callsIn(recorded), ({ kind }) => kind);
   const opened = openRun({ ...start, chart: chartVersion() }, { parts, atMs: time.nowMs });
-  const { stage, run, journal } = opened;
+  const { durableActor: stage, run, journal } = opened;
   const waiting = time.world((timer) => stage.deliver({ type: 'timer', timer }));
-  stage.enter(
-    recordedWorld(
+  stage.attach(
+    recordedExecutor(
       opened,
       { recall: (_, made) => answers.take(kindOf(made)), from: 0, change: (heard) => heard },
       waiting,
@@ -79,10 +79,10 @@ function createStillTime() {
     nowMs: () => nowMs,
     /** What was asked and not recorded. */
     missing,
-    world(given: (timer: number) => void): World {
+    world(given: (timer: number) => void): ActivityExecutor {
       fire = given;
       return {
-        perform: (_, made) => void missing.push(kindOf(made)),
+        execute: (_, made) => void missing.push(kindOf(made)),
         wait(timer, waitMs) {
           timers.set(timer, nowMs + waitMs);
           return () => void timers.delete(timer);

@@ -2,11 +2,11 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { JournalWriter, OpenedJournal } from '../../../machines/contracts/journal-store.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
-import { liveWorld } from '../../engine/runtime/live-world.ts';
-import type { ChainStage } from '../../engine/runtime/open-run.ts';
+import { liveExecutor } from '../../engine/runtime/live-executor.ts';
+import type { ChainActor } from '../../engine/runtime/open-run.ts';
 import type { Run } from '../../engine/runtime/run.ts';
 import { divergenceText } from './divergence.ts';
-import { rehearse } from './rehearse.ts';
+import { replayEntries } from './replay-entries.ts';
 import { runClock } from './run-clock.ts';
 import { requireSameChart, startOf } from './run-of.ts';
 
@@ -22,12 +22,12 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
     const start = startOf(entries);
     requireSameChart(start);
     const clock = runClock(parts.clock, start.startedAtMs, entries.at(-1)?.atMs ?? 0);
-    const { opened, divergence } = rehearse(
+    const { opened, divergence } = replayEntries(
       start,
       entries,
       { ...parts, clock },
       {
-        afterwards: { atMs: clock.sinceStartMs },
+        clockAfterRecording: { atMs: clock.sinceStartMs },
         writer: writerBehind(writer, entries.length),
       },
     );
@@ -36,11 +36,11 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
         'invalid_journal',
         `${start.runId}: ${divergenceText(divergence)}; it cannot be resumed.`,
       );
-    const { run, stage, journal, obey } = opened;
+    const { run, durableActor: stage, journal, obey } = opened;
     if (run.actor.getSnapshot().status !== 'active') return run;
     journal.append({ type: 'resumed', resumedAt: new Date(parts.clock.now()).toISOString() });
     loseReplies(stage, callsIn(entries));
-    stage.enter(liveWorld(clock, stage.deliver));
+    stage.attach(liveExecutor(clock, stage.deliver));
     obey(signal);
     return run;
   } catch (error) {
@@ -55,8 +55,11 @@ function callsIn(entries: readonly JournalEntry[]): ReadonlySet<number> {
 }
 
 /** A reply cannot be read on where another process stopped: it is asked for anew. */
-function loseReplies({ calls, deliver }: Pick<ChainStage, 'calls' | 'deliver'>, begun: ReadonlySet<number>): void {
-  for (const [call, { port }] of [...calls])
+function loseReplies(
+  { activities, deliver }: Pick<ChainActor, 'activities' | 'deliver'>,
+  begun: ReadonlySet<number>,
+): void {
+  for (const [call, { port }] of [...activities])
     if (port === 'readReply' && begun.has(call))
       deliver({ type: 'call-event', call, port, event: { type: 'reply.lost' } });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
 import { textOfTurn, turnOfText } from '../../engine/runtime/turn-text.ts';
-import { refuse, spell } from '../../internal/refusal.ts';
+import { describeValue, invalidOption } from '../../internal/invalid-option.ts';
 import { createConnection } from './connection.ts';
 import { openSessionFile, type SessionFile } from './session-file.ts';
 import { whileBusy } from './while-busy.ts';
@@ -30,10 +30,10 @@ export function sqliteSessions(path: string, options: SqliteSessionsOptions = {}
   if (typeof path !== 'string' || path.trim() === '' || path.includes('\0') || path === ':memory:')
     throw new PostChainError(
       'invalid_option',
-      `sqliteSessions: got ${spell(path)}; wanted the path of a file; memorySessions() keeps sessions in memory.`,
+      `sqliteSessions: got ${describeValue(path)}; wanted the path of a file; memorySessions() keeps sessions in memory.`,
     );
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw refuse('sqliteSessions', options, read.error, optionsSchema);
+  if (!read.success) throw invalidOption('sqliteSessions', options, read.error, optionsSchema);
   const { maxTurns } = read.data;
   // Taken now: the working folder may be another one later.
   const place = process.getBuiltinModule('node:path').resolve(path);

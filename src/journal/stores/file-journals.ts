@@ -1,12 +1,12 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
+import { describeValue } from '../../internal/invalid-option.ts';
 import { makeFolder } from '../../internal/make-folder.ts';
-import { spell } from '../../internal/refusal.ts';
 import { dropTornLine, edgesOf, linesOfFile } from '../line-file.ts';
+import { createJournalStore } from './create-journal-store.ts';
+import type { JournalBackend, LineSink } from './journal-backend.ts';
 import { ownerOf, releaseLock, takeLock } from './owner-lock.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
-import type { LineSink, Shelf } from './shelf.ts';
-import { storeOn } from './store-on.ts';
 
 /** Taken when it is needed: the rest of PostChain runs where there is none, in a browser say. */
 const fs = () => process.getBuiltinModule('node:fs');
@@ -23,7 +23,7 @@ const ENDING = '.jsonl';
 export function fileJournals(folder: string, options: JournalStoreOptions = {}): JournalStore {
   const place = requirePath('fileJournals', folder, 'folder');
   const shelf = fileShelf((runId) => paths().join(place, `${encodeURIComponent(runId)}${ENDING}`), folder);
-  return storeOn(
+  return createJournalStore(
     {
       ...shelf,
       create(runId) {
@@ -40,7 +40,7 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
 export function journalFile(path: string, options: JournalStoreOptions = {}): JournalStore {
   const place = requirePath('journalFile', path, 'file');
   const shelf = fileShelf(() => place, path);
-  return storeOn({ ...shelf, create: shelf.replace, spines: () => shelf.spine(place) }, options);
+  return createJournalStore({ ...shelf, create: shelf.replace, spines: () => shelf.spine(place) }, options);
 }
 
 /** Files, wherever they stand. A file is locked by another one beside it while it is written. */
@@ -100,7 +100,7 @@ function fileShelf(pathOf: (runId: string) => string, named: string) {
       if (!fs().existsSync(pathOf(runId))) return [];
       return [{ runId, ...edges(pathOf(runId)), isWritten: ownerOf(lockOf(runId)) !== null }];
     },
-  } satisfies Omit<Shelf, 'spines'> & Record<string, unknown>;
+  } satisfies Omit<JournalBackend, 'spines'> & Record<string, unknown>;
 }
 
 /** What cannot be read is shown as damaged. */
@@ -141,7 +141,7 @@ function runNamed(name: string): readonly string[] {
 /** Taken now: the working folder may be another one later. */
 function requirePath(what: string, path: unknown, kind: string): string {
   if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return paths().resolve(path);
-  throw new PostChainError('invalid_option', `${what}: got ${spell(path)}; wanted the path of a ${kind}.`);
+  throw new PostChainError('invalid_option', `${what}: got ${describeValue(path)}; wanted the path of a ${kind}.`);
 }
 
 function orInvalidPath<Value>(place: string, act: () => Value): Value {

@@ -1,7 +1,7 @@
 import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
+import { createJournalStore } from './create-journal-store.ts';
+import type { LineSink } from './journal-backend.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
-import type { LineSink } from './shelf.ts';
-import { storeOn } from './store-on.ts';
 
 interface Kept {
   readonly lines: string[];
@@ -25,7 +25,7 @@ export function memoryJournals(options: JournalStoreOptions = {}): JournalStore 
       },
     };
   };
-  return storeOn(
+  return createJournalStore(
     {
       create(runId) {
         if (runs.has(runId)) throw runExists(runId);

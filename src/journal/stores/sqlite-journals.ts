@@ -1,12 +1,12 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
-import { spell } from '../../internal/refusal.ts';
+import { describeValue } from '../../internal/invalid-option.ts';
 import { jsonOf } from '../journal-line.ts';
 import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../sqlite-file.ts';
+import { createJournalStore } from './create-journal-store.ts';
+import type { JournalBounds, LineSink } from './journal-backend.ts';
 import { alive, thisProcess } from './owner.ts';
 import { noSuchRun, runExists, runInUse } from './refusals.ts';
-import type { LineSink, Spine } from './shelf.ts';
-import { storeOn } from './store-on.ts';
 
 export interface SqliteJournals extends JournalStore {
   /** Closes the file, and the journals in it that are still written. */
@@ -34,7 +34,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
   if (typeof path !== 'string' || path.trim() === '' || path.includes('\0') || path === ':memory:')
     throw new PostChainError(
       'invalid_option',
-      `sqliteJournals: got ${spell(path)}; wanted the path of a file; memoryJournals() keeps journals in memory.`,
+      `sqliteJournals: got ${describeValue(path)}; wanted the path of a file; memoryJournals() keeps journals in memory.`,
     );
   // Taken now: the working folder may be another one later.
   const place = process.getBuiltinModule('node:path').resolve(path);
@@ -57,7 +57,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
     }
   }
 
-  const store = storeOn(
+  const store = createJournalStore(
     {
       create: (runId) =>
         inFile((file) =>
@@ -144,7 +144,7 @@ function* linesOf(file: SqliteFile, id: number): Generator<string> {
   }
 }
 
-function spinesIn(file: SqliteFile): readonly Spine[] {
+function spinesIn(file: SqliteFile): readonly JournalBounds[] {
   const rows = file
     .prepare(
       `SELECT CAST(run.run AS BLOB) AS name, CAST(run.owner AS BLOB) AS owner,

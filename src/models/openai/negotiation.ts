@@ -2,7 +2,7 @@ import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { isOpenAI } from './base-url.ts';
 import { type Dialect, REFUSING } from './dialect.ts';
-import { humblerDialect, isAboutSchema } from './humbler-dialect.ts';
+import { fallbackDialect, isAboutSchema } from './fallback-dialect.ts';
 import type { OpenAISettings } from './options.ts';
 import { isPromptTooLong } from './prompt-too-long.ts';
 import { requestBody } from './request-body.ts';
@@ -48,7 +48,7 @@ export function negotiation(settings: OpenAISettings, client: () => Promise<Open
         return chunks;
       } catch (thrown) {
         const said = serverError(thrown);
-        const next = said === null || isPromptTooLong(said) ? null : humblerDialect(dialect, said, request);
+        const next = said === null || isPromptTooLong(said) ? null : fallbackDialect(dialect, said, request);
         refusal ??= thrown;
         isSchemasFault ||= said !== null && isAboutSchema(said.text);
         if (next === null) throw isMoreOfTheSame(said) ? refusal : thrown;

@@ -2,8 +2,8 @@ import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { chartOf } from '../../engine/charts/chart.ts';
 import { placesOf } from '../../engine/charts/ways.ts';
-import { enteredAtStart, enteredBy } from '../anatomy/entered.ts';
-import { groupsOf, transitionsOf } from '../anatomy/groups.ts';
+import { enteredAtStart, enteredBy } from '../structure/entered.ts';
+import { groupsOf, transitionsOf } from '../structure/groups.ts';
 import {
   type CoverageItem,
   coverageItems,
@@ -12,9 +12,9 @@ import {
   outcomeKey,
   stateKey,
   transitionKey,
-} from '../anatomy/items.ts';
+} from '../structure/items.ts';
 
-import { activeNodes } from '../anatomy/nodes.ts';
+import { activeNodes } from '../structure/nodes.ts';
 
 /** One part of a chart, and how often it was brought about. */
 export interface CoveredItem extends CoverageItem {

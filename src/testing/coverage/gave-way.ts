@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyTransitionDefinition } from 'xstate';
-import { isWithin, leftBy } from '../anatomy/entered.ts';
-import { activeNodes } from '../anatomy/nodes.ts';
+import { isWithin, leftBy } from '../structure/entered.ts';
+import { activeNodes } from '../structure/nodes.ts';
 
 /**
  * Those of several transitions that a machine took: XState's inspection tells of all that were enabled, but of two in parallel regions that

@@ -1,4 +1,4 @@
-import type { CoverageItem } from '../anatomy/items.ts';
+import type { CoverageItem } from '../structure/items.ts';
 
 type Kind = CoverageItem['kind'];
 

@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { wildcardFits } from '../../engine/charts/event-fits.ts';
-import { activeNodes } from '../anatomy/nodes.ts';
+import { activeNodes } from '../structure/nodes.ts';
 
 /**
  * The candidates that were asked where a machine stood, for an event or, where its type is empty, for what is taken at once, and said no:

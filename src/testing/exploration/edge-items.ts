@@ -1,9 +1,9 @@
 import type { AnyStateMachine } from 'xstate';
-import { enteredAtStart, enteredBy } from '../anatomy/entered.ts';
-import { transitionsOf } from '../anatomy/groups.ts';
-import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../anatomy/items.ts';
-import { activeNodes } from '../anatomy/nodes.ts';
-import type { StepTold } from '../anatomy/told-machine.ts';
+import { enteredAtStart, enteredBy } from '../structure/entered.ts';
+import { transitionsOf } from '../structure/groups.ts';
+import type { InstrumentedStep } from '../structure/instrumented-machine.ts';
+import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/items.ts';
+import { activeNodes } from '../structure/nodes.ts';
 import type { Beginning, Exploration, ExploredEdge } from './exploration.ts';
 
 /** What of its chart an edge brings about, as keys of `coverageItems`. */
@@ -24,7 +24,7 @@ export const itemsOfBeginning = (exploration: Exploration, beginning: Beginning)
 ];
 
 /** A state that is gone through at once was there where a transition led to it, or into it, or out of it. */
-function itemsOfStep(exploration: Exploration, { taken, verdicts }: StepTold): string[] {
+function itemsOfStep(exploration: Exploration, { taken, verdicts }: InstrumentedStep): string[] {
   const { chart } = exploration;
   const entered = enteredIn(exploration);
   return [

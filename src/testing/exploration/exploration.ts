@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import type { Chart } from '../../engine/charts/chart.ts';
-import type { StepTold, ToldMachine } from '../anatomy/told-machine.ts';
+import type { InstrumentedMachine, InstrumentedStep } from '../structure/instrumented-machine.ts';
 import type { Occurrence } from './occurrence.ts';
 
 /** An abstract state: all concrete ones with the same abstraction, of which the first that was reached is kept. */
@@ -17,7 +17,7 @@ export interface ExploredState<Snapshot = AnyMachineSnapshot> {
 }
 
 /** What happened in a state, what the machine did then, and where that led. */
-export interface ExploredEdge extends StepTold {
+export interface ExploredEdge extends InstrumentedStep {
   readonly id: number;
   readonly from: number;
   readonly to: number;
@@ -25,7 +25,7 @@ export interface ExploredEdge extends StepTold {
 }
 
 /** Where a run begins: its input by its name, and what the machine does as it starts. */
-export interface Beginning extends StepTold {
+export interface Beginning extends InstrumentedStep {
   readonly name: string;
   readonly input: unknown;
   readonly state: number;
@@ -35,7 +35,7 @@ export interface Beginning extends StepTold {
 export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, Snapshot = AnyMachineSnapshot> {
   readonly machine: Machine;
   /** The copy that was explored: its actors do nothing, but for those that have a stand-in, and it tells what it does. */
-  readonly told: ToldMachine<AnyStateMachine>;
+  readonly told: InstrumentedMachine<AnyStateMachine>;
   readonly chart: Chart;
   readonly beginnings: readonly Beginning[];
   readonly states: readonly ExploredState<Snapshot>[];

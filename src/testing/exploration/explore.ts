@@ -9,15 +9,15 @@ import type {
 } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { chartOf } from '../../engine/charts/chart.ts';
-import { placeInWords } from '../anatomy/place-words.ts';
-import { type ToldMachine, toldMachine } from '../anatomy/told-machine.ts';
+import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
+import { placeInWords } from '../structure/place-words.ts';
 import { canHappen, endedAfter } from './ended-actors.ts';
 import type { Beginning, Exploration, ExploredEdge, ExploredState } from './exploration.ts';
 import { explosion } from './explosion.ts';
-import { withHeldActors } from './held-actors.ts';
 import { type Occurrence, type Outcomes, occurrencesOf } from './occurrence.ts';
 import { pureSteps } from './pure-steps.ts';
 import { keysBy } from './state-keys.ts';
+import { withStubActors } from './stub-actors.ts';
 
 export interface ExploreOptions<Machine extends AnyStateMachine> {
   /** What each invoked actor may come to, by its name. */
@@ -71,8 +71,8 @@ export function explore<Machine extends AnyStateMachine>(
     if (!(value >= 0)) throw new PostChainError('invalid_option', `${name}: got ${value}; wanted a number, 0 or more.`);
   const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
   const possibleIn: Exploration['possibleIn'] = (snapshot, ended) => occurrences(snapshot).filter(canHappen(ended));
-  const held = withHeldActors(machine, actors);
-  const told = toldMachine(held);
+  const held = withStubActors(machine, actors);
+  const told = instrumentMachine(held);
   const chart = chartOf(machine);
   const keyOf = keysBy(options.abstraction as ((snapshot: AnyMachineSnapshot) => unknown) | undefined);
   const step = stepsOf(told, held);
@@ -141,7 +141,7 @@ export function explore<Machine extends AnyStateMachine>(
 }
 
 /** Pure steps, and in words what went wrong where one cannot be taken. */
-function stepsOf(told: ToldMachine<AnyStateMachine>, machine: AnyStateMachine) {
+function stepsOf(told: InstrumentedMachine<AnyStateMachine>, machine: AnyStateMachine) {
   const steps = pureSteps(told.machine);
 
   function tried(where: string, take: () => AnyMachineSnapshot): AnyMachineSnapshot {

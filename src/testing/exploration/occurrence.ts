@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { activeNodes, nodesOf } from '../anatomy/nodes.ts';
+import { activeNodes, nodesOf } from '../structure/nodes.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Something that can happen to a machine where it stands. */

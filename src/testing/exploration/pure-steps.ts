@@ -7,7 +7,7 @@ import {
   type EventObject,
   SimulatedClock,
 } from 'xstate';
-import { nodesOf } from '../anatomy/nodes.ts';
+import { nodesOf } from '../structure/nodes.ts';
 
 /** Steps of a machine that give the next snapshot and do nothing else: no action is run, no actor started, no timer set. */
 export interface PureSteps {

@@ -1,8 +1,8 @@
 import { type AnyActorRef, type AnyMachineSnapshot, createActor, type InspectionEvent, SimulatedClock } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { placeInWords } from '../anatomy/place-words.ts';
-import type { StepTold, Verdict } from '../anatomy/told-machine.ts';
-import { bringAbout } from './bring-about.ts';
+import type { EvaluatedGuard, InstrumentedStep } from '../structure/instrumented-machine.ts';
+import { placeInWords } from '../structure/place-words.ts';
+import { applyEvent } from './apply-event.ts';
 import type { Exploration } from './exploration.ts';
 import { brokenInvariant, type Invariants } from './invariants.ts';
 import { type Path, pathThrough } from './paths.ts';
@@ -54,7 +54,7 @@ function failureOf(exploration: Exploration, path: Path, { invariants = {}, insp
     if (wrong !== null) return { step: 0, what: wrong };
     for (const [index, edge] of path.edges.entries()) {
       const step = index + 1;
-      const missing = bringAbout(actor, edge.occurrence);
+      const missing = applyEvent(actor, edge.occurrence);
       if (missing !== null) return { step, what: missing };
       const what = wrongAt(exploration, edge, edge.to, actor, told.told(), invariants);
       if (what !== null) return { step, what };
@@ -67,10 +67,10 @@ function failureOf(exploration: Exploration, path: Path, { invariants = {}, insp
 
 function wrongAt(
   exploration: Exploration,
-  wanted: StepTold,
+  wanted: InstrumentedStep,
   state: number,
   actor: AnyActorRef,
-  got: StepTold,
+  got: InstrumentedStep,
   invariants: Invariants,
 ): string | null {
   const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
@@ -87,7 +87,11 @@ function wrongAt(
   return brokenInvariant(invariants, snapshot);
 }
 
-function otherVerdict(exploration: Exploration, wanted: readonly Verdict[], got: readonly Verdict[]): string | null {
+function otherVerdict(
+  exploration: Exploration,
+  wanted: readonly EvaluatedGuard[],
+  got: readonly EvaluatedGuard[],
+): string | null {
   for (const [index, { place, holds }] of wanted.entries()) {
     const said = got[index];
     if (said?.place === place && said.holds === holds) continue;

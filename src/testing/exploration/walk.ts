@@ -8,11 +8,11 @@ import {
 } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../first-line.ts';
-import { bringAbout, missingFor } from './bring-about.ts';
+import { applyEvent, missingFor } from './apply-event.ts';
 import type { ExploreOptions } from './explore.ts';
-import { withHeldActors } from './held-actors.ts';
 import { brokenInvariant, type Invariants } from './invariants.ts';
 import { occurrencesOf } from './occurrence.ts';
+import { withStubActors } from './stub-actors.ts';
 
 export interface WalkOptions<Machine extends AnyStateMachine>
   extends Omit<ExploreOptions<Machine>, 'abstraction' | 'limit' | 'depth'> {
@@ -47,7 +47,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       `input: got "${input}"; wanted one of inputs (${Object.keys(inputs).join(', ') || 'there are none'}).`,
     );
   const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
-  const actor = createActor(withHeldActors(machine, actors), {
+  const actor = createActor(withStubActors(machine, actors), {
     input: input === undefined ? undefined : inputs[input],
     clock: new SimulatedClock(),
     logger: () => {},
@@ -79,7 +79,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       const occurrence = all[choice % Math.max(1, all.length)];
       if (occurrence === undefined) return;
       names.push(occurrence.name);
-      bringAbout(actor, occurrence);
+      applyEvent(actor, occurrence);
       hold();
     },
     stop: () => actor.stop(),

@@ -1,6 +1,6 @@
 import { type AnyStateMachine, type AnyStateNode, not } from 'xstate';
-import { type Group, groupsOf } from '../anatomy/groups.ts';
-import { nodesOf } from '../anatomy/nodes.ts';
+import { type Group, groupsOf } from '../structure/groups.ts';
+import { nodesOf } from '../structure/nodes.ts';
 
 /** A machine with one mistake in its chart. */
 export interface Mutant<Machine extends AnyStateMachine = AnyStateMachine> {

@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { Exploration, ExploredEdge } from '../exploration/exploration.ts';
 import { named, pathTo } from '../exploration/paths.ts';
-import { type Moves, shortestCircle, wayTo } from './circles.ts';
+import { type Moves, shortestCycle, wayTo } from './graph-cycles.ts';
 import type { Property, Witness } from './property.ts';
 import { standing } from './states.ts';
 
@@ -68,7 +68,7 @@ function usedUp(exploration: Exploration, all: Moves, moves: Moves): Witness | n
 }
 
 function circleIn(exploration: Exploration, moves: Moves): Witness | null {
-  const edges = shortestCircle(exploration.states, moves);
+  const edges = shortestCycle(exploration.states, moves);
   const start = exploration.states[edges?.[0]?.from ?? -1];
   if (edges === null || start === undefined) return null;
   const { beginning, edges: before } = pathTo(exploration, start.id);

@@ -1,8 +1,8 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { stateKey } from '../anatomy/items.ts';
-import { placeInWords } from '../anatomy/place-words.ts';
 import { itemsOfBeginning, itemsOfEdge } from '../exploration/edge-items.ts';
 import type { Exploration } from '../exploration/exploration.ts';
+import { stateKey } from '../structure/items.ts';
+import { placeInWords } from '../structure/place-words.ts';
 import type { Property } from './property.ts';
 
 /** Every transition of the chart is taken by something that can happen, but for those that are named, as `placeInWords` has them. */

@@ -29,7 +29,7 @@ export const findingsOf = (exploration: Exploration, properties: readonly Proper
     .map((property) => ({ property: property.name, witness: property.check(exploration) }));
 
 /** A finding in a line: the property, and where it does not hold, why, and how to come there. */
-export function findingInWords({ property, witness }: Finding): string {
+export function describeFinding({ property, witness }: Finding): string {
   if (witness === null) return `holds: ${property}`;
   const { what, path } = witness;
   return `FAILS: ${property}: ${what}${path === null ? '' : `, after ${path.name}`}`;

@@ -1,4 +1,4 @@
-import { patientFetch } from '../../internal/http/patient-fetch.ts';
+import { fetchWithoutTimeout } from '../../internal/http/fetch-without-timeout.ts';
 import { MAX_MESSAGE_BYTES } from './wire.ts';
 
 /**
@@ -8,7 +8,7 @@ import { MAX_MESSAGE_BYTES } from './wire.ts';
 export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
     return new Response(null, { status: 405 });
-  const { body, status, statusText, headers } = await patientFetch(input, init);
+  const { body, status, statusText, headers } = await fetchWithoutTimeout(input, init);
   return new Response(body?.pipeThrough(bounded()) ?? null, { status, statusText, headers });
 };
 

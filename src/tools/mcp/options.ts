@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { requireSendable, secretWords } from '../../internal/http/headers.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
 import { aSignal } from '../../internal/option-schemas.ts';
-import { refuse } from '../../internal/refusal.ts';
 
 interface SharedOptions {
   /** Stands before the name of each tool, `files_read`: letters, digits, `_` and `-`, at most 32. */
@@ -73,7 +73,7 @@ export type HttpSettings = Extract<McpSettings, { url: string }>;
 export function mcpSettings(options: McpOptions): McpSettings {
   const schema = 'url' in options ? httpSchema : stdioSchema;
   const read = schema.safeParse(options);
-  if (!read.success) throw refuse('The options of connectMcp', options, read.error, schema);
+  if (!read.success) throw invalidOption('The options of connectMcp', options, read.error, schema);
   if ('command' in read.data) return { ...read.data, secrets: secretWords(Object.values(read.data.env)) };
   const { headers, url } = read.data;
   requireNoPassword(url);

@@ -4,7 +4,7 @@ import { tooLarge } from '../../../inspector/chart/chart-limits.ts';
 import { chartDigest } from '../../../inspector/chart/charts-digest.ts';
 import type { Drawing } from '../../../inspector/chart/drawing.ts';
 import { drawingsOf } from '../../../inspector/chart/drawings-in-node.ts';
-import { soundChart } from '../../../inspector/chart/sound-chart.ts';
+import { normalizeChart } from '../../../inspector/chart/normalize-chart.ts';
 import type { Chart, ChartState } from '../../../src/engine/charts/chart.ts';
 import { ownCharts } from './chart-rig.ts';
 import { flawsOf } from './flaws.ts';
@@ -129,7 +129,7 @@ describe('the layout of any chart', () => {
 describe('the layout of a hostile chart', () => {
   it('breaks circles of parents, and takes states of unknown ones into the root', async () => {
     const one = chart([state('a', 'b'), state('b', 'a'), state('c', 'nobody'), state('root', 'a'), state('a', 'c')]);
-    const sound = soundChart(one);
+    const sound = normalizeChart(one);
     expect(sound.states.map(({ id, parent }) => [id, parent])).toEqual([
       ['root', null],
       ['a', 'b'],

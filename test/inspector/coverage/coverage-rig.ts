@@ -6,11 +6,11 @@ import type { Browser, Page } from 'playwright-core';
 import { createActor } from 'xstate';
 import type { Chart } from '../../../src/engine/charts/chart.ts';
 import { machinesByName } from '../../../src/engine/charts/machines.ts';
-import type { CoverageItem } from '../../../src/testing/anatomy/items.ts';
 import { collectCoverage, type MachineCoverage } from '../../../src/testing/coverage/coverage.ts';
 import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
 import { explore } from '../../../src/testing/exploration/explore.ts';
-import { withHeldActors } from '../../../src/testing/exploration/held-actors.ts';
+import { withStubActors } from '../../../src/testing/exploration/stub-actors.ts';
+import type { CoverageItem } from '../../../src/testing/structure/items.ts';
 import { foreign } from '../../src/testing/machines/all.ts';
 import { type Look, openWatched, type WatchedPage } from '../page/page-rig.ts';
 import { readmeRun } from '../page/page-runs.ts';
@@ -28,7 +28,7 @@ export async function ownCoverage(): Promise<readonly MachineCoverage[]> {
 export function foreignCoverage(): readonly MachineCoverage[] {
   const { machine, outcomes, events } = foreign.checkout;
   const collector = collectCoverage([machine, foreign.player.machine, foreign.fetching.machine]);
-  createActor(withHeldActors(foreign.player.machine), { inspect: collector.inspect }).start().stop();
+  createActor(withStubActors(foreign.player.machine), { inspect: collector.inspect }).start().stop();
   collector.addExploration(explore(machine, { outcomes, events: events.slice(0, 2) }));
   return collector.coverage();
 }

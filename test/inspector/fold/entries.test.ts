@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { groupOf, originOf } from '../../../inspector/fold/entry-groups.ts';
 import { createGroupFilter, groupCounts, listOf } from '../../../inspector/fold/entry-list.ts';
 import { createEntrySearch } from '../../../inspector/fold/entry-search.ts';
-import { entryLine } from '../../../inspector/shown/entry-line.ts';
+import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { NOTES, STIMULI } from '../../../machines/contracts/journal-entry.ts';
+import { ANNOTATIONS, EXTERNAL_EVENTS } from '../../../machines/contracts/journal-entry.ts';
 import { folded } from '../rig/folded.ts';
 import { someRuns } from '../rig/runs.ts';
 
@@ -60,7 +60,7 @@ describe('the origin of an entry', () => {
     for (const type of types)
       expect([type, originOf(type)]).toEqual([
         type,
-        STIMULI.has(type) ? 'outside' : NOTES.has(type) ? 'note' : 'chart',
+        EXTERNAL_EVENTS.has(type) ? 'outside' : ANNOTATIONS.has(type) ? 'note' : 'chart',
       ]);
   });
 });

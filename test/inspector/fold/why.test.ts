@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chartBook } from '../../../inspector/fold/chart-book.ts';
-import { tellTransition } from '../../../inspector/fold/told-transition.ts';
+import { explainTransition } from '../../../inspector/fold/explain-transition.ts';
 import type { SeenNumber } from '../../../inspector/fold/verdict-numbers.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
@@ -110,7 +110,7 @@ describe('why', () => {
 
   it('has the events of XState in words, and knows those that were taken at once', () => {
     const events = new Set(
-      all(stumbled, 'transition').map((entry) => tellTransition(entry, chartBook(runCharts)).event),
+      all(stumbled, 'transition').map((entry) => explainTransition(entry, chartBook(runCharts)).event),
     );
     for (const said of ['intention was done', 'at once, after the start', 'after backoff', 'reply.ended'])
       expect(events).toContain(said);

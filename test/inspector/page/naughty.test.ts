@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { visible } from '../../../inspector/shown/text.ts';
+import { visible } from '../../../inspector/ui-state/text.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
 import { exportRun } from '../../../src/inspection/export/export-run.ts';
 import { withTexts } from '../../../src/inspection/export/texts.ts';

@@ -6,7 +6,7 @@ import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../src/index.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
-import { offlineModel } from '../../../src/models/extractive/offline-model.ts';
+import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { type HeldModel, heldModel } from './held-model.ts';
 
 const { documents } = await loadDocuments(['docs']);
@@ -17,7 +17,7 @@ export function readmeRun(
   held: readonly number[] = [],
   runId = 'readme',
 ): { readonly run: Run; readonly model: HeldModel } {
-  const model = heldModel(offlineModel(), held);
+  const model = heldModel(extractiveModel(), held);
   return { run: readmeRunOn(model, runId), model };
 }
 

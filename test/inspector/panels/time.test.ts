@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { shortly } from '../../../inspector/shown/text.ts';
+import { shortly } from '../../../inspector/ui-state/text.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { contrastsOf, nameless, overflowing } from '../../examples/react/page-rig.ts';
 import { filePage } from '../rig/file-page.ts';

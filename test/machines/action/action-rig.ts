@@ -8,11 +8,11 @@ import type {
   CapabilityResult,
   Continuation,
 } from '../../../machines/contracts/capability.ts';
-import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
+import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import type { ActionReply, ActionResult } from '../../../machines/contracts/phases/action.ts';
 import type { Clock } from '../../../src/engine/attempts/clock.ts';
-import { joinAttempt } from '../../../src/engine/attempts/join-attempt.ts';
+import { provideAttempt } from '../../../src/engine/attempts/provide-attempt.ts';
 import { unwatched } from '../../../src/engine/attempts/read-reply.ts';
 import { askOf } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
@@ -99,7 +99,7 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
 export function attemptSaying(reply: unknown, clock: Clock, thoughts: readonly unknown[] = []) {
   const model = scriptedModel({ action: [{ reply }], continuation: thoughts.map((thought) => ({ reply: thought })) });
   const askFor = (task: string) => askOf(prompts[task as Task]);
-  return { model, attempt: joinAttempt({ models: [model], askFor, replyForm: 'text', clock, watcher: unwatched }) };
+  return { model, attempt: provideAttempt({ models: [model], askFor, replyForm: 'text', clock, observer: unwatched }) };
 }
 
 /** The action machine, started, over a scripted model, scripted capabilities and a scripted decider. */
@@ -113,7 +113,7 @@ export function actionRig({
   capabilities = ['draft', 'review', 'summarise'],
 }: ActionScript = {}) {
   const clock = new SimulatedClock();
-  const facts: ChainFact[] = [];
+  const facts: EmittedEvent[] = [];
   const contexts: ActionState[] = [];
   const asked = {
     validate: [] as CapabilityCall[],

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { limitsSchema } from '../../../machines/contracts/budget.ts';
 import { capabilityResultSchema } from '../../../machines/contracts/capability.ts';
-import { chainFactSchema } from '../../../machines/contracts/chain-fact.ts';
+import { emittedEventSchema } from '../../../machines/contracts/emitted-event.ts';
 import { actionRig, call, done, next, ran, saying } from './action-rig.ts';
 
 describe('one request', () => {
@@ -170,7 +170,7 @@ describe('what is seen of it', () => {
       { type: 'continuation', index: 2, decidedBy: 'function', done: true, next: null, limitReached: false },
       { type: 'capability-stop', reason: 'done', runs: 2, failed: 0, capabilityMs: 4, code: null, problem: null },
     ]);
-    for (const fact of rig.facts) expect(chainFactSchema.parse(fact)).toEqual(fact);
+    for (const fact of rig.facts) expect(emittedEventSchema.parse(fact)).toEqual(fact);
   });
 
   test('its context is JSON at every snapshot', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import type { Decider, DeciderSays, NextStep } from '../../../src/engine/runtime/decider.ts';
+import type { Decider, DeciderReply, NextStep } from '../../../src/engine/runtime/decider.ts';
 import { modelDecider } from '../../../src/engine/runtime/decider.ts';
 import { type ScriptedReply, scriptedModel } from '../../../src/models/scripted.ts';
 import { type Capability, defineCapability } from '../../../src/tools/capability.ts';
@@ -82,11 +82,11 @@ export function plannedDecider(plan: LoopPlan, noted: Noted, remembered: () => n
     noted.signals.push({ signal, isLate: decision.says === 'hangs' || decision.says === 'answersWhenAborted' });
     switch (decision.says) {
       case 'done':
-        return { done: true, finalOutput: decision.finalOutput } as DeciderSays;
+        return { done: true, finalOutput: decision.finalOutput } as DeciderReply;
       case 'next':
-        return { done: false, next: spoken(decision.wish, decision.asText) } as DeciderSays;
+        return { done: false, next: spoken(decision.wish, decision.asText) } as DeciderReply;
       case 'nonsense':
-        return decision.value as DeciderSays;
+        return decision.value as DeciderReply;
       case 'throws':
         throw decision.thrown;
       case 'hangs':

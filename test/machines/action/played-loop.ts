@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AnyActorRef, createActor } from 'xstate';
 import type { ActionState } from '../../../machines/contracts/action-state.ts';
-import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
+import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
 import { createCapabilityLoop } from '../../../src/engine/runtime/capability-loop.ts';
 import { createActors } from '../../../src/engine/runtime/create-actors.ts';
 import { actionInput } from './action-rig.ts';
@@ -58,7 +58,7 @@ function startLoop(plan: LoopPlan, parts: Parts) {
   return {
     actor,
     ended: outcome,
-    facts: journal as readonly ChainFact[],
+    facts: journal as readonly EmittedEvent[],
     refs: () => Object.values(actor.getSnapshot().children) as AnyActorRef[],
   };
 }
@@ -76,7 +76,7 @@ function startMachine(plan: LoopPlan, parts: Parts) {
     call: step === undefined ? null : { capability: step.capability, arguments: String(step.arguments) },
     ...{ decider, maxContinuations, capabilityMs, maxTokens },
   };
-  const facts: ChainFact[] = [];
+  const facts: EmittedEvent[] = [];
   const refs: AnyActorRef[] = [];
   const actor = createActor(createActors(parts).action, {
     input,
@@ -87,16 +87,16 @@ function startMachine(plan: LoopPlan, parts: Parts) {
   });
   actor.on('*', (fact) => facts.push(fact));
   actor.start();
-  return { actor, ended: Promise.resolve(), facts: facts as readonly ChainFact[], refs: () => refs };
+  return { actor, ended: Promise.resolve(), facts: facts as readonly EmittedEvent[], refs: () => refs };
 }
 
 type Seen = Pick<Outcome, 'executed' | 'asked' | 'tasks'>;
 
-function outcomeOf(state: ActionState, facts: readonly ChainFact[], { executed, asked, tasks }: Seen): Outcome {
+function outcomeOf(state: ActionState, facts: readonly EmittedEvent[], { executed, asked, tasks }: Seen): Outcome {
   const { results, memory, reply, stopReason, failure, execution } = state;
   const { modelCalls, inputTokens, outputTokens, estimated } = execution.usage;
-  const of = <T extends ChainFact['type']>(type: T) =>
-    facts.filter((fact) => fact.type === type) as Extract<ChainFact, { type: T }>[];
+  const of = <T extends EmittedEvent['type']>(type: T) =>
+    facts.filter((fact) => fact.type === type) as Extract<EmittedEvent, { type: T }>[];
   const stopped = of('capability-stop').at(-1);
   let entry = 0;
   return {

@@ -5,7 +5,7 @@ import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attem
 import type { Reply, Validation } from '../../../machines/contracts/attempt.ts';
 import { type AttemptPolicy, DEFAULT_POLICY } from '../../../machines/contracts/attempt-policy.ts';
 import type { TokenUsage } from '../../../machines/contracts/budget.ts';
-import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
+import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
@@ -71,7 +71,7 @@ export function attemptRig({
 }: RigOptions = {}) {
   const clock = new SimulatedClock();
   const calls: Call[] = [];
-  const facts: ChainFact[] = [];
+  const facts: EmittedEvent[] = [];
   const contexts: AttemptContext[] = [];
   const readReply = fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack }) => {
     onRead?.(input.attempt);

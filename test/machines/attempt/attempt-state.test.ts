@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { attemptExecutionSchema } from '../../../machines/contracts/attempt.ts';
-import { chainFactSchema } from '../../../machines/contracts/chain-fact.ts';
+import { emittedEventSchema } from '../../../machines/contracts/emitted-event.ts';
 import { attemptRig, badReply, brokenReply, flush, reply, SCHEMA_FAILURE, USAGE } from './attempt-rig.ts';
 
 /** A wrong reply, a broken call, a late one, a stalled one, then a good one. */
@@ -173,7 +173,7 @@ describe('what the machine says of itself', () => {
       start(3),
       end(3, null),
     ]);
-    for (const fact of rig.facts) expect(chainFactSchema.parse(fact)).toEqual(fact);
+    for (const fact of rig.facts) expect(emittedEventSchema.parse(fact)).toEqual(fact);
   });
 
   test('[A8] every failed attempt ends with a fact that voids it, before the next begins', async () => {

@@ -1,14 +1,14 @@
 import { createActor, SimulatedClock } from 'xstate';
 import type { AttemptPolicy } from '../../../machines/contracts/attempt-policy.ts';
-import type { ChainFact } from '../../../machines/contracts/chain-fact.ts';
-import type { RuntimeFact } from '../../../machines/contracts/journal-entry.ts';
+import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
+import type { RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
-import { joinAttempt } from '../../../src/engine/attempts/join-attempt.ts';
+import { provideAttempt } from '../../../src/engine/attempts/provide-attempt.ts';
 import type { CallInfo } from '../../../src/engine/attempts/read-reply.ts';
 import { askOf } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
-import type { PartialUpdate } from '../../../src/engine/runtime/watcher.ts';
+import type { PartialUpdate } from '../../../src/engine/runtime/run-observer.ts';
 import { flush, POLICY } from './attempt-rig.ts';
 
 /** A reply that fits the schema of Intention. */
@@ -20,7 +20,7 @@ export const GOAL = {
   alignment: [{ messageId: 'm1', score: 0.5 }],
 };
 
-type Seen = ChainFact | RuntimeFact | PartialUpdate;
+type Seen = EmittedEvent | RuntimeEvent | PartialUpdate;
 
 /** The attempt machine over the product's own reader and validator and a model, on a clock that the test moves. */
 export function attemptWithModel(model: ChatModel, policy: Partial<AttemptPolicy> = {}, input: unknown = intention()) {
@@ -32,7 +32,7 @@ export function attemptWithModel(model: ChatModel, policy: Partial<AttemptPolicy
       void seen.push(structuredClone({ type: 'partial', attemptId, task, attempt, value }) as PartialUpdate),
   };
   const askFor = (task: string) => askOf(prompts[task as Task]);
-  const machine = joinAttempt({ models: [model], askFor, replyForm: 'text', clock, watcher });
+  const machine = provideAttempt({ models: [model], askFor, replyForm: 'text', clock, observer: watcher });
   const actor = createActor(machine, {
     input: { id: 's3.intention', task: 'intention', input, policy: { ...POLICY, ...policy } },
     clock,

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { z } from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phases/intention.ts';
-import { directly } from '../../../src/engine/activities/call.ts';
+import { inlineDispatcher } from '../../../src/engine/activities/activity.ts';
 import { createValidateReply } from '../../../src/engine/attempts/validate-reply.ts';
 import { askOf } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
@@ -10,7 +10,7 @@ import { replies } from '../../../src/testing/replies.ts';
 
 /** What the product's validator says of a value, held against this schema. */
 async function validate(output: z.ZodType, value: unknown) {
-  const validateReply = createValidateReply(() => askOf({ ...prompts.intention, output }), directly);
+  const validateReply = createValidateReply(() => askOf({ ...prompts.intention, output }), inlineDispatcher);
   return toPromise(createActor(validateReply, { input: { task: 'intention', value } }).start());
 }
 

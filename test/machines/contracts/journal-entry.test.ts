@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chainFactSchema } from '../../../machines/contracts/chain-fact.ts';
-import { type Fact, JOURNAL_VERSION, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
+import { emittedEventSchema } from '../../../machines/contracts/emitted-event.ts';
+import { JOURNAL_VERSION, type JournalEvent, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { aChainInput } from '../policies/states.ts';
 import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, aMessage, operations, results } from './samples.ts';
@@ -9,7 +9,7 @@ const usage = { inputTokens: 1, outputTokens: 2, estimated: false };
 const item = { operationId: 'o', messageId: 'm', preview: 'p', chars: 2_000, summary: 's' };
 
 /** One of each kind of entry; the type keeps the list complete. */
-const facts: { readonly [T in Fact['type']]: Extract<Fact, { type: T }> } = {
+const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { type: T }> } = {
   'phase-start': { type: 'phase-start', phase: 'action', cycle: 1, step: 1 },
   'phase-end': { type: 'phase-end', phase: 'action', cycle: 1, step: 1, summary: 's', failure: aFailure() },
   operations: { type: 'operations', phase: 'action', step: 1, applied: Object.values(operations) },
@@ -101,6 +101,8 @@ describe('a journal entry', () => {
 
   it('of a chart names the field that is bad', () => {
     const bad = { ...facts.decision, decision: aDecision({ cycle: 0 }) };
-    expect(chainFactSchema.safeParse(bad).error?.issues.map(({ path }) => path.join('.'))).toEqual(['decision.cycle']);
+    expect(emittedEventSchema.safeParse(bad).error?.issues.map(({ path }) => path.join('.'))).toEqual([
+      'decision.cycle',
+    ]);
   });
 });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GatheredText } from '../../../machines/contracts/gathered-text.ts';
-import { verdictInputsSchema } from '../../../machines/contracts/verdict.ts';
+import type { EvidenceText } from '../../../machines/contracts/evidence-text.ts';
+import { verdictInputsSchema } from '../../../machines/contracts/guard-result.ts';
 import {
   type ClaimInputs,
   claimedCompletion,
 } from '../../../machines/heuristics/claimed-completion/claimed-completion.ts';
 
-const texts = (...contents: string[]): GatheredText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
+const texts = (...contents: string[]): EvidenceText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
 const BRIDGE = texts(
   'The Helder Bridge was opened on 19 March 1932 by premier Jack Lang. It cost 6.25 million pounds.',
   'The Helder Bridge was designed by the engineer John Bradfield. Six workers died while Dorman Long built it.',

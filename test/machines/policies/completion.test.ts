@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
-import type { Verdict } from '../../../machines/contracts/verdict.ts';
+import type { GuardResult } from '../../../machines/contracts/guard-result.ts';
 import {
   answerConverged,
   budgetExhausted,
@@ -23,7 +23,7 @@ const changed = (completedCycles: number, change: number | null) => ({
   assessment: anAssessment({ change }),
 });
 
-const cases: readonly [string, (state: ChainState) => Verdict, Changes, boolean][] = [
+const cases: readonly [string, (state: ChainState) => GuardResult, Changes, boolean][] = [
   ['[Y1] [Y2] four of five cycles are below the limit', cycleLimitReached, ofCycles(4), false],
   ['[Y1] [Y2] five of five cycles are the limit', cycleLimitReached, ofCycles(5), true],
   [

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GatheredText } from '../../../machines/contracts/gathered-text.ts';
+import type { EvidenceText } from '../../../machines/contracts/evidence-text.ts';
 import { groundingOf } from '../../../machines/heuristics/grounding/grounding.ts';
 
-const texts = (...contents: string[]): GatheredText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
+const texts = (...contents: string[]): EvidenceText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
 const BRIDGE = texts(
   'The Helder Bridge was opened on 19 March 1932 by premier Jack Lang. It cost 6.25 million pounds, or £6,250,000.',
   'It was designed by the engineer John Bradfield. Six workers died while Dorman Long built it.',

@@ -12,7 +12,7 @@ import { changeBetween } from '../../../machines/policies/convergence.ts';
 import { extractSummary } from '../../../machines/policies/extract.ts';
 import { fingerprint } from '../../../machines/policies/fingerprint.ts';
 import { relevanceOf } from '../../../machines/policies/relevance/relevance.ts';
-import { preview, summarise } from '../../../machines/policies/summary.ts';
+import { preview, summarize } from '../../../machines/policies/summary.ts';
 import { found, HOSTILE_TEXTS, leftUnasked, planned, REQUEST, said, saidByUsers, user } from './hostile.ts';
 
 const share = (value: number | null) => expect(value === null || (value >= 0 && value <= 1)).toBe(true);
@@ -142,7 +142,7 @@ describe('characters outside the basic plane', () => {
   it('are never cut in two by a summary, a preview or an extract, and none is longer than asked [U5] [U8]', () => {
     fc.assert(
       fc.property(text, chars, text, (given, most, topic) => {
-        for (const short of [summarise(given, most), extractSummary(given, most, topic)]) {
+        for (const short of [summarize(given, most), extractSummary(given, most, topic)]) {
           expect(short.length).toBeLessThanOrEqual(most);
           expect(isWhole(short)).toBe(true);
         }
@@ -156,7 +156,7 @@ describe('characters outside the basic plane', () => {
     for (const length of [48, 49, 50, 51]) {
       const text = `${'x'.repeat(length)}${'🌉'.repeat(20)}`;
       expect(isWhole(preview(text))).toBe(true);
-      for (const most of [length, length + 1, length + 2]) expect(isWhole(summarise(text, most))).toBe(true);
+      for (const most of [length, length + 1, length + 2]) expect(isWhole(summarize(text, most))).toBe(true);
     }
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { strangersIn } from '../../../machines/heuristics/grounding/strangers.ts';
+import { unsupportedEntities } from '../../../machines/heuristics/grounding/unsupported-entities.ts';
 
 describe('what of an answer stands nowhere', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('what of an answer stands nowhere', () => {
   ] as const)(
     '[Y1] of "%s" with %j not found, asked for a %s: the names and numbers %j',
     (answer, unsupported, kind, wanted) => {
-      expect(strangersIn(answer, unsupported, kind)).toEqual(wanted);
+      expect(unsupportedEntities(answer, unsupported, kind)).toEqual(wanted);
     },
   );
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { preview, summarise } from '../../../machines/policies/summary.ts';
+import { preview, summarize } from '../../../machines/policies/summary.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 400 }),
@@ -14,32 +14,32 @@ const isWhole = (given: string) => !/\p{Cs}/u.test(given);
 
 describe('a summary', () => {
   it('[U4] [U5] is never longer than asked', () => {
-    fc.assert(fc.property(text, size, (given, max) => summarise(given, max).length <= max));
+    fc.assert(fc.property(text, size, (given, max) => summarize(given, max).length <= max));
   });
 
   it('[U4] [U5] never splits a surrogate pair', () => {
-    fc.assert(fc.property(text, size, (given, max) => isWhole(summarise(given, max)) === isWhole(given)));
+    fc.assert(fc.property(text, size, (given, max) => isWhole(summarize(given, max)) === isWhole(given)));
   });
 
   it('[U4] [U5] is the beginning of the text', () => {
     fc.assert(
-      fc.property(text, size, (given, max) => flat(given).startsWith(summarise(given, max).replace(/…$/u, ''))),
+      fc.property(text, size, (given, max) => flat(given).startsWith(summarize(given, max).replace(/…$/u, ''))),
     );
   });
 
   it('[U4] [U5] is the text itself where that fits', () => {
-    fc.assert(fc.property(text, (given) => summarise(given, Math.max(1, given.length)) === flat(given)));
+    fc.assert(fc.property(text, (given) => summarize(given, Math.max(1, given.length)) === flat(given)));
   });
 
   it('[U4] [U5] says something of every text that says something', () => {
-    fc.assert(fc.property(text, size, (given, max) => flat(given) === '' || summarise(given, max) !== ''));
+    fc.assert(fc.property(text, size, (given, max) => flat(given) === '' || summarize(given, max) !== ''));
   });
 
   it('[U4] [U5] ends with a sentence where one fits, else with a word, else anywhere', () => {
-    expect(summarise('One sentence. Another that is longer.', 20)).toBe('One sentence.');
-    expect(summarise('Words without any end to them', 20)).toBe('Words without any…');
-    expect(summarise('x'.repeat(30), 20)).toBe(`${'x'.repeat(19)}…`);
-    expect(summarise('Is it? Yes, it is so and so', 10)).toBe('Is it?');
+    expect(summarize('One sentence. Another that is longer.', 20)).toBe('One sentence.');
+    expect(summarize('Words without any end to them', 20)).toBe('Words without any…');
+    expect(summarize('x'.repeat(30), 20)).toBe(`${'x'.repeat(19)}…`);
+    expect(summarize('Is it? Yes, it is so and so', 10)).toBe('Is it?');
   });
 });
 

@@ -1,10 +1,10 @@
 import { connect } from '@restatedev/restate-sdk-clients';
-import type { DurableChain, JournalPage } from '../../../src/integrations/restate/index.ts';
+import type { JournalPage, RestateChain } from '../../../src/integrations/restate/index.ts';
 import type { RestateServer } from './restate-server.ts';
 
 /** Talks to a run, whether it has begun or not. */
 export function runAt({ ingress }: RestateServer, key: string, name = 'chain') {
-  return connect({ url: ingress }).workflowClient<DurableChain>({ name } as DurableChain, key);
+  return connect({ url: ingress }).workflowClient<RestateChain>({ name } as RestateChain, key);
 }
 
 /** All that a run has written, page by page. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createEndpointHandler } from '@restatedev/restate-sdk';
 import type { ChatModel, ModelRequest } from 'postchain';
-import { createDurableChain } from 'postchain/restate';
+import { createRestateChain } from 'postchain/restate';
 import { replies } from 'postchain/testing';
 
 const folder = process.env['MEETING'] ?? '';
@@ -44,14 +44,14 @@ const model: ChatModel = {
 };
 
 const services = [
-  createDurableChain({ model }, { name: 'chain' }),
+  createRestateChain({ model }, { name: 'chain' }),
   // It lets go of its run at every wait, and plays it from the beginning when something comes.
-  createDurableChain({ model }, { name: 'restless', inactivityTimeout: 0 }),
-  createDurableChain(
+  createRestateChain({ model }, { name: 'restless', inactivityTimeout: 0 }),
+  createRestateChain(
     { model, limits: { firstChunkMs: 50, maxTransportRetries: 1, backoffBaseMs: 10 } },
     { name: 'hasty' },
   ),
-  createDurableChain({ model, limits: { consentMs: 300 } }, { name: 'curt' }),
-  createDurableChain({ model, limits: { phaseMs: 500, maxPhaseRetries: 0 } }, { name: 'brief' }),
+  createRestateChain({ model, limits: { consentMs: 300 } }, { name: 'curt' }),
+  createRestateChain({ model, limits: { phaseMs: 500, maxPhaseRetries: 0 } }, { name: 'brief' }),
 ];
 createServer(createEndpointHandler({ services })).listen(Number(process.env['PORT']), '127.0.0.1');

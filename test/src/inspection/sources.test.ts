@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { createDoor, isOwnOrigin } from '../../../src/inspection/door.ts';
 import { lineLog } from '../../../src/inspection/line-log.ts';
 import { servePage } from '../../../src/inspection/page-session.ts';
+import { createRequestAuthorizer, isOwnOrigin } from '../../../src/inspection/request-authorizer.ts';
 import { runList } from '../../../src/inspection/runs.ts';
 import { openSockets, type SocketPlace } from '../../../src/inspection/sockets.ts';
 import type { RunSource, SourceSink } from '../../../src/inspection/source.ts';
@@ -57,7 +57,7 @@ async function serve(places: readonly [string, SocketPlace][] = []) {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const door = createDoor(port);
+  const door = createRequestAuthorizer(port);
   const pages: SocketPlace = {
     maxMessageBytes: 1_000,
     maxSockets: 2,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import type { ActionInput } from '../../../machines/contracts/action-state.ts';
 import type { ActionResult } from '../../../machines/contracts/phases/action.ts';
-import { directly } from '../../../src/engine/activities/call.ts';
+import { inlineDispatcher } from '../../../src/engine/activities/activity.ts';
 import { createActionActors } from '../../../src/engine/runtime/action-actors.ts';
 import { type Decider, kindOf, noopDecider } from '../../../src/engine/runtime/decider.ts';
 import { type Capability, defineCapability } from '../../../src/tools/capability.ts';
@@ -25,7 +25,10 @@ export function start({ capabilities = [], wish, decider = noopDecider, input = 
   const { attempt, model } = attemptSaying(saying(wish), clock);
   const actor = createActor(
     actionMachine.provide({
-      actors: { attempt, ...createActionActors({ capabilities: registry, decider, clock, conductor: directly }) },
+      actors: {
+        attempt,
+        ...createActionActors({ capabilities: registry, decider, clock, dispatcher: inlineDispatcher }),
+      },
     }),
     {
       clock,

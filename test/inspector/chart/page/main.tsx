@@ -4,8 +4,8 @@ import type { Choice } from '../../../../inspector/chart/choices.ts';
 import type { HeatMark } from '../../../../inspector/chart/overlay.ts';
 import type { Marks } from '../../../../inspector/fold/marks.ts';
 import { PHASE_NAMES } from '../../../../inspector/fold/phase-names.ts';
-import '../../../../inspector/shown/basics.css';
-import '../../../../inspector/shown/colors.css';
+import '../../../../inspector/ui-state/basics.css';
+import '../../../../inspector/ui-state/colors.css';
 import type { RunCharts } from '../../../../src/inspection/wire.ts';
 import './page.css';
 

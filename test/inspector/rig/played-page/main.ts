@@ -1,16 +1,16 @@
 import { h, render } from 'preact';
 import '../../../../inspector/page.css';
 import { Page } from '../../../../inspector/page.tsx';
-import { keepInAddress } from '../../../../inspector/shown/address.ts';
-import { createInspector, type Inspector } from '../../../../inspector/shown/inspector.ts';
-import { type Overlay, overlayOf } from '../../../../inspector/shown/overlay.ts';
-import type { PageEar, PageSource } from '../../../../inspector/wire/page-source.ts';
+import { keepInAddress } from '../../../../inspector/ui-state/address.ts';
+import { createInspector, type Inspector } from '../../../../inspector/ui-state/inspector.ts';
+import { type Overlay, overlayOf } from '../../../../inspector/ui-state/overlay.ts';
+import type { PageListener, PageSource } from '../../../../inspector/wire/page-source.ts';
 import type { HeldRun } from '../held-run.ts';
 
 declare global {
   interface Window {
     /** What a test tells the page. */
-    ear: PageEar;
+    ear: PageListener;
     /** What a test does as a reader would. */
     inspector: Inspector;
     overlay: Overlay;

@@ -25,7 +25,7 @@ export async function* stream(parts: readonly (string | ModelPart)[]): AsyncGene
   if (typeof last !== 'object' || (last.type !== 'finish' && last.type !== 'failure')) yield finish();
 }
 
-/** What a stream came to, and everything that the watcher was told on the way; partials as they stood at that moment. */
+/** What a stream came to, and everything that the observer was told on the way; partials as they stood at that moment. */
 export async function readAll(parts: AsyncIterable<ModelPart>, options: Partial<ReadStreamOptions> = {}) {
   const texts: string[] = [];
   const partials: unknown[] = [];

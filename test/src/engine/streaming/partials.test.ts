@@ -94,15 +94,15 @@ describe.each(forms)('what a consumer does to a partial of the form %s', (form, 
   });
 });
 
-describe('a watcher that throws', () => {
-  const error = new Error('the watcher’s own');
+describe('a observer that throws', () => {
+  const error = new Error('the observer’s own');
   const fail = (): never => {
     throw error;
   };
 
   test.each([{ onText: fail }, { onAlive: fail }, { onPartial: fail }])(
     '[A2] is thrown, and the stream is let go: %o',
-    async (watcher) => {
+    async (observer) => {
       let closed = false;
       async function* parts() {
         try {
@@ -111,7 +111,7 @@ describe('a watcher that throws', () => {
           closed = true;
         }
       }
-      await expect(readAll(parts(), watcher)).rejects.toBe(error);
+      await expect(readAll(parts(), observer)).rejects.toBe(error);
       expect(closed).toBe(true);
     },
   );

@@ -2,7 +2,7 @@ import { createInspector } from '@statelyai/inspect';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, type InspectionEvent, raise } from 'xstate';
-import { createVerdictLogs } from '../../../../src/engine/recording/guard-verdicts.ts';
+import { createGuardLogs } from '../../../../src/engine/recording/guard-logs.ts';
 import { observeSystem } from '../../../../src/engine/recording/observe.ts';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 
@@ -42,7 +42,7 @@ const aMachine = fc.tuple(...OUTER.map(() => fc.tuple(handlers('a'), handlers('b
 /** What a machine did that changed its state, and what is made of its messages. */
 async function playedTwice(machine: AnyStateMachine, events: readonly string[]) {
   const steps: object[] = [];
-  const observe = observeSystem((fact) => void steps.push(fact), createVerdictLogs());
+  const observe = observeSystem((fact) => void steps.push(fact), createGuardLogs());
   const receiver = statelyReceiver({ id: 'a' });
   const inspector = createInspector({ send: (message) => receiver.receive(JSON.stringify(message)) });
   const inspect = (event: InspectionEvent): void => {

@@ -3,9 +3,9 @@ import type { ChainEvent } from '../../../../machines/contracts/chain-event.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../../../machines/contracts/synthesis.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
-import { partsOf } from '../../../../src/engine/runtime/parts.ts';
+import { resolveOptions } from '../../../../src/engine/runtime/resolve-options.ts';
 import { play } from '../../../../src/integrations/restate/play.ts';
-import { type DurableRunOptions, partsFor, startOf } from '../../../../src/integrations/restate/run-request.ts';
+import { partsFor, type RestateRunOptions, startOf } from '../../../../src/integrations/restate/run-request.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { createFakeCluster } from './fake-cluster.ts';
 
@@ -19,7 +19,7 @@ export interface ClusterRun {
 interface Plan {
   readonly options: PostChainOptions;
   readonly clock?: SimulatedClock;
-  readonly run?: Partial<DurableRunOptions>;
+  readonly run?: Partial<RestateRunOptions>;
   /** After how many outcomes each process is killed, one after the other; the last one lives on. */
   readonly kills?: readonly number[];
   /** Told when nothing else happens any more, in order, and before time passes. */
@@ -31,7 +31,7 @@ interface Plan {
 /** Plays a run on a cluster in memory to its end; time passes only when nothing else does. */
 export async function playOnCluster({ clock = new SimulatedClock(), ...plan }: Plan): Promise<ClusterRun> {
   const options = { ...plan.options, clock };
-  const parts = partsOf(options);
+  const parts = resolveOptions(options);
   const begun = startOf('run-1', { request: 'Is it so?', ...plan.run }, parts);
   const cluster = createFakeCluster(clock);
   const journals: JournalEntry[][] = [];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createDurableChain, type DurableChainOptions } from '../../../../src/integrations/restate/index.ts';
+import { createRestateChain, type RestateChainOptions } from '../../../../src/integrations/restate/index.ts';
 
-describe('createDurableChain', () => {
+describe('createRestateChain', () => {
   it('is a workflow of four handlers, under the name that it is given', () => {
-    expect(createDurableChain()).toMatchObject({ name: 'postchain' });
-    const chain = createDurableChain({}, { name: 'answers' }) as unknown as { name: string; workflow: object };
+    expect(createRestateChain()).toMatchObject({ name: 'postchain' });
+    const chain = createRestateChain({}, { name: 'answers' }) as unknown as { name: string; workflow: object };
     expect(chain.name).toBe('answers');
     expect(Object.keys(chain.workflow)).toEqual(['run', 'send', 'status', 'journal']);
   });
@@ -19,8 +19,8 @@ describe('createDurableChain', () => {
     [{ newId: () => 'mine' }, 'newId'],
     [{ journals: { create: () => {}, open: () => {}, list: () => {} } }, 'journals'],
   ])('refuses %j', (options, named) => {
-    expect(() => createDurableChain(options as DurableChainOptions)).toThrow(named);
-    expect(() => createDurableChain(options as DurableChainOptions)).toThrow(
+    expect(() => createRestateChain(options as RestateChainOptions)).toThrow(named);
+    expect(() => createRestateChain(options as RestateChainOptions)).toThrow(
       expect.objectContaining({ code: 'invalid_option' }),
     );
   });

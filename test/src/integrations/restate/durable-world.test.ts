@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
-import type { Call } from '../../../../src/engine/activities/call.ts';
+import type { Activity } from '../../../../src/engine/activities/activity.ts';
 import { createDurableTime } from '../../../../src/integrations/restate/durable-time.ts';
-import { createDurableWorld } from '../../../../src/integrations/restate/durable-world.ts';
 import type { CallOutcome, Host, Pending } from '../../../../src/integrations/restate/host.ts';
+import { createRestateExecutor } from '../../../../src/integrations/restate/restate-executor.ts';
 
 /** A host that only writes down what it is asked for. */
 function createRig() {
@@ -21,24 +21,24 @@ function createRig() {
   const time = createDurableTime(0);
   const notes: unknown[] = [];
   const note = (fact: unknown) => void notes.push(fact);
-  const world = createDurableWorld({ host, time, clock: new SimulatedClock(), note });
+  const world = createRestateExecutor({ host, time, clock: new SimulatedClock(), note });
   const waitingFor = () => world.pending().map((pending) => (pending as Pending & { what: string }).what);
   return { world, time, notes, steps, waitingFor };
 }
 
-const callThat = (isWaiting: () => boolean, perform: Call['perform'] = () => {}): Call => ({
+const callThat = (isWaiting: () => boolean, perform: Activity['execute'] = () => {}): Activity => ({
   port: 'port',
   input: null,
   isWaiting,
-  perform,
-  hear: () => {},
+  execute: perform,
+  onEvent: () => {},
 });
 
 describe('the world of a run on a cluster', () => {
   it('gives up a call that its chart no longer waits for, so that its step ends too', async () => {
     const { world, steps, waitingFor } = createRig();
     let isWaiting = true;
-    world.perform(
+    world.execute(
       7,
       callThat(() => isWaiting),
     );
@@ -53,13 +53,13 @@ describe('the world of a run on a cluster', () => {
   it('writes what a call told beside its answer before the answer, and goes by the time of it', async () => {
     const { world, steps, notes, time } = createRig();
     const fact = { type: 'retrieval', query: 'so', passages: 0, widened: false, failure: null } as const;
-    world.perform(
+    world.execute(
       0,
       callThat(
         () => true,
         (tell) => {
-          world.note?.({ type: 'text-delta', attemptId: 'a', text: 'piece' });
-          world.note?.(fact);
+          world.record?.({ type: 'text-delta', attemptId: 'a', text: 'piece' });
+          world.record?.(fact);
           tell({ type: 'settled', output: 1 });
         },
       ),

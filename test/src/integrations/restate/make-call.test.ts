@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../../../machines/contracts/call-event.ts';
-import type { Call } from '../../../../src/engine/activities/call.ts';
+import type { Activity } from '../../../../src/engine/activities/activity.ts';
 import { makeCall } from '../../../../src/integrations/restate/make-call.ts';
 
 const never = new AbortController().signal;
@@ -8,14 +8,14 @@ const reply = { text: '', value: null, failure: null, usage: { inputTokens: 0, o
 const ended: CallEvent = { type: 'reply.ended', openedAtMs: 1, atMs: 9, chars: 3, reply };
 
 /** A call that tells all of these at once. */
-const callOf = (perform: Call['perform']): Call => ({
+const callOf = (perform: Activity['execute']): Activity => ({
   port: 'port',
   input: null,
   isWaiting: () => true,
-  perform,
-  hear: () => {},
+  execute: perform,
+  onEvent: () => {},
 });
-const telling = (...events: readonly CallEvent[]): Call => callOf((tell) => events.forEach(tell));
+const telling = (...events: readonly CallEvent[]): Activity => callOf((tell) => events.forEach(tell));
 
 describe('a call that is made to its end', () => {
   it('gives that its reply began and how it ended, and nothing between', async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { partsOf } from '../../../../src/engine/runtime/parts.ts';
+import { resolveOptions } from '../../../../src/engine/runtime/resolve-options.ts';
 import { partsFor, startOf } from '../../../../src/integrations/restate/run-request.ts';
 
-const parts = partsOf({});
-const begin = (asked = {}, options = {}) => startOf('run-7', { request: 'Is it so?', ...asked }, partsOf(options));
+const parts = resolveOptions({});
+const begin = (asked = {}, options = {}) =>
+  startOf('run-7', { request: 'Is it so?', ...asked }, resolveOptions(options));
 
 describe('the start of a run on a cluster', () => {
   it('is known by its key, and has the time-outs of a reply out of the charts’ way', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { patientFetch } from '../../../../src/internal/http/patient-fetch.ts';
+import { fetchWithoutTimeout } from '../../../../src/internal/http/fetch-without-timeout.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { type ChatBody, chatServer, chunk, completion, event, streaming } from '../../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../../support/model-request.ts';
@@ -12,7 +12,7 @@ describe('the fetch of the openai model', () => {
     });
     const ask = (fetch: typeof globalThis.fetch) =>
       fetch(`${server.baseURL}/x?y=z`, { method: 'PUT', headers: { 'x-ours': '1' }, body: '{"model":"ö"}' });
-    for (const fetch of [patientFetch, globalThis.fetch]) {
+    for (const fetch of [fetchWithoutTimeout, globalThis.fetch]) {
       const response = await ask(fetch);
       const { status, statusText, headers } = response;
       expect({ status, statusText, one: headers.get('x-one') }).toEqual({ status: 201, statusText: 'Made', one: 'Gr' });
@@ -25,12 +25,12 @@ describe('the fetch of the openai model', () => {
 
   test('an answer without a body has none', async () => {
     const server = await chatServer(({ response }) => void response.writeHead(204).end());
-    expect((await patientFetch(server.baseURL)).body).toBeNull();
+    expect((await fetchWithoutTimeout(server.baseURL)).body).toBeNull();
   });
 
   test('a cancelled body closes its connection', async () => {
     const server = await chatServer(({ response }) => void streaming(response).write('x'));
-    const response = await patientFetch(server.baseURL);
+    const response = await fetchWithoutTimeout(server.baseURL);
     await response.body?.cancel();
     await server.allClosed();
     expect(await server.connections()).toBe(0);

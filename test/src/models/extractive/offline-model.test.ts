@@ -5,7 +5,7 @@ import type { ModelPart, ModelRequest } from '../../../../machines/contracts/mod
 import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../../machines/contracts/phases/reply.ts';
 import { synthesisReplySchema } from '../../../../machines/contracts/synthesis.ts';
-import { offlineModel } from '../../../../src/models/extractive/offline-model.ts';
+import { extractiveModel } from '../../../../src/models/extractive/extractive-model.ts';
 import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline-inputs.ts';
 
 const schemas = { ...replySchemas, synthesis: synthesisReplySchema };
@@ -24,7 +24,7 @@ function requestOf(task: Task, input: unknown): ModelRequest {
 
 async function collect(request: ModelRequest, chunkChars = 40): Promise<ModelPart[]> {
   const parts: ModelPart[] = [];
-  for await (const part of offlineModel({ chunkChars }).stream(request, { signal })) parts.push(part);
+  for await (const part of extractiveModel({ chunkChars }).stream(request, { signal })) parts.push(part);
   return parts;
 }
 
@@ -100,11 +100,11 @@ describe('the offline model', () => {
     const abort = new AbortController();
     const seen: ModelPart[] = [];
     const request = requestOf('yield', inputOf('yield', 'In which order?'));
-    for await (const part of offlineModel().stream(request, { signal: abort.signal })) {
+    for await (const part of extractiveModel().stream(request, { signal: abort.signal })) {
       seen.push(part);
       abort.abort();
     }
-    for await (const part of offlineModel().stream(request, { signal: abort.signal })) seen.push(part);
+    for await (const part of extractiveModel().stream(request, { signal: abort.signal })) seen.push(part);
     expect(seen).toMatchObject([{ type: 'text-delta' }]);
   });
 
@@ -117,8 +117,8 @@ describe('the offline model', () => {
   );
 
   it('refuses a chunk size that is no whole number from 1 on', () => {
-    expect(() => offlineModel({ chunkChars: 0 })).toThrow(PostChainError);
-    expect(() => offlineModel({ chunkChars: 1.5 })).toThrow('chunkChars');
+    expect(() => extractiveModel({ chunkChars: 0 })).toThrow(PostChainError);
+    expect(() => extractiveModel({ chunkChars: 1.5 })).toThrow('chunkChars');
   });
 
   it('[C1] gives every task a reply that fits its schema, whatever the request and the context', async () => {

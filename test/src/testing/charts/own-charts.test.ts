@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { coverageItems } from '../../../../src/testing/anatomy/items.ts';
 import { actionChart } from '../../../../src/testing/charts/action-chart.ts';
 import { attemptChart } from '../../../../src/testing/charts/attempt-chart.ts';
 import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
@@ -8,7 +7,8 @@ import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { reachedItems } from '../../../../src/testing/properties/chart.ts';
-import { findingInWords, findingsOf } from '../../../../src/testing/properties/property.ts';
+import { describeFinding, findingsOf } from '../../../../src/testing/properties/property.ts';
+import { coverageItems } from '../../../../src/testing/structure/items.ts';
 import { ACTION_TABLE } from './action-table.ts';
 import { ATTEMPT_TABLE } from './attempt-table.ts';
 import { CHAIN_TABLE } from './chain-table.ts';
@@ -60,7 +60,7 @@ describe.each(Object.entries(charts))('%s, explored', (name, chart) => {
 
   it('holds its properties wherever it comes', () => {
     const findings = findingsOf(exploration, properties).filter(({ witness }) => witness !== null);
-    expect(findings.map(findingInWords)).toEqual([]);
+    expect(findings.map(describeFinding)).toEqual([]);
   });
 
   it.each(paths.map((path) => [path.name, path] as const))('goes its way for real: %s', (_, path) => {

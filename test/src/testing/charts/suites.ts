@@ -5,7 +5,7 @@ import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
 import { actionProperties, attemptProperties, chainProperties } from '../../../../src/testing/charts/properties.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
-import { findingInWords, findingsOf, type Property } from '../../../../src/testing/properties/property.ts';
+import { describeFinding, findingsOf, type Property } from '../../../../src/testing/properties/property.ts';
 import { ACTION_TABLE } from './action-table.ts';
 import { ATTEMPT_TABLE } from './attempt-table.ts';
 import { CHAIN_TABLE } from './chain-table.ts';
@@ -28,7 +28,7 @@ export function suiteOf({ options, table, properties, isPart = false }: Suite) {
   const told = (exploration: Exploration, asked: readonly Property[]): void => {
     fail(forbiddenBy(table, exploration));
     const findings = findingsOf(exploration, asked).filter(({ witness }) => witness !== null);
-    fail(findings.map(findingInWords));
+    fail(findings.map(describeFinding));
   };
   return (machine: AnyStateMachine): void => {
     told(explored(machine, { ...options, depth: FIRST_STEPS }), properties);

@@ -9,12 +9,12 @@ import { inPercent, percentOf } from '../../../../src/testing/coverage/kinds.ts'
 import { mergedCoverage } from '../../../../src/testing/coverage/merged-coverage.ts';
 import { missedThresholds, type Thresholds } from '../../../../src/testing/coverage/thresholds.ts';
 import { chartCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
-import { bringAbout } from '../../../../src/testing/exploration/bring-about.ts';
+import { applyEvent } from '../../../../src/testing/exploration/apply-event.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
-import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
 import { done } from '../../../../src/testing/exploration/outcome.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { runCharts } from '../../../inspector/rig/file-page.ts';
 import { folded } from '../../../inspector/rig/folded.ts';
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
@@ -61,7 +61,7 @@ describe('coverage', () => {
     it('is what the exploration says of their paths, to the last guard', () => {
       for (const path of cover(exploration, { each: 'edge' })) {
         const collector = collectCoverage([machine]);
-        const actor = createActor(withHeldActors(machine), {
+        const actor = createActor(withStubActors(machine), {
           clock: new SimulatedClock(),
           inspect: collector.inspect,
           input: path.beginning.input,
@@ -115,9 +115,9 @@ describe('coverage', () => {
     });
     const exploration = explore(machine, { outcomes: { work: [done()] } });
     const collector = collectCoverage([machine]);
-    const actor = createActor(withHeldActors(machine), { clock: new SimulatedClock(), inspect: collector.inspect });
+    const actor = createActor(withStubActors(machine), { clock: new SimulatedClock(), inspect: collector.inspect });
     actor.start();
-    for (const { occurrence } of exploration.edges) bringAbout(actor, occurrence);
+    for (const { occurrence } of exploration.edges) applyEvent(actor, occurrence);
     expect(covered(collector.coverage(), 'outcome')).toEqual(['catcher outcome caught done']);
     expect(covered(collector.coverage(), 'delay')).toEqual(['catcher delay xstate.after.10.catcher']);
   });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
-import { nodesOf } from '../../../../src/testing/anatomy/nodes.ts';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { mergedCoverage } from '../../../../src/testing/coverage/merged-coverage.ts';
 import { reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
-import { bringAbout } from '../../../../src/testing/exploration/bring-about.ts';
+import { applyEvent } from '../../../../src/testing/exploration/apply-event.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
-import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
+import { nodesOf } from '../../../../src/testing/structure/nodes.ts';
 import { foreign } from '../machines/all.ts';
 
 /** A copy that counts how often its states are entered, by their ids. */
@@ -63,11 +63,11 @@ describe('coverage of watched actors', () => {
     const { machine, ...options } = given;
     const exploration = explore<AnyStateMachine>(machine, options as never) as Exploration;
     for (const path of cover(exploration, { each: 'edge' })) {
-      const [held, entries] = countedEntries(withHeldActors(machine));
+      const [held, entries] = countedEntries(withStubActors(machine));
       const collector = collectCoverage([machine]);
       const { inspect } = collector;
       const actor = createActor(held, { clock: new SimulatedClock(), inspect, input: path.beginning.input }).start();
-      for (const { occurrence } of path.edges) bringAbout(actor, occurrence);
+      for (const { occurrence } of path.edges) applyEvent(actor, occurrence);
       actor.stop();
       expect(timesOf(collector.coverage(), 'state'), path.name).toEqual(entries);
     }
@@ -80,12 +80,12 @@ describe('coverage of watched actors', () => {
 
   it('counts where one goes on that another left off', () => {
     const { machine } = foreign.checkout;
-    const first = createActor(withHeldActors(machine)).start();
+    const first = createActor(withStubActors(machine)).start();
     first.send({ type: 'item.added', price: 10 });
     first.send({ type: 'checkout.started' });
     const collector = collectCoverage([machine]);
     const { inspect } = collector;
-    createActor(withHeldActors(machine), { snapshot: first.getPersistedSnapshot(), inspect } as never).start();
+    createActor(withStubActors(machine), { snapshot: first.getPersistedSnapshot(), inspect } as never).start();
     const entered = Object.entries(timesOf(collector.coverage(), 'state')).filter(([, times]) => times > 0);
     expect(entered.map(([name]) => name)).toEqual(['checkout', 'paying']);
   });
@@ -101,7 +101,7 @@ describe('coverage of watched actors', () => {
     const { machine } = foreign.checkout;
     const collector = collectCoverage([machine]);
     const suite: { meta: { postchainCoverage?: readonly MachineCoverage[] } } = { meta: {} };
-    createActor(withHeldActors(machine), { inspect: collector.inspect }).start();
+    createActor(withStubActors(machine), { inspect: collector.inspect }).start();
     for (let times = 0; times < 2; times += 1) reportCoverage(collector)({}, suite);
     expect(mergedCoverage(suite.meta.postchainCoverage ?? [])).toEqual(collector.coverage());
   });

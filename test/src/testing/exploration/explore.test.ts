@@ -8,14 +8,14 @@ import {
   type InspectionEvent,
   SimulatedClock,
 } from 'xstate';
-import { transitionsOf } from '../../../../src/testing/anatomy/groups.ts';
-import { coverageItems } from '../../../../src/testing/anatomy/items.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
-import { withHeldActors } from '../../../../src/testing/exploration/held-actors.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
+import { withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { noUnreachableState, reachedItems } from '../../../../src/testing/properties/chart.ts';
+import { transitionsOf } from '../../../../src/testing/structure/groups.ts';
+import { coverageItems } from '../../../../src/testing/structure/items.ts';
 import { foreign } from '../machines/all.ts';
 
 const machines = Object.entries(foreign) as unknown as readonly (readonly [
@@ -61,7 +61,7 @@ describe.each(machines.map(([name]) => [name] as const))(
       const { machine, beginnings, edgesFrom, states } = exploration;
       fc.assert(
         fc.property(fc.nat(beginnings.length - 1), fc.array(fc.nat(), { maxLength: 25 }), (start, choices) => {
-          const real = withHeldActors(machine);
+          const real = withStubActors(machine);
           const watched = watchedBy(real);
           const beginning = beginnings[start];
           const actor = createActor(real, {

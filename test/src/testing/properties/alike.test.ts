@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
 import { done, fails, sends } from '../../../../src/testing/exploration/outcome.ts';
-import { alikeGoOnAlike } from '../../../../src/testing/properties/alike.ts';
-import { findingInWords, findingsOf } from '../../../../src/testing/properties/property.ts';
+import { abstractionIsConsistent } from '../../../../src/testing/properties/abstraction-is-consistent.ts';
+import { describeFinding, findingsOf } from '../../../../src/testing/properties/property.ts';
 import { suites } from '../charts/suites.ts';
 
 /** Opens at the third knock. */
@@ -28,8 +28,8 @@ type Abstraction = NonNullable<ExploreOptions<typeof gate>['abstraction']>;
 
 function told(abstraction?: Abstraction): string {
   const options = { outcomes: {}, events: [{ type: 'knock' }], ...(abstraction && { abstraction }) };
-  const [finding] = findingsOf(explore(gate, options), [alikeGoOnAlike]);
-  return finding === undefined ? '' : findingInWords(finding);
+  const [finding] = findingsOf(explore(gate, options), [abstractionIsConsistent]);
+  return finding === undefined ? '' : describeFinding(finding);
 }
 
 describe('what is alike goes on alike', () => {
@@ -61,7 +61,7 @@ describe('what is alike goes on alike', () => {
       },
     });
     const options = { outcomes: { send: [done(), fails()], progress: [sends({ type: 'tick', percent: 10 })] } };
-    expect(alikeGoOnAlike.check(explore(parallel, options))).toBeNull();
+    expect(abstractionIsConsistent.check(explore(parallel, options))).toBeNull();
   });
 
   it('is looked at a step further, and no more: what shows only later is not found', () => {
@@ -70,6 +70,6 @@ describe('what is alike goes on alike', () => {
 
   it.each(['attempt', 'actionLoop'])('in the exploration of our %s', (name) => {
     const { machine, options } = suites[name] as NonNullable<(typeof suites)[string]>;
-    expect(alikeGoOnAlike.check(explore(machine, options))).toBeNull();
+    expect(abstractionIsConsistent.check(explore(machine, options))).toBeNull();
   });
 });

@@ -6,7 +6,7 @@ import { done, fails, sends } from '../../../../src/testing/exploration/outcome.
 import { alwaysEventually } from '../../../../src/testing/properties/always-eventually.ts';
 import { noDeadTransition, noUnreachableState } from '../../../../src/testing/properties/chart.ts';
 import { noIgnoredEvent } from '../../../../src/testing/properties/ignored-events.ts';
-import { findingInWords, findingsOf, type Property } from '../../../../src/testing/properties/property.ts';
+import { describeFinding, findingsOf, type Property } from '../../../../src/testing/properties/property.ts';
 import { atMost, never, noDeadEnd, noUnhandledError } from '../../../../src/testing/properties/states.ts';
 import { refusalOf } from '../../../support/refusal-of.ts';
 
@@ -55,7 +55,7 @@ const explored = (machine: ReturnType<typeof worker>): Exploration =>
   });
 
 const said = (exploration: Exploration, ...properties: Property[]): readonly string[] =>
-  findingsOf(exploration, properties).map(findingInWords);
+  findingsOf(exploration, properties).map(describeFinding);
 
 const eventually = alwaysEventually('over', isOver);
 

@@ -1,0 +1,175 @@
+import { createCamera } from './camera.ts';
+import { isAround, PAN_KEYS, seenState, stateBeside } from './chart-keys.ts';
+import { type Choice, choiceAt, stateAt } from './choices.ts';
+import { chosenPlace } from './chosen-place.ts';
+import { detailsFor } from './details.ts';
+import type { Highlight, Lighting } from './highlight.ts';
+import { createPainter } from './painter.ts';
+import { listenToPointers } from './pointers.ts';
+import { hasInside, type Scene } from './scene.ts';
+import { bringIn, fitTo, panBy, type Viewport, zoomAt } from './viewport.ts';
+
+const ZOOM_STEP = 1.3;
+/** At this scale everything of a chart can be read. */
+const LEGIBLE = 0.9;
+const STRUCTURE_KEYS = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);
+
+export interface ChartControllerEvents {
+  readonly onChoose: (choice: Choice) => void;
+  /** A hand on the picture ends the following. */
+  readonly onFollow: (follows: boolean) => void;
+}
+
+/** A picture that is drawn: moves it, lights it, closes states in it, and goes through its states by keys. */
+export interface ChartController {
+  readonly light: (lighting: Omit<Lighting, 'collapsed'>) => void;
+  readonly zoom: (way: 1 | -1) => void;
+  readonly fit: () => void;
+  readonly follow: (follows: boolean) => void;
+  /** Brings a choice of somebody else's into sight. */
+  readonly seek: (choice: Choice) => void;
+  readonly stop: () => void;
+}
+
+export function createChartController(
+  svg: SVGSVGElement,
+  world: SVGGElement,
+  scene: Scene,
+  events: ChartControllerEvents,
+): ChartController {
+  const painter = createPainter(svg, scene);
+  const camera = createCamera(svg, world, scene, detailsFor(svg, scene));
+  const whole = { x: 0, y: 0, width: scene.width, height: scene.height };
+  const collapsed = new Set<number>();
+  let lighting: Omit<Lighting, 'collapsed'> | null = null;
+  let lit: Highlight | null = null;
+  let focused = 0;
+  let isFitted = true;
+  let follows = false;
+
+  const follow = (wanted: boolean): void => {
+    if (wanted !== follows) events.onFollow(wanted);
+    follows = wanted;
+    const leaf = lit?.leaves[0];
+    const box = leaf === undefined ? undefined : scene.states[seenState(scene, leaf, collapsed)]?.box;
+    if (follows && box !== undefined) camera.go(bringIn(camera.view(), box, camera.size()), 'smoothly');
+  };
+  const move = (to: Viewport, how: 'at-once' | 'smoothly' = 'smoothly'): void => {
+    isFitted = false;
+    follow(false);
+    camera.go(to, how);
+  };
+  const zoom = (way: 1 | -1): void => {
+    const { width, height } = camera.size();
+    move(zoomAt(camera.view(), ZOOM_STEP ** way, { x: width / 2, y: height / 2 }));
+  };
+  const showAll = (): void => {
+    isFitted = true;
+    camera.go(fitTo(whole, camera.size()), 'smoothly');
+  };
+  const zoomTo = (number: number): void => {
+    const state = scene.states[number];
+    if (state === undefined) return;
+    move(fitTo(state.box, camera.size(), 1.5 / (scene.charts[state.chart]?.fullScale ?? 1)));
+  };
+  const paint = (): void => {
+    if (lighting !== null) lit = painter.paint({ ...lighting, collapsed });
+  };
+  const toggle = (number: number): void => {
+    const state = scene.states[number];
+    if (state === undefined || !hasInside(state)) return;
+    if (!collapsed.delete(number)) collapsed.add(number);
+    paint();
+    focus(seenState(scene, focused, collapsed));
+  };
+  const focus = (number: number): void => {
+    painter.stateAt(focused)?.setAttribute('tabindex', '-1');
+    focused = number;
+    const element = painter.stateAt(number);
+    element?.setAttribute('tabindex', '0');
+    element?.focus({ preventScroll: true });
+  };
+  const goTo = (number: number): void => {
+    focus(number);
+    const box = scene.states[number]?.box;
+    if (box !== undefined) camera.go(bringIn(camera.view(), box, camera.size()), 'smoothly');
+  };
+  const choose = (target: EventTarget | null): void => {
+    const choice = choiceAt(scene, target);
+    if (choice !== null) events.onChoose(choice);
+  };
+  const actOn = (number: number, { key, target }: KeyboardEvent): boolean => {
+    if (key === 'Enter') {
+      choose(target);
+      zoomTo(number);
+    } else if (key === ' ') toggle(number);
+    else if (STRUCTURE_KEYS.has(key)) goTo(stateBeside(scene, number, key, collapsed));
+    else return false;
+    return true;
+  };
+  const press = (event: KeyboardEvent): void => {
+    const { key, shiftKey, target } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const number = stateAt(target);
+    const pan = number === null || shiftKey ? PAN_KEYS[key] : undefined;
+    if (pan !== undefined) move(panBy(camera.view(), ...pan), 'at-once');
+    else if (key === '+' || key === '=') zoom(1);
+    else if (key === '-') zoom(-1);
+    else if (key === '0') showAll();
+    else if (number === null || !actOn(number, event)) return;
+    event.preventDefault();
+  };
+  const click = ({ target }: MouseEvent): void => {
+    const number = stateAt(target);
+    if (number !== null) focus(number);
+    if (number !== null && isToggle(target)) toggle(number);
+    else choose(target);
+  };
+  const seek = (choice: Choice): void => {
+    const place = chosenPlace(scene, choice);
+    if (place === null) return;
+    const opened = [...collapsed].filter((number) => isAround(scene, number, place.inside));
+    for (const number of opened) collapsed.delete(number);
+    if (opened.length > 0) paint();
+    const near = fitTo(place.box, camera.size(), LEGIBLE / place.fullScale);
+    const isFar = near.scale > camera.view().scale;
+    move(isFar ? near : bringIn(camera.view(), place.box, camera.size()));
+  };
+  const doubleClick = ({ target }: MouseEvent): void => {
+    const number = stateAt(target);
+    if (number !== null && !isToggle(target)) zoomTo(number);
+  };
+
+  painter.stateAt(0)?.setAttribute('tabindex', '0');
+  camera.go(fitTo(whole, camera.size()));
+  svg.addEventListener('keydown', press);
+  svg.addEventListener('click', click);
+  svg.addEventListener('dblclick', doubleClick);
+  const unlisten = listenToPointers(svg, camera, (to) => move(to, 'at-once'));
+  const resized = new ResizeObserver(() => {
+    if (isFitted) camera.go(fitTo(whole, camera.size()));
+  });
+  resized.observe(svg);
+  return {
+    light: (next) => {
+      lighting = next;
+      paint();
+      follow(follows);
+    },
+    zoom,
+    fit: showAll,
+    follow,
+    seek,
+    stop: () => {
+      unlisten();
+      resized.disconnect();
+      camera.stop();
+      svg.removeEventListener('keydown', press);
+      svg.removeEventListener('click', click);
+      svg.removeEventListener('dblclick', doubleClick);
+    },
+  };
+}
+
+const isToggle = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('.toggle') !== null;

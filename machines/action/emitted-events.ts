@@ -1,0 +1,45 @@
+import type { ActionState } from '../contracts/action-state.ts';
+import type { EmittedEvent } from '../contracts/emitted-event.ts';
+import { breakOff } from '../policies/capability-loop/broken-off.ts';
+import { failedResult } from '../policies/capability-loop/history.ts';
+import { continuationLimitReached } from '../policies/capability-loop/steps.ts';
+
+type FactOf<Type extends EmittedEvent['type']> = Extract<EmittedEvent, { type: Type }>;
+export type ActionEmittedEvent = FactOf<'capability-start' | 'capability-end' | 'continuation' | 'capability-stop'>;
+
+/** What the loop says of each iteration [R8]. */
+export const actionEmittedEvents = {
+  start: ({ call, begun }: ActionState): ActionEmittedEvent => ({
+    type: 'capability-start',
+    capability: call?.capability ?? '',
+    index: begun,
+  }),
+  end: (state: ActionState): ActionEmittedEvent => ({
+    type: 'capability-end',
+    index: state.results.length,
+    result: state.results.at(-1) ?? failedResult(state, 'threw', 'no result', 0),
+  }),
+  continuation: (state: ActionState): ActionEmittedEvent => ({
+    type: 'continuation',
+    index: state.runs,
+    decidedBy: state.decider === 'model' ? 'model' : 'function',
+    done: state.continuation?.done ?? null,
+    next: state.call?.capability ?? null,
+    limitReached: state.continuation?.done === false && continuationLimitReached(state).holds,
+  }),
+  stop: ({ stopReason, runs, problem, results }: ActionState): ActionEmittedEvent => ({
+    type: 'capability-stop',
+    reason: stopReason,
+    runs,
+    failed: results.filter(({ success }) => !success).length,
+    capabilityMs: results.reduce((sum, { durationMs }) => sum + durationMs, 0),
+    code: problem?.code ?? null,
+    problem: problem?.message ?? null,
+  }),
+};
+
+/** What is said of a loop that was broken off, in its place: it cannot speak any more. */
+export function brokenOffFacts(loop: ActionState, cause: string): readonly ActionEmittedEvent[] {
+  const ended = breakOff(loop, cause);
+  return [...(loop.begun > loop.runs ? [actionEmittedEvents.end(ended)] : []), actionEmittedEvents.stop(ended)];
+}

@@ -1,0 +1,37 @@
+import type { ActionState } from '../contracts/action-state.ts';
+import type { GuardResult } from '../contracts/guard-result.ts';
+import {
+  continuationLimitReached,
+  isFirstStep,
+  modelMayDecide,
+  nextStepInvalid,
+  nothingToRun,
+} from '../policies/capability-loop/steps.ts';
+
+type Args = { readonly context: ActionState };
+
+/** The guards of the capability loop by name, each one line to its policy. */
+export const actionGuards = {
+  stepGiven: ({ context: { call } }: Args): GuardResult => ({
+    holds: call !== null,
+    inputs: { capability: call?.capability ?? null },
+  }),
+  nothingToRun: ({ context }: Args): GuardResult => nothingToRun(context),
+  nextStepInvalid: ({ context }: Args): GuardResult => nextStepInvalid(context),
+  isFirstStep: ({ context }: Args): GuardResult => isFirstStep(context),
+  hasDecider: ({ context: { decider } }: Args): GuardResult => ({ holds: decider !== 'none', inputs: { decider } }),
+  functionDecides: ({ context: { decider } }: Args): GuardResult => ({
+    holds: decider === 'function',
+    inputs: { decider },
+  }),
+  modelMayDecide: ({ context }: Args): GuardResult => modelMayDecide(context),
+  continuationUnreadable: ({ context: { continuation, problem } }: Args): GuardResult => ({
+    holds: continuation === null,
+    inputs: { problem: problem?.message ?? null },
+  }),
+  isDone: ({ context: { continuation } }: Args): GuardResult => ({
+    holds: continuation?.done === true,
+    inputs: { done: continuation?.done ?? null },
+  }),
+  continuationLimitReached: ({ context }: Args): GuardResult => continuationLimitReached(context),
+};

@@ -1,12 +1,11 @@
 import { createCamera } from './camera.ts';
-import { isAround, PAN_KEYS, seenState, stateBeside } from './chart-keys.ts';
 import { type Choice, choiceAt, stateAt } from './choices.ts';
 import { chosenPlace } from './chosen-place.ts';
-import { detailsFor } from './details.ts';
 import type { Highlight, Lighting } from './highlight.ts';
 import { createPainter } from './painter.ts';
 import { listenToPointers } from './pointers.ts';
 import { hasInside, type Scene } from './scene.ts';
+import { FONT } from './text-size.ts';
 import { bringIn, fitTo, panBy, type Viewport, zoomAt } from './viewport.ts';
 
 const ZOOM_STEP = 1.3;
@@ -173,3 +172,86 @@ export function createChartController(
 
 const isToggle = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('.toggle') !== null;
+
+/** The state that an arrow key leads to: its parent, its first child, or the state before or behind it; itself where there is none. */
+function stateBeside(scene: Scene, from: number, key: string, collapsed: ReadonlySet<number>): number {
+  const state = scene.states[from];
+  if (state === undefined) return 0;
+  const siblings =
+    state.parent === null
+      ? [...scene.states.keys()].filter((number) => scene.states[number]?.parent === null)
+      : (scene.states[state.parent]?.children ?? []);
+  const place = siblings.indexOf(from);
+  switch (key) {
+    case 'ArrowLeft':
+      return state.parent ?? from;
+    case 'ArrowRight':
+      return collapsed.has(from) ? from : (state.children[0] ?? from);
+    case 'ArrowUp':
+      return siblings[place - 1] ?? from;
+    case 'ArrowDown':
+      return siblings[place + 1] ?? from;
+    case 'Home':
+      return siblings[0] ?? from;
+    case 'End':
+      return siblings.at(-1) ?? from;
+    default:
+      return from;
+  }
+}
+
+/** The innermost state that is seen of those around a state: itself, unless something around it is closed. */
+function seenState(scene: Scene, number: number, collapsed: ReadonlySet<number>): number {
+  let seen = number;
+  for (let at = scene.states[number]?.parent ?? null; at !== null; at = scene.states[at]?.parent ?? null)
+    if (collapsed.has(at)) seen = at;
+  return seen;
+}
+
+/** Whether a state is another one, or one of those around it. */
+function isAround(scene: Scene, outer: number, inner: number | null): boolean {
+  for (let at = inner; at !== null; at = scene.states[at]?.parent ?? null) if (at === outer) return true;
+  return false;
+}
+
+/** By how much an arrow key moves the picture, in pixels. */
+const PAN_KEYS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [60, 0],
+  ArrowRight: [-60, 0],
+  ArrowUp: [0, 60],
+  ArrowDown: [0, -60],
+};
+
+/** Text smaller than this on the screen is a smudge, in pixels. */
+const LEAST_NAME = 5;
+const LEAST_NOTE = 5.6;
+/** Names have much room, to be read from afar; nearer by they need not be larger on the screen than this, in pixels. */
+const MOST = { title: 13, name: 12, heat: 9.5 } as const;
+/** From afar, titles alone are left: they may grow into the room above them, up to this, in pixels of the chart. */
+const FAR_TITLE = { least: 6.5, most: 36, wanted: 9 } as const;
+
+/** Hides texts of charts while they are too small to read; what it returns hears of the picture's scale. */
+function detailsFor(svg: SVGSVGElement, scene: Scene): (scale: number) => void {
+  const charts = [...svg.querySelectorAll<SVGGElement>('[data-chart]')];
+  return (scale) => {
+    for (const element of charts) {
+      const full = scale * (scene.charts[Number(element.getAttribute('data-chart'))]?.fullScale ?? 1);
+      const isFar = full * FONT.name < LEAST_NAME;
+      const far = Math.min(FAR_TITLE.most, FAR_TITLE.wanted / full);
+      const nameless = isFar ? (far * full < FAR_TITLE.least ? ' nameless titleless' : ' nameless') : '';
+      const noteless = full * FONT.label < LEAST_NOTE ? ' noteless' : '';
+      const classes = `chart${nameless}${noteless}`;
+      if (element.getAttribute('class') !== classes) element.setAttribute('class', classes);
+      const near = Math.max(FONT.title * 0.6, Math.min(FONT.title, MOST.title / full));
+      setSize(element, '--title-size', isFar ? far : near);
+      setSize(element, '--heat-size', Math.max(11, Math.min(FONT.name, MOST.heat / full)));
+      setSize(element, '--name-size', Math.max(FONT.name * 0.78, Math.min(FONT.name, MOST.name / full)));
+    }
+  };
+}
+
+/** In whole pixels: a zoom changes few of them. */
+function setSize(element: SVGGElement, name: string, size: number): void {
+  const value = `${Math.round(size)}px`;
+  if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
+}

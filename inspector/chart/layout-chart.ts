@@ -1,12 +1,15 @@
 import type { ELK } from 'elkjs/lib/elk-api.js';
-import type { Chart } from '../../src/engine/charts/chart.ts';
-import type { Drawing } from './drawing.ts';
-import { drawingOf } from './drawing-of.ts';
+import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
+import type { Edge } from '../../src/engine/charts/edges.ts';
+import type { Box, Drawing, DrawnEdge, DrawnState } from './drawing.ts';
+import { type Direction, elkGraph, type Manner } from './elk-graph.ts';
 import { fitScore } from './fit-score.ts';
-import type { LaidState } from './laid-state.ts';
-import { createRooms } from './lay-rooms.ts';
-import { planOf } from './layout-plan.ts';
+import { type LaidState, type Line, type Point, readLaid } from './laid-state.ts';
+import { type Plan, planOf } from './layout-plan.ts';
 import { normalizeChart } from './normalize-chart.ts';
+import { rowLayoutOf } from './row-layout.ts';
+import { shelvedState } from './row-layout-state.ts';
+import { type Head, noteOf } from './state-box.ts';
 
 /** What a chart is drawn into: width to height. */
 const PLACE = 1.6;
@@ -42,4 +45,195 @@ function fullScore(laid: LaidState, aspect: number): number {
 
 function linesCost({ rooms, ...laid }: LaidState & { readonly cost?: number }): number {
   return rooms.reduce((sum, room) => sum + linesCost(room.laid), laid.cost ?? 0);
+}
+
+/** The layout of a chart in the coordinates of the chart, rounded: the pieces of each edge are one line again. */
+function drawingOf(chart: Chart, edges: readonly Edge[], root: LaidState): Drawing {
+  const states: DrawnState[] = [];
+  const lines = new Map<number, Line[]>();
+  const initials = new Set(chart.states.flatMap(({ initial }) => (initial === null ? [] : [initial])));
+  const visit = (laid: LaidState, at: Point): void => {
+    if (laid !== root) states.push(stateOf(laid, at, initials));
+    for (const [edge, line] of laid.lines) lines.set(edge, [...(lines.get(edge) ?? []), moved(line, at)]);
+    for (const room of laid.rooms) visit(room.laid, { x: at.x + room.at.x, y: at.y + room.at.y });
+  };
+  visit(root, { x: 0, y: 0 });
+  return {
+    chartId: chart.id,
+    width: Math.ceil(root.width),
+    height: Math.ceil(root.height),
+    chips: root.head.chips,
+    states,
+    edges: edges.map((edge, place) => edgeOf(edge, lines.get(place) ?? [])),
+  };
+}
+
+function stateOf(
+  { state, width, height, head, inset }: LaidState,
+  at: Point,
+  initials: ReadonlySet<string>,
+): DrawnState {
+  return {
+    id: state.id,
+    name: state.name,
+    parent: state.parent,
+    type: state.type,
+    description: state.description,
+    note: inset === null ? noteOf(state) : '',
+    isInitial: initials.has(state.id),
+    ...rounded({ ...at, width, height }),
+    chips: head.chips.map((chip) => ({ ...chip, ...rounded({ ...chip, x: at.x + chip.x, y: at.y + chip.y }) })),
+    inset: inset === null ? null : { ...inset, x: tenth(at.x + inset.x), y: tenth(at.y + inset.y) },
+  };
+}
+
+function edgeOf({ source, target, labels, dashed, transitions }: Edge, lines: readonly Line[]): DrawnEdge {
+  const label = lines.find((line) => line.label !== null)?.label ?? null;
+  return {
+    source,
+    target,
+    labels,
+    dashed,
+    points: joined([...lines].sort((one, other) => one.step - other.step).map(({ points }) => points)),
+    label: label === null ? null : rounded(label),
+    transitions,
+  };
+}
+
+/** The pieces in the order in which they meet, without points that change nothing. */
+function joined(pieces: readonly (readonly Point[])[]): readonly Point[] {
+  const points = pieces.flat().map(({ x, y }) => ({ x: tenth(x), y: tenth(y) }));
+  const kept: Point[] = [];
+  for (const [index, point] of points.entries()) {
+    const before = kept.at(-1);
+    const after = points[index + 1];
+    if (before !== undefined && isNear(before, point)) continue;
+    if (before !== undefined && after !== undefined && isStraight(before, point, after)) continue;
+    kept.push(point);
+  }
+  return kept;
+}
+
+const isNear = (one: Point, other: Point): boolean => Math.abs(one.x - other.x) + Math.abs(one.y - other.y) < 0.3;
+
+function isStraight(before: Point, { x, y }: Point, after: Point): boolean {
+  const level = Math.abs(before.y - y) < 0.3 && Math.abs(after.y - y) < 0.3 && (x - before.x) * (after.x - x) >= 0;
+  const upright = Math.abs(before.x - x) < 0.3 && Math.abs(after.x - x) < 0.3 && (y - before.y) * (after.y - y) >= 0;
+  return level || upright;
+}
+
+function moved({ step, points, label }: Line, { x, y }: Point): Line {
+  return {
+    step,
+    points: points.map((point) => ({ x: point.x + x, y: point.y + y })),
+    label: label === null ? null : { ...label, x: label.x + x, y: label.y + y },
+  };
+}
+
+const tenth = (length: number): number => Math.round(length * 10) / 10;
+function rounded({ x, y, width, height }: Box): Box {
+  return { x: tenth(x), y: tenth(y), width: tenth(width), height: tenth(height) };
+}
+
+const INSET = { scale: 0.4, gap: 6 } as const;
+const MANY_CHILDREN = 5;
+/** Lines a box, at most, on shelves. */
+const MOST_LINES = 1.7;
+/** So many of the most compact arrangements are tried. */
+const SHELVES = 12;
+
+type LayState = (state: ChartState, exits: Direction) => Promise<LaidState>;
+
+/** How the states of a plan are laid out, each once: the insides of all but the chart in one aspect, the chart's own in another. */
+function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootAspect: number): LayState {
+  const done = new Map<string, Promise<LaidState>>();
+  const lay: LayState = (state, exits) => {
+    const key = `${exits} ${state.id}`;
+    const known = done.get(key) ?? (plan.childrenOf(state.id).length === 0 ? layLeaf(state) : layInner(state, exits));
+    done.set(key, known);
+    return known;
+  };
+  const layLeaf = async (state: ChartState): Promise<LaidState> => leafOf(state, plan);
+  const layInner = async (state: ChartState, exits: Direction): Promise<LaidState> => {
+    const wished = state === plan.root ? rootAspect : aspect;
+    let best = await layOnShelves(state, exits, wished);
+    if (best !== null) return best;
+    for (const manner of mannersOf(plan, state, exits, wished)) {
+      // In broken rows elk fails on some graphs: there are other manners.
+      const laid = await (manner.wraps === null ? layIn(state, manner) : layIn(state, manner).catch(() => null));
+      if (laid === null) continue;
+      if (best === null || fitScore(laid, wished) < fitScore(best, wished)) best = laid;
+    }
+    return best as LaidState;
+  };
+  /** Boxes in rows, for a state of several that are few and large: its lines are found one by one. */
+  const layOnShelves = async (state: ChartState, exits: Direction, wished: number): Promise<LaidState | null> => {
+    const children = plan.childrenOf(state.id);
+    const pieces = plan.pieces.get(state.id) ?? [];
+    if (plan.isLarge || pieces.length > children.length * MOST_LINES) return null;
+    const rooms: LaidState[] = [];
+    for (const child of children) rooms.push(await lay(child, 'RIGHT'));
+    let best: LaidState | null = null;
+    let least = Number.POSITIVE_INFINITY;
+    for (const shelves of rowLayoutOf(rooms, wished).slice(0, SHELVES)) {
+      if (fitScore(shelves, wished) >= least) break;
+      const head = plan.headOf(state, state === plan.root ? 0 : shelves.width + 32);
+      const laid = shelvedState(state, head, rooms, pieces, shelves, exits);
+      if (laid === null) continue;
+      const score = fitScore(laid, wished) + laid.cost;
+      if (score < least) {
+        least = score;
+        best = laid;
+      }
+    }
+    return best;
+  };
+  const layIn = async (state: ChartState, manner: Manner): Promise<LaidState | null> => {
+    const rooms: LaidState[] = [];
+    for (const child of plan.childrenOf(state.id)) rooms.push(await lay(child, manner.direction));
+    const pieces = plan.pieces.get(state.id) ?? [];
+    const isRoot = state === plan.root;
+    const attempt = async (head: Head): Promise<LaidState> =>
+      readLaid(state, head, rooms, pieces, await elk.layout(elkGraph(state.id, rooms, pieces, head, manner)));
+    const first = plan.headOf(state, isRoot ? 0 : widthOfRooms(rooms));
+    const laid = await attempt(first);
+    // Broken rows may lose lines that lead back.
+    if (manner.wraps !== null && [...laid.lines.values()].some(({ points }) => points.length < 2)) return null;
+    // The head of a box as wide as this may need fewer rows, or more.
+    const head = plan.headOf(state, laid.width);
+    return head.height === first.height && head.width <= laid.width
+      ? { ...laid, head }
+      : { ...(await attempt(head)), head };
+  };
+  return lay;
+}
+
+const widthOfRooms = (rooms: readonly LaidState[]): number => Math.max(...rooms.map(({ width }) => width)) + 32;
+
+function mannersOf(plan: Plan, { id }: ChartState, exits: Direction, aspect: number): readonly Manner[] {
+  if (plan.isLarge) return [{ direction: exits, exits, wraps: null, aspect }];
+  const wraps = plan.childrenOf(id).length >= MANY_CHILDREN ? [null, 0.5, 1, 2] : [null];
+  return (['RIGHT', 'DOWN'] as const).flatMap((direction) =>
+    wraps.map((wrap): Manner => ({ direction, exits, wraps: wrap, aspect })),
+  );
+}
+
+function leafOf(state: ChartState, plan: Plan): LaidState {
+  const inset = plan.insetOf(state);
+  const none = { state, rooms: [], lines: new Map(), doors: [], isFixed: false } as const;
+  if (inset === null) {
+    const head = plan.headOf(state, 0);
+    return { ...none, id: state.id, width: head.width, height: head.height, head, inset: null };
+  }
+  const size = { width: inset.width * INSET.scale, height: inset.height * INSET.scale };
+  const head = plan.headOf(state, size.width + 2 * INSET.gap);
+  const x = (head.width - size.width) / 2;
+  return {
+    ...none,
+    id: state.id,
+    width: head.width,
+    height: head.height + size.height + INSET.gap,
+    head,
+    inset: { chartId: inset.chartId, scale: INSET.scale, x, y: head.height },
+  };
 }

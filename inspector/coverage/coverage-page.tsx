@@ -3,13 +3,16 @@ import { ChartView } from '../chart/chart-view.tsx';
 import type { Choice } from '../chart/choices.ts';
 import { Guarded } from '../panels/guarded.tsx';
 import { shortly } from '../ui-state/text.ts';
-import { ChosenItems } from './chosen-items.tsx';
-import { CoverageLegend } from './coverage-legend.tsx';
-import { CoverageTable } from './coverage-table.tsx';
 import { lightsOf } from './machine-lights.ts';
 import { MissingList } from './missing-list.tsx';
-import { layoutFor, type ShownReport } from './read-report.ts';
+import { type CoveredMachine, layoutFor, type ShownItem, type ShownReport } from './read-report.ts';
 import './coverage-chart.css';
+import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { inPercent, KINDS, percentOf, TITLES } from '../../src/testing/coverage/kinds.ts';
+import { ownOf } from '../chart/own-of.ts';
+import { counted, grouped } from '../fold/number-words.ts';
+import { answerOf, shortName, stateOf, transitionOf } from './item-place.ts';
 
 /** All machines in numbers; of one of them the chart, and what is missing in it. */
 export function CoveragePage({ report }: { readonly report: ShownReport }) {
@@ -80,5 +83,178 @@ export function CoveragePage({ report }: { readonly report: ShownReport }) {
         )}
       </main>
     </>
+  );
+}
+
+interface ChosenItemsProps {
+  readonly report: ShownReport;
+  readonly chosen: Choice;
+  readonly onClose: () => void;
+}
+
+/** What was chosen in the chart, and what of it was brought about. */
+function ChosenItems({ report, chosen, onClose }: ChosenItemsProps) {
+  const machine = report.machines.find((one) => one.machine === chosen.chartId);
+  return (
+    <aside class="chosen-note" aria-label="Chosen in the chart">
+      {machine === undefined ? (
+        <p>Nothing is known of {shortly(chosen.chartId, 60)}: it was not covered.</p>
+      ) : chosen.kind === 'state' ? (
+        <StateItems report={report} machine={machine} stateId={chosen.stateId} />
+      ) : (
+        <TransitionItems machine={machine} places={chosen.transitions} />
+      )}
+      <button type="button" aria-label="Close" onClick={onClose}>
+        ×
+      </button>
+    </aside>
+  );
+}
+
+interface StateItemsProps {
+  readonly report: ShownReport;
+  readonly machine: CoveredMachine;
+  readonly stateId: string;
+}
+
+/** A state, and what runs in it. */
+function StateItems({ report, machine, stateId }: StateItemsProps) {
+  const chart = report.charts.charts.find(({ id }) => id === machine.machine);
+  const state = chart?.states.find(({ id }) => id === stateId);
+  const own = machine.items.filter((item) => chart !== undefined && stateOf(item, chart) === stateId);
+  const entered = own.find(({ kind }) => kind === 'state');
+  return (
+    <ul>
+      <li>
+        <b>{shortly(state?.name ?? stateId, 60)}</b>{' '}
+        {entered !== undefined && <Told times={entered.times} is="entered" />} {shortly(state?.description ?? '', 300)}
+      </li>
+      {own
+        .filter(({ kind }) => kind !== 'state')
+        .slice(0, SHOWN)
+        .map((item) => (
+          <li key={item.key}>
+            {shortly(item.name.slice(stateId.length + 2), 80)} <Told times={item.times} is="" />
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+const SHOWN = 6;
+
+interface TransitionItemsProps {
+  readonly machine: CoveredMachine;
+  readonly places: readonly number[];
+}
+
+/** Transitions, and what the guards of each said. */
+function TransitionItems({ machine, places }: TransitionItemsProps) {
+  return (
+    <ul>
+      {places.slice(0, SHOWN).map((place) => {
+        const own = machine.items.filter((item) => transitionOf(item) === place);
+        const [taken] = own.filter(({ kind }) => kind === 'transition');
+        const answers = own.filter(({ kind }) => kind === 'guard');
+        return taken === undefined ? null : (
+          <li key={place}>
+            <b>{shortly(shortName(taken, machine.machine), 160)}</b> <Told times={taken.times} is="taken" />
+            {answers.length > 0 && <>; its guard said {answers.map(answerWords).join(', ')}</>}
+          </li>
+        );
+      })}
+      {places.length > SHOWN && <li class="muted">and {places.length - SHOWN} more</li>}
+    </ul>
+  );
+}
+
+function answerWords(item: ShownItem): string {
+  return item.times === 0 ? `never ${answerOf(item)}` : `${answerOf(item)} ${counted(item.times, 'time')}`;
+}
+
+function Told({ times, is }: { readonly times: number; readonly is: string }) {
+  const words = times === 0 ? `never ${is}` : `${is} ${counted(times, 'time')}`;
+  return <span class={times === 0 ? 'not-reached' : 'reached'}>{words.trim()}</span>;
+}
+
+/** How the chart is coloured. */
+function CoverageLegend({ charts, chart }: { readonly charts: RunCharts; readonly chart: Chart }) {
+  const ids = new Set(charts.charts.map(({ id }) => id));
+  const hasInsets = chart.states.some(({ invokes }) =>
+    invokes.some((name) => ids.has(ownOf(charts.invoked, name) ?? '')),
+  );
+  return (
+    <p class="coverage-legend">
+      <span class="sign reached">×2</span> so often <span class="sign not-reached">never</span> not once
+      <span class="of-lines">
+        {' '}
+        <span class="sign partly">partly</span> not every way of a line
+        {hasInsets && <span class="wide"> · charts inside states: all their runs</span>}
+      </span>
+    </p>
+  );
+}
+
+interface CoverageTableProps {
+  readonly machines: readonly CoveredMachine[];
+  /** By its place. */
+  readonly shown: number;
+  readonly onShow: (place: number) => void;
+}
+
+/** A row a machine, which shows that machine. */
+function CoverageTable({ machines, shown, onShow }: CoverageTableProps) {
+  return (
+    <div class="coverage-table">
+      <table>
+        <caption class="unseen">How much of each machine was brought about</caption>
+        <thead>
+          <tr>
+            {['machine', ...KINDS.map((kind) => TITLES[kind]), 'all'].map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {machines.map((one, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: they do not change, and two may have one name
+            <tr key={place} class={place === shown ? 'shown' : undefined}>
+              <th scope="row">
+                <button
+                  type="button"
+                  aria-pressed={place === shown}
+                  title={shortly(one.machine, 300)}
+                  onClick={() => onShow(place)}
+                >
+                  {shortly(one.machine, 60)}
+                </button>
+              </th>
+              {KINDS.map((kind) => (
+                <Share key={kind} items={one.items.filter((item) => item.kind === kind)} />
+              ))}
+              <Share items={one.items} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Per cent, and how many of how many. */
+function Share({ items }: { readonly items: readonly ShownItem[] }) {
+  if (items.length === 0) return <td class="muted">none</td>;
+  const percent = percentOf({ items });
+  const reached = items.filter(({ times }) => times > 0).length;
+  return (
+    <td class={reached === items.length ? 'whole' : undefined}>
+      <span>{inPercent(percent)}</span>{' '}
+      <span class="muted">
+        {grouped(reached)} of {grouped(items.length)}
+      </span>
+      <span class="share" aria-hidden="true" style={{ '--share': `${percent}%` }} />
+    </td>
   );
 }

@@ -3,11 +3,101 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type CoverageReport, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
 import { KINDS } from '../../src/testing/coverage/kinds.ts';
 import { tooLarge } from '../chart/chart-limits.ts';
+import type { Chip, Drawing, DrawnEdge, DrawnState, Inset } from '../chart/drawing.ts';
 import type { LaidOut } from '../chart/laid-out.ts';
 import { bakedDrawingsOf } from '../chart/layout.ts';
 import { ownOf } from '../chart/own-of.ts';
-import { isDrawings, isStateType } from './drawing-shape.ts';
-import { type Is, isCount, isFlag, isListOf, isNullOr, isOneOf, isRecordOf, isShape, isText } from './shape.ts';
+
+/** Whether a value is what it is taken for. */
+type Is<Type> = (value: unknown) => value is Type;
+
+const isText: Is<string> = (value): value is string => typeof value === 'string';
+const isFlag: Is<boolean> = (value): value is boolean => typeof value === 'boolean';
+const isNumber: Is<number> = (value): value is number => Number.isFinite(value);
+/** A number of times, or a place in a list. */
+const isCount: Is<number> = (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const isOneOf =
+  <const Type extends string>(...all: readonly Type[]): Is<Type> =>
+  (value): value is Type =>
+    (all as readonly unknown[]).includes(value);
+
+const isNullOr =
+  <Type>(is: Is<Type>): Is<Type | null> =>
+  (value): value is Type | null =>
+    value === null || is(value);
+
+const isListOf =
+  <Type>(is: Is<Type>): Is<readonly Type[]> =>
+  (value): value is readonly Type[] =>
+    Array.isArray(value) && value.every(is);
+
+const isRecordOf =
+  <Type>(is: Is<Type>): Is<Readonly<Record<string, Type>>> =>
+  (value): value is Readonly<Record<string, Type>> =>
+    isObject(value) && Object.values(value).every(is);
+
+/** What it has beside these is of no moment. */
+const isShape =
+  <Type extends object>(members: { readonly [Key in keyof Type]-?: Is<Type[Key]> }): Is<Type> =>
+  (value): value is Type =>
+    isObject(value) && Object.entries<Is<unknown>>(members).every(([key, is]) => is(ownMember(value, key)));
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const ownMember = (value: object, key: string): unknown =>
+  Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+
+const STATE_TYPES = ['atomic', 'compound', 'parallel', 'final', 'history'] as const;
+
+const point = { x: isNumber, y: isNumber };
+const box = { ...point, width: isNumber, height: isNumber };
+
+const isChip = isShape<Chip>({
+  ...box,
+  labels: isListOf(isText),
+  target: isText,
+  targetName: isText,
+  transitions: isListOf(isCount),
+});
+
+const isDrawnState = isShape<DrawnState>({
+  ...box,
+  id: isText,
+  name: isText,
+  parent: isNullOr(isText),
+  type: isOneOf(...STATE_TYPES),
+  description: isText,
+  note: isText,
+  isInitial: isFlag,
+  chips: isListOf(isChip),
+  inset: isNullOr(isShape<Inset>({ ...point, chartId: isText, scale: isNumber })),
+});
+
+const isDrawnEdge = isShape<DrawnEdge>({
+  source: isText,
+  target: isText,
+  labels: isListOf(isText),
+  dashed: isFlag,
+  points: isListOf(isShape<DrawnEdge['points'][number]>(point)),
+  label: isNullOr(isShape<NonNullable<DrawnEdge['label']>>(box)),
+  transitions: isListOf(isCount),
+});
+
+const isStateType = isOneOf(...STATE_TYPES);
+
+/** Drawings by the ids of their charts. */
+const isDrawings = isRecordOf(
+  isShape<Drawing>({
+    chartId: isText,
+    width: isNumber,
+    height: isNumber,
+    chips: isListOf(isChip),
+    states: isListOf(isDrawnState),
+    edges: isListOf(isDrawnEdge),
+  }),
+);
 
 const AGAIN = 'the file was cut off or changed. Make it again.';
 

@@ -1,8 +1,7 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { chartBook } from './chart-book.ts';
 import type { RunFold } from './run-fold.ts';
-import { createRunningSum, createStays, type RunningSum, type Stays } from './running-sum.ts';
-import { lastBegunBy } from './sorted.ts';
+import { countUpTo, lastBegunBy } from './sorted.ts';
 import { type Standing, standingAt } from './standing.ts';
 import { outwards } from './state-tree.ts';
 
@@ -178,4 +177,55 @@ export function together(measures: readonly Measure[]): Measure {
     }),
     NOTHING,
   );
+}
+
+/** What has come together by each entry: a number that only grows, looked up by searching. */
+interface RunningSum {
+  /** Entries must come in order. */
+  add(seq: number, amount: number): void;
+  by(seq: number): number;
+}
+
+function createRunningSum(): RunningSum {
+  const seqs: number[] = [];
+  const sums: number[] = [];
+  return {
+    add(seq, amount) {
+      seqs.push(seq);
+      sums.push((sums.at(-1) ?? 0) + amount);
+    },
+    by: (seq) => sums[countUpTo(seqs, seq) - 1] ?? 0,
+  };
+}
+
+/** When something was so, from one entry to another, again and again. */
+interface Stays {
+  begin(seq: number): void;
+  end(seq: number): void;
+  /** How often it had begun by an entry, and how long it had been so, by the times of the entries. */
+  by(seq: number): { readonly visits: number; readonly ms: number };
+}
+
+function createStays(msOf: (seq: number) => number): Stays {
+  const from: number[] = [];
+  const to: number[] = [];
+  /** All that were over when each began, together. */
+  const before: number[] = [];
+  const lengthOf = (at: number, end: number): number => Math.max(0, msOf(end) - msOf(from[at] ?? end));
+  return {
+    begin(seq) {
+      const last = from.length - 1;
+      before.push(last < 0 ? 0 : (before[last] ?? 0) + lengthOf(last, to[last] ?? seq));
+      from.push(seq);
+    },
+    end(seq) {
+      to.push(seq);
+    },
+    by(seq) {
+      const visits = countUpTo(from, seq);
+      if (visits === 0) return { visits, ms: 0 };
+      const last = visits - 1;
+      return { visits, ms: (before[last] ?? 0) + lengthOf(last, Math.min(seq, to[last] ?? seq)) };
+    },
+  };
 }

@@ -2,9 +2,10 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phases/yield.ts';
+import { fnv1a } from '../text/hash.ts';
+import { partsOf } from '../text/words.ts';
 import { changeBetween } from './convergence.ts';
 import { holdAgainstEvidence } from './evidence.ts';
-import { fingerprint } from './fingerprint.ts';
 import { countRepeats } from './loop-detection.ts';
 import { isPhase, selectNextPhase } from './phase-selection.ts';
 import { isUnclear } from './phases/intention.ts';
@@ -52,4 +53,12 @@ function mayShrink({ results: { understanding }, thresholds }: ChainState, messa
   if (understanding === null) return true;
   const { pruned, summarised, messagesAfter } = understanding.statistics;
   return pruned + summarised > 0 || messages.length >= messagesAfter + thresholds.crowdedMessages / 2;
+}
+
+/**
+ * A short fingerprint of a text that is the same for the same words and signs in the same order, whatever the case, spacing and
+ * punctuation, in hexadecimal. For telling loops, not for security.
+ */
+export function fingerprint(text: string): string {
+  return (fnv1a(partsOf(text).join(' ')) >>> 0).toString(16).padStart(8, '0');
 }

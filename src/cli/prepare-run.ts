@@ -1,17 +1,21 @@
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ConsentChoice } from '../../machines/contracts/consent.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import type { ChatModel } from '../../machines/contracts/model.ts';
+import type { PassageSource } from '../../machines/contracts/passage.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import type { Document } from '../documents/document.ts';
 import { readPhase, readSessionId, type Turn } from '../engine/runtime/run-options.ts';
 import { createPostChain, type PostChain } from '../index.ts';
+import { makeFolder } from '../internal/make-folder.ts';
 import { count, oneLine } from '../internal/printable.ts';
+import type { SqliteSessions } from '../journal/sessions/sqlite-sessions.ts';
 import { journalFile } from '../journal/stores/file-journals.ts';
-import { type ChosenModel, chooseModel } from './choose-model.ts';
 import { type BuiltIn, openCapabilities } from './open-capabilities.ts';
-import { openDocuments } from './open-documents.ts';
 import { journalsForRun } from './open-journals.ts';
-import { openSessions } from './open-sessions.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
 export interface RunFlags {
@@ -129,3 +133,91 @@ function keptFlags(flags: RunFlags, models: readonly ChosenModel[]): Record<stri
 
 const withoutKeys = (address: string): string =>
   address.replace(/[?#].*$/su, '').replace(/^(https?:\/*)[^/]*@/iu, '$1');
+
+const DEFAULT_MODEL = 'gpt-4.1-mini';
+
+interface ChosenModel {
+  readonly model: ChatModel;
+  /** What it is chosen by again. */
+  readonly name: string;
+  /** Asks the server whether it takes the key; rejects with `invalid_key` where it says no, and only then. */
+  readonly check: (withinMs: number) => Promise<void>;
+}
+
+/**
+ * The model of a run: the one named, or, where a key or a server is set in the environment, an OpenAI-compatible one; otherwise
+ * the offline extractive model. Throws `invalid_key` or `invalid_option`.
+ */
+async function chooseModel(named: string | undefined, env: NodeJS.ProcessEnv): Promise<ChosenModel> {
+  // An empty variable, as compose files give, is one that is not set.
+  const wantsServer = Boolean(env['OPENAI_API_KEY'] || env['OPENAI_BASE_URL']);
+  const name = named ?? (env['POSTCHAIN_MODEL'] || (wantsServer ? DEFAULT_MODEL : 'offline'));
+  if (name === 'offline') {
+    const { extractiveModel: offlineModel } = await import('../models/extractive/extractive-model.ts');
+    return { model: offlineModel(), name, check: async () => {} };
+  }
+  const { openaiModel } = await import('../models/openai/openai-model.ts');
+  const model = openaiModel({ model: name });
+  const check = async (withinMs: number): Promise<void> => {
+    const refused = await model.checkKey({ signal: AbortSignal.timeout(withinMs) });
+    if (refused !== null)
+      throw new PostChainError(
+        'invalid_key',
+        `OPENAI_API_KEY was refused (${refused.message}): set a key that this server accepts, or --model offline.`,
+      );
+  };
+  return { model, name, check };
+}
+
+interface OpenedDocuments {
+  readonly source: PassageSource;
+  readonly documents: readonly Document[];
+  readonly files: number;
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Reads the documents of a run. Throws `invalid_path` for one that is not there or cannot be read, and where there are none. */
+async function openDocuments(paths: readonly string[]): Promise<OpenedDocuments> {
+  const [{ loadDocuments }, { createPassageIndex }] = await Promise.all([
+    import('../documents/load-documents.ts'),
+    import('../documents/passage-index.ts'),
+  ]);
+  const { documents, skipped } = await loadDocuments(paths);
+  if (documents.length === 0)
+    throw new PostChainError(
+      'invalid_path',
+      `Nothing in ${paths.join(', ')} can be read as a document (${skipped.length} skipped): wanted Markdown, text, HTML or JSON (.md .txt .html .json).`,
+    );
+  return { source: createPassageIndex(documents), documents, files: documents.length, skipped };
+}
+
+/** Where sessions are kept when nobody says where. */
+const defaultFile = (): string => join(homedir(), '.postchain', 'sessions.db');
+
+/**
+ * The file of a run's session; null for a run without one. It is opened now, so that what is wrong with it is found before anything
+ * starts. Throws `session_failed` or `invalid_option`.
+ */
+async function openSessions(flags: {
+  readonly session?: string;
+  readonly sessionFile?: string;
+}): Promise<SqliteSessions | null> {
+  if (flags.session === undefined) {
+    if (flags.sessionFile === undefined) return null;
+    throw new PostChainError('invalid_option', '--session-file: got no session; wanted --session ID beside it.');
+  }
+  const { sqliteSessions } = await import('../journal/sessions/sqlite-sessions.ts');
+  const sessions = sqliteSessions(flags.sessionFile ?? prepareFolder(defaultFile()));
+  await sessions.open();
+  return sessions;
+}
+
+/** The folder of the default file is nobody else's to look into. */
+function prepareFolder(path: string): string {
+  try {
+    makeFolder(dirname(path));
+  } catch {
+    // Opening the file says so.
+  }
+  return path;
+}

@@ -1,12 +1,20 @@
-import { createServer, type Server } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Run } from '../engine/runtime/run.ts';
-import { answerWith } from './http-answers.ts';
 import { type InspectionOptions, readOptions } from './options.ts';
-import { pageFiles } from './page-files.ts';
+import { pageHeaders, plainHeaders } from './page-headers.ts';
 import { servePage } from './page-session.ts';
-import { createRequestAuthorizer, isOwnOrigin } from './request-authorizer.ts';
+import {
+  createRequestAuthorizer,
+  isOwnOrigin,
+  isRefusal,
+  nothingHere,
+  type Refusal,
+  type RequestAuthorizer,
+} from './request-authorizer.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketPlace } from './sockets.ts';
 import { statelyPlace } from './stately-place.ts';
@@ -107,4 +115,85 @@ async function closeAll(server: Server, closeSockets: () => Promise<void>): Prom
   await closeSockets();
   server.closeAllConnections();
   await isClosed;
+}
+
+/** Answers requests with the files of the page. */
+function answerWith(door: RequestAuthorizer, files: PageFiles) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const admission = door.admit(request);
+    if (isRefusal(admission)) refuse(request, response, admission);
+    // The paths in the page are relative: they begin under the token.
+    else if (admission.path === null) redirect(response, `/${door.token}/`);
+    else give(await files.read(admission.path), admission.host, request, response);
+  };
+}
+
+function give(file: PageFile | Refusal, host: string, request: IncomingMessage, response: ServerResponse): void {
+  if ('status' in file) refuse(request, response, file);
+  else {
+    const { type, bytes } = file;
+    response.writeHead(200, { ...pageHeaders(host), 'content-type': type, 'content-length': bytes.length });
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+  }
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, { status, text }: Refusal): void {
+  // What is still being sent is not waited for.
+  response.shouldKeepAlive = request.method === 'GET' || request.method === 'HEAD';
+  response.writeHead(status, {
+    ...plainHeaders,
+    'content-type': 'text/plain; charset=utf-8',
+    ...(status === 405 && { allow: 'GET, HEAD' }),
+  });
+  response.end(request.method === 'HEAD' ? undefined : `${text}\n`);
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(308, { ...plainHeaders, location });
+  response.end();
+}
+
+interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** The files of the built page. */
+interface PageFiles {
+  /** By its path, as the request has it; empty: the page itself. */
+  read(path: string): Promise<PageFile | Refusal>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2',
+};
+
+/** Names as a build makes them: nothing encoded, and none that begins with a dot. */
+const PATH = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/u;
+
+const notBuilt: Refusal = { status: 503, text: 'The page of the inspector is not built: npm run build makes it.' };
+
+function pageFiles(folder: string): PageFiles {
+  return {
+    async read(path) {
+      const name = path === '' ? 'index.html' : path;
+      const type = TYPES[extname(name)];
+      if (type === undefined || !PATH.test(name)) return nothingHere;
+      try {
+        return { type, bytes: await readFile(join(folder, name)) };
+      } catch {
+        return name === 'index.html' ? notBuilt : nothingHere;
+      }
+    },
+  };
 }

@@ -1,14 +1,16 @@
 import type { RawData, WebSocket } from 'ws';
+import { z } from 'zod';
+import { limitsSchema } from '../../machines/contracts/budget.ts';
+import { chainEventSchema } from '../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { thresholdsSchema } from '../../machines/contracts/thresholds.ts';
+import { jsonOf } from '../journal/journal-line.ts';
 import { toVitest } from '../journal/to-vitest.ts';
-import { channelTo } from './channel.ts';
-import { follow } from './follow.ts';
-import { readPageMessage } from './page-message.ts';
+import { type Channel, channelTo } from './channel.ts';
 import { problemOf } from './problem.ts';
 import type { RunList } from './runs.ts';
-import { sendableEvents } from './sendable-events.ts';
 import type { RunSource, StopFollowing } from './source.ts';
-import { type PageMessage, WIRE_VERSION } from './wire.ts';
+import { type PageMessage, type RunCharts, type SendableEvent, WIRE_VERSION } from './wire.ts';
 
 /** Of RFC 6455: the message is one that is not taken. */
 const POLICY_VIOLATION = 1008;
@@ -147,4 +149,106 @@ export function servePage(socket: WebSocket, runs: RunList): void {
 
 function noSuchRun(runId: string): PostChainError {
   return new PostChainError('invalid_journal', `There is no run ${JSON.stringify(runId)} here.`);
+}
+
+/** Tells a page of a run: its charts, its entries from this number on, and its end, after which `over` is called. Gives what stops it. */
+function follow(source: RunSource, runId: string, from: number, page: Channel, over: () => void): StopFollowing {
+  let next = from;
+  let isStopped = false;
+  let grown: RunCharts | null = null;
+  let isTelling = false;
+
+  function tellCharts(): void {
+    if (grown !== null && !isStopped) page.say({ type: 'charts', runId, ...grown });
+    grown = null;
+  }
+
+  /** A page that is slow is told the newest charts, not each that there were. */
+  async function tellChartsSoon(): Promise<void> {
+    if (isTelling) return;
+    isTelling = true;
+    await page.room();
+    isTelling = false;
+    tellCharts();
+  }
+
+  page.say({ type: 'charts', runId, ...source.charts() });
+  const stop = source.follow(from, {
+    async lines(lines) {
+      if (isStopped) return;
+      tellCharts();
+      page.say({ type: 'entries', runId, from: next }, lines);
+      next += lines.length;
+      await page.room();
+    },
+    charts(charts) {
+      grown = charts;
+      void tellChartsSoon();
+    },
+    end(problem) {
+      if (isStopped) return;
+      tellCharts();
+      page.say({ type: 'end', runId, problem });
+      over();
+    },
+  });
+  return () => {
+    isStopped = true;
+    stop();
+  };
+}
+
+const MAX_ID_CHARS = 4_096;
+
+const runId = z.string().max(MAX_ID_CHARS);
+const id = z.int().min(0);
+
+const pageMessageSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('open'), runId, from: z.int().min(0) }),
+  z.object({ type: z.literal('close'), runId }),
+  z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
+  z.object({ type: z.literal('test'), id, runId }),
+]) satisfies z.ZodType<PageMessage>;
+
+/** Null for what no page says. */
+function readPageMessage(text: string): PageMessage | null {
+  const read = pageMessageSchema.safeParse(jsonOf(text));
+  return read.success ? read.data : null;
+}
+
+let known: readonly SendableEvent[] | null = null;
+
+/** What a run can be told, each as JSON Schema. */
+function sendableEvents(): readonly SendableEvent[] {
+  known ??= chainEventSchema.options.map((option) => {
+    const schema = jsonSchemaOf(option);
+    const type = option.shape.type.value;
+    return { type, schema: type === 'run.adjusted' ? withNumbers(schema) : schema };
+  });
+  return known;
+}
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  return rest;
+}
+
+/** The numbers that can be adjusted by their names and bounds. Their defaults are left out: what is not named stays as it is. */
+function withNumbers(schema: JsonSchema): JsonSchema {
+  const properties = schema['properties'] as JsonSchema;
+  return {
+    ...schema,
+    properties: { ...properties, limits: someOf(limitsSchema), thresholds: someOf(thresholdsSchema) },
+  };
+}
+
+function someOf(numbers: z.ZodType): JsonSchema {
+  const { required: _, ...schema } = jsonSchemaOf(numbers);
+  const properties = Object.entries(schema['properties'] as Record<string, JsonSchema>);
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties.map(([name, { default: _, ...number }]) => [name, number])),
+  };
 }

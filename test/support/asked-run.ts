@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { personAt } from '../../src/cli/answerer.ts';
-import { createAsker } from '../../src/cli/ask-user.ts';
+import { createAsker } from '../../src/cli/run-command.ts';
 import type { Run } from '../../src/engine/runtime/run.ts';
 import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
 import { replies } from '../../src/testing/replies.ts';

@@ -5,11 +5,9 @@ import type { EntryOf } from '../entry-of.ts';
 import type { RunFold } from '../run-fold.ts';
 import { type CandidateBeside, candidatesBeside } from './candidates-beside.ts';
 import { type FactBeside, firstFactBeside } from './facts-beside.ts';
-import type { FieldBeside } from './fields-beside.ts';
+import { type FieldBeside, fieldsBeside } from './fields-beside.ts';
 import { pathOf, type Step } from './path.ts';
 import { type Rows, rowsOf } from './rows.ts';
-import { type RunTotals, totalsOf } from './run-totals.ts';
-import { startsBeside } from './starts-beside.ts';
 
 export interface ComparedRun {
   readonly runId: string;
@@ -78,4 +76,41 @@ function firstStepOf(
     return entry?.type === 'transition' ? entry : null;
   });
   return { entries, candidates: candidatesBeside(entries) };
+}
+
+/** A run in numbers. */
+interface RunTotals {
+  readonly cycles: number;
+  readonly calls: number;
+  readonly failedCalls: number;
+  readonly tokens: number;
+  readonly ms: number;
+}
+
+function totalsOf({ spans, timeLine }: RunFold): RunTotals {
+  let [tokens, failedCalls] = [0, 0];
+  for (const { usage, failure } of spans.attempts) {
+    tokens += (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+    if (failure !== null) failedCalls += 1;
+  }
+  return {
+    cycles: spans.phases.at(-1)?.cycle ?? 0,
+    calls: spans.attempts.length,
+    failedCalls,
+    tokens,
+    ms: timeLine.atMs(timeLine.count - 1),
+  };
+}
+
+/** What runs were started with otherwise: the question, limits, thresholds, models, prompts, … Null for what is no run of PostChain. */
+function startsBeside(starts: readonly (RunStart | null)[]): readonly FieldBeside[] {
+  return fieldsBeside(starts.map((start) => (start === null ? null : essence(start))));
+}
+
+/** Without what is another in every run, and without the words of earlier messages. */
+function essence({ messages, forkedFrom: _, ...start }: RunStart): unknown {
+  const own: Record<string, unknown> = { ...start, messages: messages.length };
+  for (const name of ['runId', 'startedAt', 'startedAtMs', 'seq', 'atMs', 'sum', 'type', 'states', 'redacted'])
+    delete own[name];
+  return own;
 }

@@ -3,15 +3,15 @@ import type { Comparison } from '../../fold/compare/comparison.ts';
 import type { Step } from '../../fold/compare/path.ts';
 import type { Row } from '../../fold/compare/rows.ts';
 import { type Section, sectionsOf } from '../../fold/compare/sections.ts';
+import { guardInWords } from '../../fold/guard-words.ts';
 import { counted } from '../../fold/number-words.ts';
 import { lastBegunBy } from '../../fold/sorted.ts';
-import { comparedWith } from '../../ui-state/compared.ts';
+import { comparedWith, letterOf } from '../../ui-state/compared.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import type { OpenedRun } from '../../ui-state/opened-run.ts';
+import { stateName } from '../../ui-state/state-name.ts';
 import { Icon } from '../icon.tsx';
-import { moveInTable } from './move-in-table.ts';
 import { RunHeads } from './run-heads.tsx';
-import { StepRow } from './step-row.tsx';
 
 interface StepTableProps {
   readonly inspector: Inspector;
@@ -145,4 +145,87 @@ function stepAt(path: readonly Step[], at: number): number | null {
       found = place;
     }
   return found;
+}
+
+const LINES: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+const CELLS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
+
+/** Arrow keys go from button to button of a table: to the next line that has one in the same column, or to the next in the line. */
+function moveInTable(event: KeyboardEvent): void {
+  const { target, key } = event;
+  const cell = target instanceof HTMLButtonElement ? target.closest('td') : null;
+  const line = cell?.parentElement;
+  if (!(cell instanceof HTMLTableCellElement) || !(line instanceof HTMLTableRowElement)) return;
+  const next = nextIn(line, cell, LINES[key] ?? 0) ?? besideIn(line, cell, CELLS[key] ?? 0);
+  if (next === null) return;
+  event.preventDefault();
+  next.focus();
+}
+
+function nextIn(line: HTMLTableRowElement, { cellIndex }: HTMLTableCellElement, step: number): HTMLElement | null {
+  if (step === 0) return null;
+  const go = (row: Element): Element | null => (step > 0 ? row.nextElementSibling : row.previousElementSibling);
+  // A line that is folded is one cell; from there it goes on with the first run.
+  const column = Math.max(1, cellIndex);
+  for (let row = go(line); row instanceof HTMLTableRowElement; row = go(row)) {
+    const found = row.cells[Math.min(column, row.cells.length - 1)]?.querySelector('button');
+    if (found) return found;
+  }
+  return null;
+}
+
+function besideIn(line: HTMLTableRowElement, { cellIndex }: HTMLTableCellElement, step: number): HTMLElement | null {
+  return step === 0 ? null : (line.cells[cellIndex + step]?.querySelector('button') ?? null);
+}
+
+interface StepRowProps {
+  readonly at: number;
+  readonly row: Row;
+  readonly paths: readonly (readonly Step[])[];
+  readonly isFirst: boolean;
+  /** The step of the first run that the cursor stands on. */
+  readonly current: number | null;
+  readonly onGo: (run: number, seq: number) => void;
+}
+
+/** One step of each run: where it led, by which guard, and the entry that tells of it. */
+function StepRow({ at, row: { steps, equal }, paths, isFirst, current, onGo }: StepRowProps) {
+  return (
+    <tr class={`${equal ? '' : 'differs'}${isFirst ? ' first' : ''}`}>
+      <th scope="row">
+        {at + 1}
+        {isFirst && <span class="first-mark"> parts</span>}
+      </th>
+      {steps.map((place, run) => {
+        const step = place === null ? undefined : paths[run]?.[place];
+        if (step === undefined)
+          return (
+            <td key={letterOf(run)} class="muted">
+              –
+            </td>
+          );
+        const { way, seq } = step;
+        const isHere = run === 0 && place === current;
+        return (
+          <td key={letterOf(run)}>
+            <button
+              type="button"
+              class={way.machine === 'postChain' ? 'step' : 'step nested'}
+              aria-current={isHere ? 'step' : undefined}
+              title={`Entry ${seq} of ${letterOf(run)}: ${way.source} to ${way.target.join(', ')}`}
+              onClick={() => onGo(run, seq)}
+            >
+              {stateName(way.source)} <Icon name="leads" /> {way.target.map(stateName).join(', ') || 'stays'}
+              {way.guard !== null && (
+                <span class="guard" title={way.guard}>
+                  {' '}
+                  {guardInWords(way.guard)}
+                </span>
+              )}
+            </button>
+          </td>
+        );
+      })}
+    </tr>
+  );
 }

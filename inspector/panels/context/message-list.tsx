@@ -1,10 +1,15 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
-import { type ContextRow, contextRows } from '../../fold/context-rows.ts';
+import type { ContextLog } from '../../fold/context-log.ts';
+import { type ContextRow, contextRows, versionBefore } from '../../fold/context-rows.ts';
+import { counted, rounded } from '../../fold/number-words.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { MessageItem } from './message-item.tsx';
+import { shortly, visible } from '../../ui-state/text.ts';
+import { LongText } from '../long-text.tsx';
+import { consentOf, doneBy, setBy, sizeWords } from './operation-words.ts';
 import { lastPage, Pager } from './pager.tsx';
-import { relevances } from './relevances.ts';
+import { PhaseName } from './phase-name.tsx';
 
 const PAGE = 50;
 
@@ -91,4 +96,165 @@ function isShown({ pruned }: ContextRow, filter: Filter, about: readonly number[
     default:
       return filter satisfies never;
   }
+}
+
+interface MessageItemProps {
+  readonly row: ContextRow;
+  readonly log: ContextLog;
+  /** Operations that were applied at the cursor. */
+  readonly applied: number;
+  readonly rated: Rated | null;
+}
+
+function MessageItem({ row, log, applied, rated }: MessageItemProps) {
+  const { pruned, arrival } = row;
+  const message = pruned === null || arrival === null ? row.message : versionBefore(log, arrival, pruned);
+  const { role, id, phase, cycle, content, importance } = message;
+  return (
+    <li class={pruned === null ? 'message' : 'message pruned'} data-message={id}>
+      <div class="marks">
+        <span class={`role ${role}`}>
+          <span class="mark" aria-hidden="true" />
+          {role}
+        </span>
+        {pruned !== null && <strong class="gone">pruned</strong>}
+        <code class="told">{shortly(id, 40)}</code>
+        {phase !== null && <PhaseName phase={phase} />}
+        <span class="muted">cycle {cycle}</span>
+        <Share name="importance" value={importance} />
+        {rated === null ? (
+          <Unrated />
+        ) : (
+          <Share name="relevance" value={rated.relevance} title={shortly(rated.reason, 200)} />
+        )}
+        <span class="muted">{counted(content.length, 'character')}</span>
+      </div>
+      <LongText text={content} struck={pruned !== null} />
+      <MessageTies message={message} />
+      <MessageTrail row={row} log={log} applied={applied} />
+    </li>
+  );
+}
+
+/** A number from 0 to 1, and a small bar. */
+function Share({ name, value, title }: { readonly name: string; readonly value: number; readonly title?: string }) {
+  return (
+    <span class="share" title={title}>
+      <span class="muted">{name}</span> {rounded(value)}
+      <span class="bar" aria-hidden="true">
+        <span style={{ width: `${Math.max(0, Math.min(1, value)) * 100}%` }} />
+      </span>
+    </span>
+  );
+}
+
+const Unrated = () => (
+  <span class="share" title="Nothing has rated it yet">
+    <span class="muted">relevance</span> –
+    <span class="bar" aria-hidden="true" />
+  </span>
+);
+
+/** Where it stands in a document, and what came later: tags, links, and what it was made from. */
+function MessageTies({ message: { tags, links, references, source } }: { readonly message: ContextRow['message'] }) {
+  if (tags.length + links.length + references.length === 0 && source === null) return null;
+  return (
+    <p class="ties">
+      {source !== null && (
+        <code class="told">
+          {visible(source.path)}:{source.startLine}-{source.endLine}
+        </code>
+      )}
+      {tags.map((tag) => (
+        <span key={tag} class="tag told">
+          {shortly(tag, 40)}
+        </span>
+      ))}
+      {links.map(({ to, relation, strength }) => (
+        <span key={`${to} ${relation}`} class="told">
+          linked to {shortly(to, 40)} ({shortly(relation, 40)} {rounded(strength)})
+        </span>
+      ))}
+      {references.length > 0 && (
+        <span class="told">made from {references.map((reference) => shortly(reference, 40)).join(', ')}</span>
+      )}
+    </p>
+  );
+}
+
+interface MessageTrailProps {
+  readonly row: ContextRow;
+  readonly log: ContextLog;
+  readonly applied: number;
+}
+
+/** No more of what was done to one message is listed with it; all of it stands under "What was done". */
+const MOST = 8;
+
+/** What was done to one message, and why: the newest in one line that is always there, the rest below it when opened. */
+function MessageTrail({ row: { message, arrival, pruned }, log, applied }: MessageTrailProps) {
+  const last = pruned ?? applied - 1;
+  const all = log.about(message.id).filter((number) => number <= last && number > (arrival?.operation ?? -1));
+  // A line for it is there from the first, so that what is done to a message does not move those below it.
+  if (all.length === 0) return <p class="trail muted">as it came</p>;
+  const newest = log.operations[all.at(-1) ?? -1];
+  return (
+    <details class="trail">
+      <summary>
+        {newest !== undefined && <Done listed={newest} log={log} />}
+        {all.length > 1 && <span class="muted"> · {all.length - 1} before it</span>}
+      </summary>
+      <ul>
+        {all.length > MOST && <li class="muted">… {all.length - MOST} before these</li>}
+        {all.slice(-MOST).map((number) => {
+          const listed = log.operations[number];
+          if (listed === undefined) return null;
+          return (
+            <li key={number}>
+              <Done listed={listed} log={log} />
+              {listed.operation.operation === 'TRANSFORM' && arrival !== null && (
+                <details>
+                  <summary>before: {sizeWords(listed)}</summary>
+                  <LongText text={versionBefore(log, arrival, number).content} />
+                </details>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </details>
+  );
+}
+
+interface DoneProps {
+  readonly listed: ContextLog['operations'][number];
+  readonly log: ContextLog;
+}
+
+function Done({ listed: { operation, step, phase }, log }: DoneProps) {
+  const pruning = log.prunings.get(operation.id)?.pruning;
+  // A reason that is about the relevance has its number.
+  const relevance = operation.reason?.startsWith('relevance') ? null : (pruning?.relevance ?? null);
+  return (
+    <>
+      <strong>{doneBy(operation)}</strong> {setBy(operation) !== '' && <span class="told">{setBy(operation)} </span>}
+      <span class="muted">
+        by {phase} in step {step}
+      </span>
+      : <span class="told">{shortly(operation.reason, 200)}</span>
+      {relevance !== null && <span class="muted"> · relevance {rounded(relevance)}</span>}
+      {consentOf(operation) !== null && <span class="muted"> · {consentOf(operation)}</span>}
+    </>
+  );
+}
+
+interface Rated {
+  readonly relevance: number;
+  readonly reason: string;
+}
+
+/** How relevant the model called the messages when Understanding last asked it; by message. */
+function relevances(state: ChainState | null): ReadonlyMap<string, Rated> {
+  const reply = state?.evaluation?.reply ?? state?.results?.understanding?.reply;
+  return new Map((reply?.assessments ?? []).map(({ messageId, ...rated }) => [messageId, rated]));
 }

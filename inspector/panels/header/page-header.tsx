@@ -1,10 +1,12 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { waitingAt } from '../../fold/waiting-at.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import { addKeys } from '../../ui-state/keys.ts';
 import { shownPanel } from '../../ui-state/panel.ts';
 import { runName } from '../../ui-state/run-name.ts';
-import { shortly } from '../../ui-state/text.ts';
+import { shortly, visible } from '../../ui-state/text.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
-import { CopyTest } from './copy-test.tsx';
+import './test-dialog.css';
 
 interface HeaderProps {
   readonly inspector: Inspector;
@@ -93,5 +95,113 @@ function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: Ru
         </span>
       )}
     </>
+  );
+}
+
+interface CopyTestProps {
+  readonly inspector: Inspector;
+  readonly runId: string;
+}
+
+/** Asks for a Vitest test of the run, copies it, and says where its recording must stand. */
+function CopyTest({ inspector, runId }: CopyTestProps) {
+  const [given, setGiven] = useState<TestGiven | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+
+  async function ask(): Promise<void> {
+    setAsking(true);
+    const { text, problem } = await inspector.test(runId);
+    const isCopied = problem === null && (await copied(text));
+    setAsking(false);
+    setGiven({ text, problem, isCopied, runId });
+  }
+
+  // The key presses the button, which knows which run it is for, and whether it may be pressed.
+  useEffect(
+    () =>
+      addKeys([{ keys: ['t'], does: 'Copy as Vitest test', group: 'Page', act: () => void button.current?.click() }]),
+    [],
+  );
+
+  function close(): void {
+    setGiven(null);
+    button.current?.focus();
+  }
+
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        disabled={isAsking}
+        onClick={() => void ask()}
+        aria-haspopup="dialog"
+        title="Copy as Vitest test (t)"
+      >
+        Copy test
+      </button>
+      {given !== null && <TestDialog given={given} onClose={close} />}
+    </>
+  );
+}
+
+/** Browsers refuse where the page is not to be trusted with the clipboard, as in a file. */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface TestGiven {
+  readonly runId: string;
+  readonly text: string;
+  readonly problem: string | null;
+  readonly isCopied: boolean;
+}
+
+interface TestDialogProps {
+  readonly given: TestGiven;
+  readonly onClose: () => void;
+}
+
+/** What became of asking for a test: its text, selected where it could not be copied, and what it needs; or what went wrong. */
+function TestDialog({ given: { text, problem, isCopied, runId }, onClose }: TestDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+    if (problem === null) area.current?.focus();
+    if (!isCopied) area.current?.select();
+  }, [problem, isCopied]);
+  return (
+    <dialog ref={dialog} class="test-dialog" aria-labelledby="test-title" onClose={onClose}>
+      <h2 id="test-title">Vitest test of this run</h2>
+      {problem !== null ? (
+        <p class="problem told" role="alert">
+          {visible(problem)}
+        </p>
+      ) : (
+        <>
+          <p role="status">
+            {isCopied ? 'Copied.' : 'The browser lets nothing be copied here: copy what is selected.'}
+          </p>
+          <p>
+            The recording must stand beside the test as <code>./run.jsonl</code>. This writes both:
+          </p>
+          <pre class="told">postchain replay {visible(runId)} --vitest run.test.ts</pre>
+          <label>
+            <span class="unseen">The test</span>
+            <textarea ref={area} readOnly rows={14} spellcheck={false} class="mono" value={text} />
+          </label>
+        </>
+      )}
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
   );
 }

@@ -1,7 +1,7 @@
 import './help.css';
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Key, knownKeys } from '../../ui-state/keys.ts';
-import { Legend } from './legend.tsx';
 
 const GROUPS: readonly Key['group'][] = ['Move', 'Panels', 'Chart', 'Page'];
 
@@ -53,4 +53,55 @@ function keyInWords(name: string): string {
     .replace('Arrow', '')
     .replace('Page', 'Page ')
     .replace('+', name.length > 1 ? ' ' : '+');
+}
+
+/** What the lines and signs of the chart and of the time stand for. */
+function Legend() {
+  return (
+    <section class="legend" aria-label="Signs">
+      <h3>Signs</h3>
+      <dl>
+        <Sign words="a state that it stands in">
+          <rect class="stands" x="3" y="3" width="26" height="12" rx="3" />
+          <circle class="filled" cx="29" cy="3" r="3" />
+        </Sign>
+        <Way words="a transition that was taken" look="way" />
+        <Way words="the one just made" look="way made" />
+        <Way words="one not taken so far" look="way rest" />
+        <Sign words="where a state begins">
+          <circle class="grey" cx="10" cy="5" r="3" />
+          <path class="way rest" d="M12 7l8 8" />
+        </Sign>
+        <Way words="on an event from outside, a time-out or an error" look="way rest dashed" />
+        <Sign words="a decision of Yield, in the time">
+          <path class="decision" d="M16 3l5 6-5 6-5-6z" />
+        </Sign>
+        <Sign words="something was sent to it">
+          <path class="sent" d="M10 4h12l-6 10z" />
+        </Sign>
+      </dl>
+    </section>
+  );
+}
+
+/** A line, as the chart draws a transition. */
+function Way({ words, look }: { readonly words: string; readonly look: string }) {
+  return (
+    <Sign words={words}>
+      <path class={look} d="M2 9h26" />
+    </Sign>
+  );
+}
+
+function Sign({ words, children }: { readonly words: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>
+        <svg width="34" height="18" viewBox="0 0 34 18" aria-hidden="true">
+          {children}
+        </svg>
+      </dt>
+      <dd>{words}</dd>
+    </div>
+  );
 }

@@ -1,12 +1,21 @@
 import { useState } from 'preact/hooks';
-import { attemptsAt } from '../../fold/attempt-at.ts';
-import { lastUpTo } from '../../fold/sorted.ts';
+import { type AttemptAt, attemptsAt } from '../../fold/attempt-at.ts';
+import { lastBegunBy, lastUpTo } from '../../fold/sorted.ts';
 import type { PanelProps } from '../panel-props.ts';
-import { AnswerCard } from './answer-card.tsx';
-import { AttemptCard } from './attempt-card.tsx';
 import { AttemptChips } from './attempt-chips.tsx';
 import './output.css';
-import { PhaseHistory } from './phase-history.tsx';
+import type { ComponentChildren } from 'preact';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { issuesByPlace } from '../../fold/issues-by-place.ts';
+import { counted, duration, grouped, rounded } from '../../fold/number-words.ts';
+import { phasesOfCycle } from '../../fold/phases-of-cycle.ts';
+import { replyAt } from '../../fold/reply-at.ts';
+import { type Field, fieldsOf } from '../../fold/reply-fields.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { shortly, visible } from '../../ui-state/text.ts';
+import { Icon } from '../icon.tsx';
+import { LongText } from '../long-text.tsx';
+import { ValueView, WhatIsWrong } from './value-view.tsx';
 
 /** What the run says: the answer where it has one, the reply that comes, and what the phases before it came to. */
 export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
@@ -32,5 +41,191 @@ export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
       </div>
       <PhaseHistory view={view} moveTo={moveTo} />
     </div>
+  );
+}
+
+const MOST_SOURCES = 12;
+
+/** The final answer: its text, how sure it is, what is missing, what it rests on and what it cost. */
+function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
+  const { answerText, confidence, status, sources, notes, metadata } = answer;
+  const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  return (
+    <section class="card answer" aria-label="Answer">
+      <header>
+        <h2>Answer</h2>
+        <span class={`pill ${status}`}>{status}</span>
+        <span class="confidence">
+          confidence <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {rounded(confidence)}
+        </span>
+      </header>
+      <p class="text">
+        <LongText text={answerText} chars={4_000} />
+      </p>
+      <dl class="facts">
+        {reason !== null && <Fact label="Because">{reason.replaceAll('_', ' ')}</Fact>}
+        {explanation !== '' && (
+          <Fact label="In words">
+            <LongText text={explanation} />
+          </Fact>
+        )}
+        {missingFields.length > 0 && <Fact label="Missing">{shortly(missingFields.join(', '), 200)}</Fact>}
+        {notes !== '' && notes !== explanation && (
+          <Fact label="Notes">
+            <LongText text={notes} />
+          </Fact>
+        )}
+        {sources.length > 0 && (
+          <Fact label="Sources">
+            <ul>
+              {sources.slice(0, MOST_SOURCES).map(({ path, startLine, endLine, messageId }) => (
+                <li key={messageId} class="told mono">
+                  {visible(path)}:{startLine === endLine ? startLine : `${startLine}-${endLine}`}
+                </li>
+              ))}
+              {sources.length > MOST_SOURCES && <li class="muted">and {sources.length - MOST_SOURCES} more</li>}
+            </ul>
+          </Fact>
+        )}
+        <Fact label="Written by">
+          {synthesis.writtenBy === 'model' ? 'a model' : 'the engine'}
+          {synthesis.error !== null && <span class="told">: {shortly(synthesis.error, 200)}</span>}
+        </Fact>
+        <Fact label="Used">
+          {counted(cycles, 'cycle')}, {counted(usage.modelCalls, 'model call')}, {counted(tokens, 'token')} (
+          {grouped(usage.inputTokens)} in, {grouped(usage.outputTokens)} out{usage.estimated && ', estimated'})
+          {cost !== null && `, ${cost.amount.toLocaleString('en-US', { maximumFractionDigits: 6 })} ${cost.currency}`}
+        </Fact>
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+interface Props {
+  readonly view: RunView;
+  readonly attempt: AttemptAt;
+  readonly moveTo: (seq: number) => void;
+}
+
+const MARKS: Readonly<Partial<Record<AttemptAt['status'], 'check' | 'cross'>>> = { valid: 'check', void: 'cross' };
+
+/** A model's reply, field by field as it comes, and what was made of it. */
+function AttemptCard({ view, attempt, moveTo }: Props) {
+  const { log, fold, at } = view;
+  const { span, status, failure, usage, backOffMs } = attempt;
+  const reply = replyAt(log, span, at);
+  const fields = fieldsOf(span.task, reply.value);
+  const issues = issuesByPlace(failure?.issues ?? []);
+  const call = lastBegunBy(fold.spans.calls, span.from);
+  const isOver = status !== 'under way';
+  return (
+    <section class={`card attempt ${status.replace(' ', '-')}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
+      <header>
+        <h2>
+          {span.task} <span class="muted">attempt {span.attempt}</span>
+        </h2>
+        <span class="status">
+          {MARKS[status] !== undefined && <Icon name={MARKS[status]} />} {status}
+        </span>
+      </header>
+      <p class="muted">
+        {call?.port === 'readReply' && <>call {call.call}, </>}
+        <button type="button" class="quiet" onClick={() => moveTo(span.from)}>
+          entry {span.from}
+        </button>
+        , {counted(reply.chars, 'character')}
+        {usage !== null && <>, {counted(usage.outputTokens, 'token')}</>}
+      </p>
+      <p class="muted due">{dueInWords(fields, { isOver })}</p>
+      {failure !== null && (
+        <div class="failure">
+          <p>
+            Void: failed at {failure.stage}, <code>{shortly(failure.code, 60)}</code>
+            {failure.status !== null && `, status ${failure.status}`}
+          </p>
+          <p>
+            <LongText text={failure.message} chars={600} />
+          </p>
+          <WhatIsWrong messages={issues.whole} />
+          {backOffMs !== null && (
+            <p class="muted">Asked again {backOffMs === 0 ? 'at once' : `after ${duration(backOffMs)}`}.</p>
+          )}
+        </div>
+      )}
+      {reply.piecesLeftOut && (
+        <p class="muted">The journal was redacted: its pieces are left out, this is the whole reply.</p>
+      )}
+      {reply.value === null && reply.chars > 0 && (
+        <p class="prose">
+          <LongText text={reply.text()} open={!isOver} />
+        </p>
+      )}
+      {reply.value === null && reply.chars === 0 && (
+        <p class="muted">{isOver ? 'No text came.' : 'Nothing has come yet.'}</p>
+      )}
+      {/* What is wrong with a reply comes above it: the fields of one that is void stand in a new place. */}
+      <dl class="fields" key={status}>
+        {(isOver ? fields : fields.filter(({ value }) => value !== null)).map(({ name, value }) => (
+          <div key={name}>
+            <dt class="told">{shortly(name, 60)}</dt>
+            <dd>
+              <div class="value">
+                {value === null ? (
+                  <span class="muted">did not come</span>
+                ) : (
+                  <ValueView key={span.from} value={value} path={name} issues={issues} />
+                )}
+              </div>
+              <WhatIsWrong messages={issues.at(name)} />
+              {value?.kind !== 'list' && value?.kind !== 'members' && (
+                <WhatIsWrong messages={issues.within(name).map(({ path, message }) => `${path}: ${message}`)} />
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** One line, there from the first: what comes below it moves nothing. */
+function dueInWords(fields: readonly Field[], { isOver }: { readonly isOver: boolean }): string {
+  const due = fields.filter(({ value }) => value === null).map(({ name }) => name);
+  if (due.length > 0) return `${isOver ? 'Did not come' : 'To come'}: ${due.join(', ')}`;
+  return fields.length > 0 ? 'All of its fields came.' : '';
+}
+
+/** The phases of the cycle so far, and what each came to, a line each; there is room for a full cycle from the first. */
+function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveTo: (seq: number) => void }) {
+  const phases = phasesOfCycle(view.log, view.fold.spans, view.at);
+  const [first] = phases;
+  if (first === undefined) return null;
+  return (
+    <section class="phases" aria-label={`Phases of cycle ${first.cycle}`}>
+      <h3>Cycle {first.cycle}</h3>
+      <ol>
+        {phases.map(({ from, phase, status, summary }) => (
+          <li key={from}>
+            <button type="button" class="quiet" onClick={() => moveTo(from)}>
+              {phase}
+            </button>{' '}
+            {status !== 'done' && <span class={status === 'failed' ? 'wrong-word' : 'muted'}>{status}</span>}{' '}
+            <span class="told muted" title={shortly(summary, 400)}>
+              {shortly(summary, 160)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }

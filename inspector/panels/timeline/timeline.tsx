@@ -1,15 +1,15 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
-import { usualSpeed } from '../../fold/playing.ts';
+import { SPEEDS, type Speed, usualSpeed } from '../../fold/playing.ts';
 import { type TimeAxis, timeAxis } from '../../fold/time-axis.ts';
 import { showing, type TimeWindow, zoomed } from '../../fold/time-window.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel-props.ts';
-import { moveKeys, movesOf } from './moves.ts';
-import { PlayControls } from './play-controls.tsx';
-import { createPlayer } from './player.ts';
+import { type Moves, moveKeys, movesOf } from './moves.ts';
+import { createPlayer, type Player } from './player.ts';
 import { positionText } from './position.ts';
 import './timeline.css';
+import { Icon, type IconName } from '../icon.tsx';
 import { Track } from './track.tsx';
 
 /** The whole run along the time, and the cursor in it. */
@@ -81,5 +81,52 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
       </div>
       <Track inspector={inspector} view={view} axis={axis} window={window} pointed={pointed} moves={moves} />
     </div>
+  );
+}
+
+interface ControlsProps {
+  readonly player: Player;
+  readonly moves: Moves;
+  readonly usual: Speed;
+  readonly isLive: boolean;
+}
+
+function PlayControls({ player, moves, usual, isLive }: ControlsProps) {
+  const plays = player.isPlaying.value;
+  return (
+    <fieldset class="play-controls" aria-label="Playing">
+      <IconButton icon="start" name="To the first entry" keys="Home" act={moves.start} />
+      <IconButton icon="back" name="One entry back" keys="←" act={() => moves.entry(-1)} />
+      <IconButton icon={plays ? 'pause' : 'play'} name={plays ? 'Pause' : 'Play'} keys="Space" act={player.toggle} />
+      <IconButton icon="on" name="One entry on" keys="→" act={() => moves.entry(1)} />
+      <IconButton icon="end" name={isLive ? 'Follow' : 'To the last entry'} keys="End" act={moves.follow} />
+      <select
+        aria-label="Speed"
+        title="Speed"
+        value={player.chosenSpeed.value ?? usual}
+        onChange={({ currentTarget }) => player.choose(Number(currentTarget.value) as Speed)}
+      >
+        {SPEEDS.map((speed) => (
+          <option key={speed} value={speed}>
+            {speed < 1 ? `1/${Math.round(1 / speed)}×` : `${speed}×`}
+          </option>
+        ))}
+      </select>
+    </fieldset>
+  );
+}
+
+interface IconButtonProps {
+  readonly icon: IconName;
+  readonly name: string;
+  readonly keys: string;
+  readonly act: () => void;
+}
+
+function IconButton({ icon, name, keys, act }: IconButtonProps) {
+  return (
+    <button type="button" aria-label={name} title={`${name} (${keys})`} onClick={act}>
+      <Icon name={icon} />
+    </button>
   );
 }

@@ -1,21 +1,24 @@
 import type { Signal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { createLanes } from '../../fold/lanes.ts';
+import { createLanes, type Lane } from '../../fold/lanes.ts';
+import { duration, preciseTime } from '../../fold/number-words.ts';
+import type { RunFold } from '../../fold/run-fold.ts';
+import { lastUpTo } from '../../fold/sorted.ts';
 import type { Direction } from '../../fold/steps.ts';
+import type { Strip } from '../../fold/strips.ts';
 import type { TimeAxis } from '../../fold/time-axis.ts';
 import { panned, type TimeWindow, windowOf, zoomed } from '../../fold/time-window.ts';
 import { oncePerFrame } from '../../ui-state/frame.ts';
 import { shortly } from '../../ui-state/text.ts';
+import { theme } from '../../ui-state/theme.ts';
 import type { PanelProps } from '../panel-props.ts';
-import { CYCLES_PX, MARKS_PX } from './draw-marks.ts';
-import { LANE_PX } from './draw-strip.ts';
-import { drawTimeline } from './draw-timeline.ts';
+import { CYCLES_PX, drawCycles, drawGaps, drawMarks, MARKS_PX } from './draw-marks.ts';
+import { drawStrip, LANE_PX } from './draw-strip.ts';
 import type { Moves } from './moves.ts';
-import { pointedAt } from './pointed.ts';
+import { type Paint, readPaint } from './paint.ts';
 import { positionSaid } from './position.ts';
-import { scaleOf } from './scale.ts';
-import { usePaint } from './use-paint.ts';
-import { useScrub } from './use-scrub.ts';
+import { placesBetween, type Scale, scaleOf } from './scale.ts';
 
 interface TrackProps extends PanelProps {
   readonly axis: TimeAxis;
@@ -118,4 +121,134 @@ export function Track({ inspector, view, axis, window, pointed, moves }: TrackPr
       </div>
     </div>
   );
+}
+
+/** Everything but the cursor. The cost goes by what is in sight, and by the width, not by the run. */
+function drawTimeline(
+  canvas: HTMLCanvasElement,
+  fold: RunFold,
+  lanes: readonly Lane[],
+  scale: Scale,
+  height: number,
+  paint: Paint,
+): void {
+  const on = canvas.getContext('2d');
+  if (on === null || scale.width === 0) return;
+  fitTo(canvas, scale.width, height);
+  const dots = devicePixelRatio;
+  on.setTransform(dots, 0, 0, dots, 0, 0);
+  on.clearRect(0, 0, scale.width, height);
+  on.font = `11px ${getComputedStyle(canvas).fontFamily}`;
+  on.textBaseline = 'middle';
+  drawRows(on, lanes.length, scale.width, paint);
+  drawCycles(on, fold, scale, height, paint);
+  lanes.forEach(({ strips }, row) => {
+    for (const strip of strips) drawStrip(on, strip, scale, CYCLES_PX + MARKS_PX + row * LANE_PX, paint);
+  });
+  drawGaps(on, fold, scale, height, paint);
+  drawMarks(on, fold, scale, paint);
+}
+
+function drawRows(on: CanvasRenderingContext2D, rows: number, width: number, paint: Paint): void {
+  on.fillStyle = paint.line;
+  on.globalAlpha = 0.5;
+  for (let row = 0; row <= rows; row += 1) on.fillRect(0, CYCLES_PX + MARKS_PX + row * LANE_PX - 0.5, width, 1);
+  on.globalAlpha = 1;
+}
+
+/** A canvas that is given a size is emptied and laid out: so only where it is another one. */
+function fitTo(canvas: HTMLCanvasElement, width: number, height: number): void {
+  const [across, down] = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
+  if (canvas.width !== across) canvas.width = across;
+  if (canvas.height !== down) canvas.height = down;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+}
+
+const NEAR_PX = 3;
+
+/** What is under the pointer, in one line. */
+function pointedAt(fold: RunFold, lanes: readonly Lane[], scale: Scale, x: number, y: number): string {
+  const seq = scale.entryAt(x);
+  const head = `entry ${seq} · ${preciseTime(fold.timeLine.atMs(seq))}`;
+  const lane = lanes[Math.floor((y - CYCLES_PX - MARKS_PX) / LANE_PX)];
+  if (y < CYCLES_PX + MARKS_PX || lane === undefined)
+    return `${head} · ${markAt(fold, scale, x) ?? fold.places.typeOf(seq)}`;
+  return `${head} · ${lane.name}: ${barAt(fold, lane, scale, x) ?? 'nothing'}`;
+}
+
+function markAt({ places }: RunFold, scale: Scale, x: number): string | null {
+  const until = scale.entryAt(x + NEAR_PX);
+  for (const type of ['delivery', 'decision'] as const) {
+    const seq = lastUpTo(places.of(type), until);
+    if (seq !== undefined && Math.abs(scale.xOf(seq) - x) <= NEAR_PX + 1) return `${type} (entry ${seq})`;
+  }
+  return null;
+}
+
+function barAt(fold: RunFold, lane: Lane, scale: Scale, x: number): string | null {
+  const from = scale.entryAt(x - NEAR_PX);
+  const until = scale.entryAt(x + NEAR_PX);
+  for (const strip of [...lane.strips].reverse()) {
+    const [first, end] = placesBetween(strip, from, until);
+    for (let place = end - 1; place >= first; place -= 1)
+      if ((strip.to(place) ?? Number.MAX_SAFE_INTEGER) >= from) return barText(fold, strip, place);
+  }
+  return null;
+}
+
+function barText({ timeLine }: RunFold, strip: Strip, place: number): string {
+  const to = strip.to(place);
+  const fromMs = timeLine.atMs(strip.from(place));
+  const took = to === null ? 'goes on' : duration(timeLine.atMs(to) - fromMs);
+  const failure = strip.failure(place);
+  const parts = [strip.label(place), `from ${preciseTime(fromMs)}`, took];
+  return shortly([...parts, ...(failure === null ? [] : [`failed, ${failure}`])].join(', '), 200);
+}
+
+/** The colours of an element's theme; read anew when that changes. Null before the element is there. */
+function usePaint(box: RefObject<HTMLDivElement | null>): Paint | null {
+  const [paint, setPaint] = useState<Paint | null>(null);
+  const chosen = theme.value;
+  useLayoutEffect(() => {
+    const read = (): void => {
+      if (box.current !== null) setPaint(readPaint(box.current));
+    };
+    read();
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    dark.addEventListener('change', read);
+    return () => dark.removeEventListener('change', read);
+  }, [chosen]);
+  return paint;
+}
+
+/** Moves the cursor along with a pointer that is held down, once a frame at most. */
+function useScrub(box: RefObject<HTMLDivElement | null>, scale: Scale, moveTo: (seq: number) => void) {
+  const now = useRef({ scale, moveTo, clientX: 0, isHeld: false });
+  Object.assign(now.current, { scale, moveTo });
+  return useMemo(() => {
+    const held = now.current;
+    const move = oncePerFrame(() => {
+      const left = box.current?.getBoundingClientRect().left ?? 0;
+      held.moveTo(held.scale.entryAt(held.clientX - left));
+    });
+    const letGo = (): void => {
+      held.isHeld = false;
+    };
+    return {
+      onPointerDown(event: PointerEvent) {
+        if (event.button !== 0) return;
+        box.current?.setPointerCapture(event.pointerId);
+        Object.assign(held, { isHeld: true, clientX: event.clientX });
+        move();
+      },
+      onPointerMove(event: PointerEvent) {
+        if (!held.isHeld) return;
+        held.clientX = event.clientX;
+        move();
+      },
+      onPointerUp: letGo,
+      onPointerCancel: letGo,
+    };
+  }, []);
 }

@@ -1,15 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { visible } from '../../ui-state/text.ts';
+import { shortly, visible } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
 import type { PanelProps } from '../panel-props.ts';
 import './why.css';
+import type { ExplainedCandidate, ExplainedTransition } from '../../fold/explain-transition.ts';
+import { ignoredEvents } from '../../fold/ignored-events.ts';
 import { transitionsAround } from '../../fold/transition-steps.ts';
-import { why } from '../../fold/why.ts';
-import { IgnoredList } from './ignored-list.tsx';
-import { SeenNumbers } from './seen-numbers.tsx';
-import { TransitionCard } from './transition-card.tsx';
-import { WhyFacts } from './why-facts.tsx';
+import type { SeenNumber } from '../../fold/verdict-numbers.ts';
+import { type WhyView, why } from '../../fold/why.ts';
+import type { WhyFact } from '../../fold/why-facts.ts';
+import { LongText } from '../long-text.tsx';
+import { VERDICTS } from '../verdicts.ts';
 
 /** Why it stands where it does: what came, what was asked, what every guard saw and said, and what was taken. */
 export function WhyPanel({ inspector, view }: PanelProps) {
@@ -88,4 +90,148 @@ function Step({ to, moveTo, children }: StepProps) {
       {children} <span class="unseen">transition</span>
     </button>
   );
+}
+
+/** What came up to here and came to nothing. */
+function IgnoredList({ view, moveTo }: { readonly view: WhyView; readonly moveTo: (seq: number) => void }) {
+  const { events, more } = ignoredEvents(view);
+  if (events.length === 0) return null;
+  return (
+    <section class="ignored" aria-label="Ignored so far">
+      <h3>Ignored so far ({more ? `${events.length} or more` : events.length})</h3>
+      <ul>
+        {events.map(({ seq, name, why }) => (
+          <li key={seq}>
+            <button type="button" class="quiet" onClick={() => moveTo(seq)} aria-current={seq === view.at}>
+              {seq}
+            </button>{' '}
+            <span class="told">{visible(name)}</span> <span class="muted">{why}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface Props {
+  readonly transition: ExplainedTransition;
+  readonly at: number;
+  readonly isInferred: boolean;
+  readonly moveTo: (seq: number) => void;
+}
+
+/** One transition: from where to where, on what, and which others could have been taken. */
+function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
+  const { seq, machine, event, source, target, description, candidates } = transition;
+  const by = candidates.length > 1 ? candidates.find(({ verdict }) => verdict === 'taken') : undefined;
+  return (
+    <section class="card transition" aria-label="Transition">
+      <p class="way-taken">
+        <span class="told">{visible(source.path)}</span> <Icon name="leads" /> <span class="unseen">to</span>
+        <b class="told">{target.length === 0 ? 'the same' : target.map(({ path }) => visible(path)).join(', ')}</b>
+      </p>
+      <p class="muted">
+        {by !== undefined && (
+          <>
+            {by.name === null ? 'as nothing else held' : 'by '}
+            {by.name !== null && <b class="told by">{visible(by.guard)}</b>},{' '}
+          </>
+        )}
+        {event.startsWith('at once') ? '' : 'on '}
+        <span class="told event">{visible(event)}</span>, in {machine},{' '}
+        {seq === at ? (
+          <>entry {seq}</>
+        ) : (
+          <button type="button" class="quiet" onClick={() => moveTo(seq)}>
+            entry {seq}
+          </button>
+        )}
+      </p>
+      {description !== '' && <p class="described told">{visible(description)}</p>}
+      {candidates.length === 0 ? (
+        <p class="only">The only way: there was nothing to choose.</p>
+      ) : (
+        <CandidateList candidates={candidates} />
+      )}
+      {isInferred && <p class="muted">Inferred from where it went: what guards said is not sent.</p>}
+    </section>
+  );
+}
+
+/** All ways that there were, in their order: what each guard said, and by which numbers. */
+function CandidateList({ candidates }: { readonly candidates: readonly ExplainedCandidate[] }) {
+  return (
+    <ol class="candidates" aria-label="Candidates">
+      {candidates.map(({ place, guard, name, verdict, saw, target }) => (
+        <li key={place} class={verdict} aria-current={verdict === 'taken' ? 'true' : undefined}>
+          <Icon name={VERDICTS[verdict].icon} />
+          <div>
+            <div class="candidate">
+              <span class="guard told" title={name ?? undefined}>
+                {visible(guard)}
+              </span>
+              <span class="way">
+                <Icon name="leads" /> {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
+              </span>
+              <span class="verdict">{VERDICTS[verdict].word}</span>
+            </div>
+            <SeenNumbers saw={saw} />
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const MOST_CHARS = 1_200;
+
+function WhyFacts({ facts }: { readonly facts: readonly WhyFact[] }) {
+  if (facts.length === 0) return null;
+  return (
+    <dl class="facts">
+      {facts.map(({ label, text, said }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd class={said ? 'told' : undefined}>
+            <LongText text={text} chars={MOST_CHARS} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** What a guard saw: each value with its name, beside the limit that it was held against. */
+function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
+  if (saw.length === 0) return null;
+  return (
+    <ul class="saw" aria-label="What it saw">
+      {saw.map(({ name, value, limit, share }) => (
+        <li key={name}>
+          <span class="muted">{name}</span> <b class="told mono">{spelled(value)}</b>
+          {limit !== null && (
+            <>
+              {' '}
+              <span class="muted">{SIDES[limit.name] ?? limit.name}</span> <b class="mono">{spelled(limit.value)}</b>
+            </>
+          )}
+          {share !== null && (
+            <span class="share" aria-hidden="true">
+              <span class="share-value" style={{ width: `${share.value * 100}%` }} />
+              <span class="share-limit" style={{ left: `${share.limit * 100}%` }} />
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A threshold is what was wanted; what a value was is another thing. */
+const SIDES: Readonly<Record<string, string>> = { above: 'wanted above', below: 'wanted below' };
+
+function spelled(value: SeenNumber['value']): string {
+  if (typeof value === 'number') return value.toLocaleString('en-US', { maximumFractionDigits: 4 });
+  if (value === null) return 'none';
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : shortly(value, 80);
 }

@@ -1,6 +1,125 @@
-import { clausesOf } from './clauses.ts';
-import { ACCOMPANIES, CLOSES, FULFILS, MAY_CLOSE, PRAISES, TAKES_LEAVE, THANKS } from './closing-talk.ts';
-import { ASKS, COMPLAINS, WISHES } from './new-matter.ts';
+const APOSTROPHES = /[’‘`´]/g;
+/** What stands in quotation marks is spoken of, not said. */
+const QUOTED = /"[^"\n]{1,200}"|“[^”\n]{1,200}”/g;
+const CLAUSE_END = /[.!?…;:,()\n]|\s-|[–—]|\b(?:and|but)\b/u;
+const NOT_OF_A_WORD = /[^\p{L}\p{N}']+/gu;
+
+/** A turn as clauses: lower case, words with single spaces between them. Linear in the text. */
+function clausesOf(turn: string): readonly string[] {
+  const text = turn.toLowerCase().replace(APOSTROPHES, "'").replace(QUOTED, ' quoted ');
+  return text
+    .split(CLAUSE_END)
+    .map((part) => part.replace(NOT_OF_A_WORD, ' ').trim())
+    .filter((clause) => clause !== '');
+}
+
+const anyOf = (words: string): string => words.trim().split(/\s+/).join('|').replaceAll('_', ' ');
+
+/** Words that may stand before those that matter. */
+const LEAD = `^(?:(?:${anyOf(`
+  so also then now well oh ok okay alright great good fine perfect cool awesome wonderful excellent yes yeah sure no
+  nope nah nothing actually instead first next because since many thanks thank_you a_lot so_much very_much please just
+  kindly sounds_good i_think i_guess i_believe`)}) )*`;
+
+/** Words that may stand after those that matter. */
+const CODA = `(?: (?:${anyOf(`
+  here now then today thanks thank_you again anyway indeed right_now for_now for_today for_the_moment at_the_moment
+  at_this_moment at_this_time from_me for_me from_you to_know very_much so_much a_lot all_the_same`)}))*$`;
+
+/** A clause that starts with the words, after no more than a lead. */
+const startsWith = (words: string): RegExp => new RegExp(`${LEAD}(?:${words})(?![\\p{L}\\p{N}'])`, 'u');
+
+/** A clause that is the words, with no more than a lead and a coda. */
+const isOnly = (words: string): RegExp => new RegExp(`${LEAD}(?:${words})${CODA}`, 'u');
+
+/**
+ * The formulas by which English speakers close a conversation, a clause each: pre-closings, thanks, leave-taking
+ * (E. Schegloff and H. Sacks 1973, "Opening up closings"), and what goes with them. No group that is repeated holds
+ * another repetition.
+ */
+
+const IS = "(?:'s|'ll| is| was| will| would|'d| should)?(?: will)?(?: be)?(?: just| about| really| quite)?";
+const WE = "(?:i|we)(?:'m|'re|'ve|'ll|m| am| are| have| will| can| should be)?";
+const WANTED = "(?: that)? (?:i|we)(?:'ve| have| had)? (?:need|needed|want|wanted)(?: help)?(?: with| for)?";
+const NEED_NO = "(?:i|we) (?:don'?t|do not|won'?t|will not) (?:need|want|require)";
+const VERY = '(?:(?:a|an|of|so|very|really|quite|just|all|such|super|extremely|most|real|great|big|huge) )*';
+const HAS_BEEN = "(?:'s|'re|'ve| is| was| are| were| have| has)?(?: been)?";
+
+/** Nothing more is wanted: "that's all", "all set", "I don't need anything else". */
+const CLOSES: readonly RegExp[] = [
+  isOnly(
+    `(?:that|this|it)${IS} (?:all|everything|enough|sufficient)(?: good| fine)?(?: (?:the|your) help)?(?:${WANTED})?`,
+  ),
+  isOnly(`(?:${WE} (?:got )?)?(?:all|everything|what)${WANTED}`),
+  isOnly("that(?:'ll| will| should| would)? (?:do|does|cover|covers|settles|wraps) (?:it|everything|it up)"),
+  isOnly(
+    `(?:${WE}(?: all| now| quite)?|all) (?:set|done(?: with (?:it|this|that|everything))?|finished|covered|sorted)`,
+  ),
+  isOnly(`${WE} (?:stop|leave it|end it)(?: at)? (?:here|there|that)`),
+  startsWith('nothing (?:else|more|further)(?! than)'),
+  startsWith(`(?:${WE} )?no (?:more|further|other) (?:questions?|requests?|wishes|needs?|help|assistance)`),
+  startsWith(`${NEED_NO} (?:anything|any) (?:more|other|further|else|help|assistance)`),
+  isOnly(`${NEED_NO} anything`),
+  startsWith(
+    "(?:i|we) (?:don'?t|do not) have (?:anything|any) (?:else|(?:more|other|further) (?:needs?|questions?|requests?|wishes))",
+  ),
+  startsWith('(?:i|we) (?:need|want|require) nothing (?:more|else|further)(?! than)'),
+];
+
+/** What was given is what was wanted: looks back, so that the present tense does not do. */
+const FULFILS: readonly RegExp[] = [
+  isOnly(
+    `(?:that|this|it)${IS} (?:exactly |precisely )?what (?:i|we) (?:needed|wanted|asked for|(?:was|were) looking for)`,
+  ),
+  isOnly(
+    '(?:that|this|it|you) (?:answers|answered|solves|solved) (?:all )?(?:of )?(?:it|everything|my (?:questions?|problems?))',
+  ),
+];
+
+/** Closes, unless it answers a question: "that's it", "that will do", "I'm good". */
+const MAY_CLOSE: readonly RegExp[] = [
+  isOnly(`(?:that|this)${IS} it`),
+  isOnly("that(?:'ll| will| should| would) do(?: nicely| fine)?"),
+  isOnly(`${WE}(?: all| now| quite)? (?:good|fine|ok|okay)`),
+];
+
+const TAKES_LEAVE: readonly RegExp[] = [
+  isOnly(
+    'good ?bye|bye(?: bye)?|see (?:you|ya)(?: later| soon)?|farewell|take care|good night|talk to you (?:later|soon)|(?:the )?same to you|you (?:too|as well)',
+  ),
+  isOnly(
+    "i(?:'ll| will) (?:be going|let you go|take it from here)|i(?:'ve| have)? (?:to|must|got to|gotta) (?:go|run|leave)|i'm off",
+  ),
+  isOnly(
+    'have an? (?:(?:very|really) )?(?:good|nice|great|lovely|wonderful|pleasant|excellent|fantastic|awesome|amazing) (?:day|one|time|evening|night|morning|afternoon|weekend|week|trip|life|rest)(?: (?:of|ahead|there)(?: (?:the|your|you|today|tomorrow|day|week|weekend|evening))*)?',
+  ),
+];
+
+const THANKS: readonly RegExp[] = [
+  isOnly(
+    "(?:(?:much )?thanks?|thanx|thx|ty|cheers|thank ?(?:you|u)|(?:(?:i|we) )?(?:(?:really|do|so|very|much) )*appreciated?|(?:i am|i'm) (?:(?:so|very) )?grateful)(?: (?:it|that|this|you|so|much|very|a|lot|bunch|again|once|kindly|all))*(?: (?:for|the|your) [\\p{L}' ]{1,80})?",
+  ),
+];
+
+const PRAISES: readonly RegExp[] = [
+  isOnly(`(?:you|that|this|it)${HAS_BEEN} ${VERY}(?:help|helpful|helped)(?: me)?(?: (?:a|quite a) lot)?`),
+];
+
+/** Talk that goes with a closing and brings nothing new: a bare no or yes, an approval, why the user had called. */
+const ACCOMPANIES: readonly RegExp[] = [
+  isOnly('(?:i )?(?:understand|understood|see|got it|have it)|(?:that |it )?makes sense|noted'),
+  isOnly(
+    "no|nope|nah|none|no need|i (?:don't|do not) think so|will do|nothin[g']?|not (?:now|right now|yet|today|really|at all|for now|at (?:the|this) (?:moment|time|point))|maybe (?:later|another time)",
+  ),
+  isOnly('yes|yeah|yep|yup|sure|of course|exactly|absolutely|definitely|indeed|certainly|correct|right'),
+  isOnly('(?:that|this|it|these|they) (?:does|did|is|was|works?|worked|helps|will work)'),
+  isOnly(
+    `(?:(?:that|this|it|you)${HAS_BEEN} |(?:that )?(?:sounds|looks) )?${VERY}(?:ok|okay|alright|all right|good|great|fine|nice|perfect|lovely|cool|awesome|wonderful|excellent|fantastic|amazing|brilliant|sweet|kind|easy|quick|clear|useful|interesting|thorough)`,
+  ),
+  isOnly(
+    "(?:i|we) (?:was |were )?(?:just|only)(?: was| were)? (?:needed|wanted|looking|checking|getting|asking)[\\p{L}' ]{0,60}",
+  ),
+];
 
 /** What a user's turn does. More than one may hold: "Great, thanks. Is it far?" thanks and asks. */
 export interface UserActs {
@@ -52,3 +171,37 @@ export function userActs(turn: string): UserActs {
     complains: some(COMPLAINS),
   };
 }
+
+/** The ways in which a clause brings new matter: it asks, wishes, or finds fault. */
+
+const DOES = 'is|are|was|were|do|does|did|can|could|would|will|shall|should|may|might|has|have';
+const ALSO = '(?: (?:also|still|just|really|now|then|only|rather|even)){0,3}';
+const VERBS = `find get book show tell give play search look reserve buy purchase make change add help check send write
+  rewrite explain list try use set call order rent cancel continue describe compare summarize summarise translate update
+  remove include provide recommend suggest schedule confirm fix run create open read turn keep say pick go start stop answer convert`;
+
+const ASKS: readonly RegExp[] = [
+  startsWith(
+    `(?:what|who|whom|whose|when|where|why|how)(?:'s| (?:${DOES}|much|many|long|far|often|about|time|kind|type|sort|else))`,
+  ),
+  startsWith(`(?:${DOES}) (?:i|you|we|they|he|she|it|there|that|this|these|those|the|my|your|their|its|any|some)`),
+  /\b(?:can|could|would|will) you\b/,
+];
+
+const WISHES: readonly RegExp[] = [
+  /\bplease\b/,
+  startsWith(`go ahead|let me|let's|let us|do (?:it|that|the|this)|${VERBS.split(/\s+/).join('|')}`),
+  startsWith(
+    `(?:i|we)${ALSO}(?: would| will|'d|'ll)?${ALSO} (?:want|need|wish|prefer)(?! nothing| no (?:more|further|other)| to (?:stop|end|leave|go|thank|say))`,
+  ),
+  startsWith(`(?:i|we)${ALSO}(?: would|'d)${ALSO} (?:like|love)(?! to (?:stop|end|leave|go|thank|say))`),
+  startsWith(`(?:i|we)(?:'m| am|'re| are)${ALSO} (?:looking for|going to need|interested in|trying to)`),
+  /\b(?:thanks|you|lot|much|now|also|then) (?:i|we) (?:also |still |now )?(?:want|need)\b/,
+];
+
+const COMPLAINS: readonly RegExp[] = [
+  /\bnot what (?:i|we)\b/,
+  /\b(?:wrong|incorrect|useless|unhelpful|mistake|no help|for nothing)\b/,
+  /(?:\bnot|n't) (?:right(?! now)|correct|true|helpful|enough|all|done|finished|set)\b/,
+  /\b(?:didn't|did not|doesn't|does not|haven't|have not|hasn't|has not) (?:help|work|answer|solve)/,
+];

@@ -1,9 +1,8 @@
 import type { EvidenceText } from '../../contracts/evidence-text.ts';
 import { isGeneral } from '../../text/term-weights.ts';
-import { type Asked, askedOf } from './asked.ts';
-import { chainOf } from './chain.ts';
-import { type Closest, closestTo } from './closest.ts';
-import { linksOf } from './links.ts';
+import { type Asked, askedOf, type WordSet } from './asked.ts';
+import { type Covered, coverageOf, firstSentence, PLACED } from './coverage.ts';
+import { isHead, placesOf, readingOf, stemSetOf } from './reading.ts';
 import { singlePassageScore } from './single-passage-score.ts';
 
 /** Whether what was gathered is enough to answer. */
@@ -62,4 +61,182 @@ function scoreOf(factors: Readonly<Record<Factor, number>>): number {
     0,
   );
   return 1 / (1 + Math.exp(EVIDENCE_FOR_HALF - evidence));
+}
+
+/** How well the gathered texts hang together as one answer; each 0..1. */
+interface Chain {
+  /** The strongest link that begins at something the request names. */
+  readonly link: number;
+  /** What each of two linked texts adds to the other: the lesser share, doubled. */
+  readonly complement: number;
+  /** The share of the request that two linked texts have around what links them. */
+  readonly together: number;
+  /** The texts that are linked to one that the request names, out of those that it seems to take, which are two or more. */
+  readonly steps: number;
+}
+
+/** What a link counts to a text that has no further word of the request. */
+const ADDS_NOTHING = 0.5;
+/** A weaker link than this makes no step. */
+const LEAST_STEP = 0.2;
+/** One text is no chain: it answers alone or not. */
+const LEAST_TEXTS = 2;
+
+function chainOf(texts: readonly Covered[], links: readonly Link[], asked: Asked): Chain {
+  let [link, complement, together] = [0, 0, 0];
+  for (const { from, to, by, strength } of links) {
+    const adds = Math.min(asked.share(from.words & ~to.words), asked.share(to.words & ~from.words));
+    link = Math.max(link, strength * (adds > 0 ? 1 : ADDS_NOTHING) * Math.max(from.anchor, to.anchor));
+    complement = Math.max(complement, strength * Math.min(1, 2 * adds));
+    together = Math.max(together, strength * asked.share(wordsAround(from, by, asked) | wordsAround(to, by, asked)));
+  }
+  return {
+    link,
+    complement,
+    together,
+    steps: Math.min(1, linkedTexts(texts, links) / Math.max(LEAST_TEXTS, asked.steps)),
+  };
+}
+
+/** The request's words in the title and in the sentences that have what links; of the text about it, its first and best ones. */
+function wordsAround({ reading, words, bySentence }: Covered, by: readonly string[], asked: Asked): WordSet {
+  if (by.length === 0) return words;
+  let around: WordSet = reading.titleLength > 0 ? (bySentence[0] ?? 0) : 0;
+  for (const place of placesOf(reading, by)) around |= bySentence[reading.sentences[place] ?? 0] ?? 0;
+  if (!isHead(reading, by)) return around;
+  const best = bySentence.reduce((most, one) => (asked.share(one) > asked.share(most) ? one : most), 0);
+  return around | best | (bySentence[firstSentence(reading)] ?? 0);
+}
+
+/** How many texts hang together with one that has something the request names (union-find, Galler and Fischer 1964). */
+function linkedTexts(texts: readonly Covered[], links: readonly Link[]): number {
+  const parents = new Map<Covered, Covered>();
+  const rootOf = (text: Covered): Covered => {
+    let root = text;
+    for (let next = parents.get(root); next !== undefined; next = parents.get(root)) root = next;
+    return root;
+  };
+  for (const { from, to, strength } of links) {
+    const [one, other] = [rootOf(from), rootOf(to)];
+    if (strength >= LEAST_STEP && one !== other) parents.set(one, other);
+  }
+  const sizes = new Map<Covered, number>();
+  for (const text of texts) sizes.set(rootOf(text), (sizes.get(rootOf(text)) ?? 0) + 1);
+  return Math.max(0, ...texts.filter(({ anchor }) => anchor > 0).map((text) => sizes.get(rootOf(text)) ?? 1));
+}
+
+/** So many texts are read closely, those with the most words of the request; and one for each word that they lack. */
+const MOST_CLOSE = 32;
+
+/** What was gathered, as far as it has to do with a request. */
+interface Closest {
+  /** The texts that were read closely, each content once, the one with most words of the request first. */
+  readonly texts: readonly Covered[];
+  /** The words of the request that anything gathered has. */
+  readonly words: WordSet;
+}
+
+function closestTo(asked: Asked, gathered: readonly { readonly content: string }[]): Closest {
+  const all = distinct(gathered).map((text) => ({ text, words: wordsIn(stemSetOf(text), asked) }));
+  const ranked = all
+    .map((one) => ({ ...one, share: asked.share(one.words) }))
+    .sort((one, other) => other.share - one.share);
+  const close = ranked.slice(0, MOST_CLOSE);
+  let had = close.reduce((words, one) => words | one.words, 0);
+  for (const one of ranked.slice(MOST_CLOSE)) {
+    if ((one.words & ~had) === 0) continue;
+    close.push(one);
+    had |= one.words;
+  }
+  return { texts: close.map(({ text }) => coverageOf(readingOf(text), asked)), words: had };
+}
+
+function wordsIn(stems: ReadonlySet<string>, asked: Asked): WordSet {
+  return asked.terms.reduce((words, { stem }, bit) => (stems.has(stem) ? words | (1 << bit) : words), 0);
+}
+
+/** A text that was gathered twice says nothing more the second time. */
+function distinct<T extends { readonly content: string }>(texts: readonly T[]): readonly T[] {
+  return [...new Map(texts.map((text) => [text.content, text])).values()];
+}
+
+/** Two gathered texts that have to do with one another: both name the same thing, or one is about what the other names. */
+interface Link {
+  readonly from: Covered;
+  readonly to: Covered;
+  /** What ties them, as stems; none if the request itself names the one and the other. */
+  readonly by: readonly string[];
+  /** 0..1. */
+  readonly strength: number;
+}
+
+/** A name in more texts than this ties none of them together, which also keeps the pairs few. */
+const MOST_SHARING = 4;
+/** A shared name of several words, and one of a single word, which may well be another of that name. */
+const SEVERAL_WORDS = 0.8;
+const ONE_WORD = 0.6;
+const COMPARED = 0.8;
+
+/**
+ * The links between texts, by what the request does not itself have (the bridge of HotpotQA, Yang and others 2018): a title that
+ * another text mentions counts most, then a name that both share; the less, the more texts have it. Linear in their names.
+ */
+export function linksOf(texts: readonly Covered[], asked: Asked): readonly Link[] {
+  return [...byTitle(texts, asked), ...byName(texts, asked), ...byRequest(texts, asked)];
+}
+
+function byTitle(texts: readonly Covered[], asked: Asked): Link[] {
+  return texts.flatMap((to) =>
+    to.reading.heads.flatMap((head) => {
+      if (head.every(asked.has)) return [];
+      const mentions = texts.flatMap((from) => {
+        const sure = from === to ? 0 : mention(from, head);
+        return sure > 0 ? [{ from, sure }] : [];
+      });
+      if (mentions.length >= MOST_SHARING) return [];
+      return mentions.map(({ from, sure }) => ({ from, to, by: head, strength: sure / mentions.length }));
+    }),
+  );
+}
+
+/** How sure it is that a text speaks of this, 0..1: a single word must be a name there. */
+function mention({ reading }: Covered, words: readonly string[]): number {
+  if (words.length === 1) return reading.names.get(words[0] ?? '') ?? 0;
+  return placesOf(reading, words).length > 0 ? 1 : 0;
+}
+
+function byName(texts: readonly Covered[], asked: Asked): Link[] {
+  const having = new Map<string, { text: Covered; sure: number }[]>();
+  for (const text of texts) {
+    for (const [name, sure] of text.reading.names) {
+      const known = having.get(name);
+      if (known === undefined) having.set(name, [{ text, sure }]);
+      else known.push({ text, sure });
+    }
+  }
+  const links: Link[] = [];
+  for (const [name, all] of having) {
+    if (all.length < 2 || all.length > MOST_SHARING) continue;
+    const by = name.split(' ');
+    if (by.every(asked.has)) continue;
+    const worth = (by.length > 1 ? SEVERAL_WORDS : ONE_WORD) / (all.length - 1);
+    for (const [at, one] of all.entries())
+      for (const other of all.slice(at + 1))
+        links.push({ from: one.text, to: other.text, by, strength: worth * one.sure * other.sure });
+  }
+  return links;
+}
+
+/** A request that names several things and describes none ("Which is larger, A or B?") ties the texts about them itself. */
+function byRequest(texts: readonly Covered[], { names, steps }: Asked): Link[] {
+  if (steps > 1) return [];
+  const about = names.map((_, name) => {
+    const best = Math.max(PLACED.title, ...texts.map(({ named }) => named[name] ?? 0));
+    return texts.filter(({ named }) => named[name] === best);
+  });
+  return about.flatMap((ones, name) =>
+    ones.flatMap((from) =>
+      (about[name + 1] ?? []).flatMap((to) => (from === to ? [] : [{ from, to, by: [], strength: COMPARED }])),
+    ),
+  );
 }

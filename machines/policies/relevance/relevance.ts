@@ -1,10 +1,44 @@
 import type { Message } from '../../contracts/message.ts';
 import { requestTerms } from '../../text/terms.ts';
-import { lexicalMatch } from './lexical-match.ts';
-import { termsOfMessage } from './message-terms.ts';
-import { neighbours } from './neighbours.ts';
-import { sharedNames } from './shared-names.ts';
-import { finite, importance, linked, recency, referencedIds } from './standing.ts';
+import { type MessageTerms, termsOfMessage } from './message-terms.ts';
+
+/** What of a message's relevance is not in its words. Each factor is 0..1. */
+
+/** Half as much with each half-life; a clock or cycle that goes back, or is no number, counts as now [U11]. */
+export function recency(age: number, halfLife: number): number {
+  return age > 0 ? 0.5 ** (age / halfLife) : 1;
+}
+
+/** Ids that other messages were made from or are linked to, and not only themselves [U2]. */
+export function referencedIds(messages: readonly Message[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { id: own, references, links } of messages) {
+    for (const id of references) if (id !== own) ids.add(id);
+    for (const { to } of links) if (to !== own) ids.add(to);
+  }
+  return ids;
+}
+
+const RAISING: ReadonlySet<string> = new Set(['relevant', 'important', 'persist']);
+const LOWERING = 'low_relevance';
+const TAG_SHARE = 0.25;
+
+/** The importance that a message was given; a tag that says so moves it by a quarter. */
+function importance({ importance: given, tags }: Message): number {
+  const raised = tags.some((tag) => RAISING.has(tag)) ? TAG_SHARE : 0;
+  const lowered = tags.includes(LOWERING) ? TAG_SHARE : 0;
+  return Math.min(1, Math.max(0, finite(given) + raised - lowered));
+}
+
+/** Two links are as good as more. */
+function linked({ links }: Message): number {
+  return Math.min(1, links.length / 2);
+}
+
+/** A score that is no number counts as nothing. */
+function finite(score: number): number {
+  return Number.isFinite(score) ? score : 0;
+}
 
 /**
  * What each factor counts [U1]. `text` is the best of a message's own match, with a share of the names that it has in common with
@@ -94,3 +128,115 @@ function weighed(relevance: Omit<Relevance, 'score'>, text: number | null): numb
 const W = RELEVANCE_WEIGHTS;
 
 const clamp = (value: number): number => Math.min(1, Math.max(0, finite(value)));
+
+/** What a message has of the match of one that is one, two or three places away. */
+const SHARES = [0.8, 0.6, 0.4];
+
+/**
+ * How well the neighbours of each message match, on the scale of `match`: the best of the three before and after it, less with each place. Turns of one
+ * conversation are neighbours, and passages of one document: an answer stands beside its question, and often has none of its words.
+ */
+function neighbours(messages: readonly Message[], match: readonly number[]): readonly number[] {
+  return messages.map((message, at) => {
+    let best = 0;
+    for (const [place, share] of SHARES.entries())
+      for (const next of [at - place - 1, at + place + 1]) {
+        const other = messages[next];
+        if (other !== undefined && together(message, other)) best = Math.max(best, share * (match[next] ?? 0));
+      }
+    return best;
+  });
+}
+
+/** What a phase made stands alone: it is about the request as a whole. */
+function together(one: Message, other: Message): boolean {
+  if (one.role === 'search' || other.role === 'search')
+    return one.role === other.role && one.source !== null && one.source.path === other.source?.path;
+  return one.phase === null && other.phase === null;
+}
+
+/** The two best matches of the texts that have a name, which text has the best, and how many have it. */
+interface Holders {
+  best: number;
+  at: number;
+  second: number;
+  count: number;
+}
+
+/**
+ * How much each text has to do with others that match, from 0 on, by the names that they share and the request does not say: the
+ * second step of a question that needs two ("the founder of X" leads to a text about that founder). A name counts by its rarity and
+ * by the best match of the other texts that have it: spreading activation of one step (Collins and Loftus 1975). Linear in the names.
+ */
+function sharedNames(
+  wanted: readonly string[],
+  texts: readonly MessageTerms[],
+  match: readonly number[],
+): readonly number[] {
+  const holders = holdersOf(new Set(wanted), texts, match);
+  const most = rarity(texts.length, 0);
+  for (const held of holders.values()) {
+    const weight = held.count < 2 ? 0 : rarity(texts.length, held.count) / most;
+    held.best *= weight;
+    held.second *= weight;
+  }
+  return texts.map(({ names }, at) => {
+    let sum = 0;
+    for (const name of names) {
+      const held = holders.get(name);
+      if (held !== undefined) sum += held.at === at ? held.second : held.best;
+    }
+    return sum;
+  });
+}
+
+function holdersOf(asked: ReadonlySet<string>, texts: readonly MessageTerms[], match: readonly number[]) {
+  const holders = new Map<string, Holders>();
+  for (const [at, { names }] of texts.entries()) {
+    const score = match[at] ?? 0;
+    for (const name of names) {
+      const held = holders.get(name);
+      if (held !== undefined) {
+        held.count += 1;
+        if (score > held.best) {
+          held.second = held.best;
+          held.best = score;
+          held.at = at;
+        } else if (score > held.second) held.second = score;
+      } else if (!asked.has(name)) holders.set(name, { best: score, at, second: 0, count: 1 });
+    }
+  }
+  return holders;
+}
+
+/** BM25's saturation of repeated words and its share of length normalisation, as usual. */
+const K1 = 1.2;
+const B = 0.75;
+
+/** How much a word tells that so many of the messages have (Robertson and Spärck Jones 1976, smoothed): above 0 for every word. */
+function rarity(messages: number, having: number): number {
+  return Math.log(1 + (messages - having + 0.5) / (having + 0.5));
+}
+
+/**
+ * How well each text matches the words asked for: BM25 (Robertson et al. 1994) over the texts, as a share of what a text of mean
+ * length has that holds every word once, so that 1 is a full match and little is above it. A word that no text has counts in the whole. Linear in texts times words.
+ */
+function lexicalMatch(wanted: readonly string[], texts: readonly MessageTerms[]): readonly number[] {
+  const meanLength = texts.reduce((sum, { length }) => sum + length, 0) / texts.length || 1;
+  const weights = wanted.map((stem) => {
+    let having = 0;
+    for (const { counts } of texts) if (counts.has(stem)) having += 1;
+    return rarity(texts.length, having);
+  });
+  const whole = weights.reduce((sum, weight) => sum + weight, 0);
+  return texts.map(({ counts, length }) => {
+    const dampened = K1 * (1 - B + (B * length) / meanLength);
+    let score = 0;
+    for (const [at, stem] of wanted.entries()) {
+      const times = counts.get(stem);
+      if (times !== undefined) score += ((weights[at] ?? 0) * times * (K1 + 1)) / (times + dampened);
+    }
+    return whole === 0 ? 0 : score / whole;
+  });
+}

@@ -1,10 +1,12 @@
-import type { FinalAnswer, SynthesisOutcome, SynthesisReply } from '../../contracts/synthesis.ts';
+import type { Usage } from '../../contracts/budget.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { Budget, Citation, FinalAnswer, SynthesisOutcome, SynthesisReply } from '../../contracts/synthesis.ts';
 import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
 import { says } from '../../contracts/visible-text.ts';
-import { missingFields, shortfalls, ttlExhausted } from '../degradation.ts';
+import { isKnown, missingFields, shortfalls, ttlExhausted } from '../degradation.ts';
 import { groundedConfidence, groundingIn } from '../evidence.ts';
-import { budgetOf, costOf, totalUsage } from './budget.ts';
-import { citations } from './citations.ts';
+import { preview } from '../summary.ts';
+import { addUsage } from '../usage.ts';
 import { bestDraft } from './draft.ts';
 import { readOutcome } from './outcome.ts';
 import { type ReadSynthesisInput, readSynthesisInput } from './read-input.ts';
@@ -82,3 +84,53 @@ const whyComposed = (outcome: SynthesisOutcome): string => (outcome.type === 'co
 
 const sessionNote = ({ sessionProblem }: SynthesisInput['run']): string =>
   sessionProblem ? `Not all of the session was recalled: ${sessionProblem.replace(/\.$/, '')}.` : '';
+
+/** The bounds of the run, and what it used of them: `spent` is what synthesis used. */
+function budgetOf(read: ReadSynthesisInput, spent: Usage): Budget {
+  const { run, totalPasses, ttlRemaining } = read.input;
+  const { limits, usage, elapsedMs } = run;
+  const left = isKnown(read, 'ttlRemaining') ? ttlRemaining : null;
+  const known = left === null || !isKnown(read, 'totalPasses') ? null : held(totalPasses + left);
+  return {
+    tokens: counted(limits.maxTokens, tokensOf(usage)),
+    modelCalls: counted(limits.maxModelCalls, usage.modelCalls),
+    totalMs: { limit: limits.totalMs, used: elapsedMs === null ? null : Math.round(elapsedMs) },
+    ttl: { limit: limits.maxCycles ?? known, used: totalPasses, left },
+    synthesisReserveTokens: { limit: limits.synthesisReserveTokens, used: tokensOf(spent) },
+  };
+}
+
+/** All that the run and its synthesis used. */
+function totalUsage({ run }: SynthesisInput, spent: Usage): Usage {
+  const { modelCalls, inputTokens, outputTokens, estimated, cost } = addUsage(run.usage, spent);
+  return {
+    modelCalls: held(modelCalls),
+    inputTokens: held(inputTokens),
+    outputTokens: held(outputTokens),
+    estimated,
+    cost: cost === null ? null : Math.min(cost, Number.MAX_VALUE),
+  };
+}
+
+/** In the currency of the prices; null where either is not known. */
+function costOf({ run: { currency } }: SynthesisInput, { cost }: Usage) {
+  return cost === null || currency === null ? null : { amount: Number(cost.toPrecision(12)), currency };
+}
+
+function counted(limit: number | null, used: number): Budget['tokens'] {
+  return { limit, used, left: limit === null ? null : Math.max(0, limit - used) };
+}
+
+const tokensOf = ({ inputTokens, outputTokens }: Usage): number => held(inputTokens + outputTokens);
+
+/** What a sum can be counted to. */
+const held = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
+
+/** The sources of the messages used, each once, in the order of use. */
+function citations(messages: readonly Message[], used: readonly string[]): readonly Citation[] {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  return [...new Set(used)].flatMap((id) => {
+    const message = byId.get(id);
+    return message?.source ? [{ ...message.source, messageId: id, quote: preview(message.content, 160) }] : [];
+  });
+}

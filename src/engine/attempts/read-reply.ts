@@ -10,7 +10,6 @@ import { charsOf } from '../prompts/reply-rule.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 import type { Clock } from './clock.ts';
-import { createHeartbeat } from './heartbeat.ts';
 
 /** A call under way, for those who watch it. `attempt` counts from 1. */
 export interface CallInfo {
@@ -186,4 +185,45 @@ function thrown(error: unknown): Reply {
 
 function unread(failure: Reply['failure']): Reply {
   return { text: '', value: null, failure, usage: { inputTokens: 0, outputTokens: 0, estimated: true } };
+}
+
+/** The count of characters is told again when it has grown by a quarter since, from here on. */
+const MIN_TOLD_CHARS = 800;
+
+interface Progress {
+  readonly atMs: number;
+  readonly chars: number;
+}
+
+interface Heartbeat {
+  /** Something came, with so many characters of the reply. */
+  beat(chars: number): void;
+  readonly chars: number;
+}
+
+/**
+ * Tells the attempt machine that a call is alive: at the first part, then once in an eighth of `chunkMs` while parts come, and now and
+ * then as the text grows; never once a part, whatever the cost of an event.
+ */
+function createHeartbeat(
+  chunkMs: number,
+  clock: Clock,
+  tell: (type: 'reply.started' | 'reply.progressed', progress: Progress) => void,
+): Heartbeat {
+  let seenAtMs: number | null = null;
+  let toldChars = MIN_TOLD_CHARS;
+  let chars = 0;
+  return {
+    get chars() {
+      return chars;
+    },
+    beat(more) {
+      const atMs = clock.now();
+      chars += more;
+      if (seenAtMs !== null && atMs - seenAtMs < chunkMs / 8 && chars < toldChars * 1.25) return;
+      tell(seenAtMs === null ? 'reply.started' : 'reply.progressed', { atMs, chars });
+      seenAtMs = atMs;
+      toldChars = Math.max(MIN_TOLD_CHARS, chars);
+    },
+  };
 }

@@ -8,12 +8,12 @@ import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
 import { attemptParts } from './attempt-parts.ts';
 import { createAttemptRun } from './attempt-run.ts';
 import { AttemptsExhausted } from './attempts-exhausted.ts';
-import { calledFrom, callerOf } from './caller.ts';
 import { systemClock } from './clock.ts';
 import { createElementFeed } from './element-feed.ts';
+import { createFeed, type Feed } from './feed.ts';
 import { OutputHandle, type StructuredOutput } from './output-handle.ts';
 import type { CallObserver } from './read-reply.ts';
-import { createValueFeed } from './value-feed.ts';
+import type { StructuredUpdate } from './updates.ts';
 
 export interface StructuredOutputOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
   readonly prompt: AttemptPrompt;
@@ -109,4 +109,40 @@ function withResolvers<T>() {
   });
   promise.catch(() => {});
   return { promise, resolve, reject };
+}
+
+/** Where a function was called, as the frames of a stack. */
+interface Caller {
+  readonly stack?: string;
+}
+
+/** Who called this function. The frames are put into words only when somebody reads them. */
+function callerOf(callee: (...args: never) => unknown): Caller {
+  const caller: { stack?: string } = {};
+  Error.captureStackTrace?.(caller, callee);
+  return caller;
+}
+
+/** The error with the frames of the caller: those of where it arose are in a timer or a socket, and tell its reader nothing. */
+function calledFrom<Met extends Error>({ stack }: Caller, error: Met): Met {
+  const frames = stack?.split('\n').slice(1).join('\n');
+  if (frames) error.stack = `${error.name}: ${error.message}\n${frames}`;
+  return error;
+}
+
+/**
+ * The updates of a value. A reader that falls behind gets one partial an attempt, the newest, for it is the same growing object; and
+ * none of an attempt that has failed by then. One who comes late begins with the partial of now, or with the value.
+ */
+function createValueFeed(): Feed<StructuredUpdate> {
+  return createFeed(
+    (waiting, update) => {
+      if (update.type !== 'value' && waiting.last?.type === 'partial') waiting.dropLast();
+      waiting.add(update);
+    },
+    (late, update) => {
+      late.clear();
+      if (update.type !== 'reset') late.add(update);
+    },
+  );
 }

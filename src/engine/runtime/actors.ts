@@ -1,11 +1,13 @@
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { actionGuards } from '../../../machines/action/guards.ts';
+import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../../machines/action/ports.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { attemptGuards } from '../../../machines/attempt/guards.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
-import type { RetrievePassagesInput } from '../../../machines/chain/ports.ts';
+import type { AppendTurnInput, RecallSessionInput, RetrievePassagesInput } from '../../../machines/chain/ports.ts';
 import type { Limits } from '../../../machines/contracts/budget.ts';
+import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../../../machines/contracts/capability.ts';
 import type {
   CompareAnswersInput,
   ContextMeasures,
@@ -16,10 +18,13 @@ import type { ChatModel, ReplyForm } from '../../../machines/contracts/model.ts'
 import { type PassageSource, type Retrieval, retrievalSchema } from '../../../machines/contracts/passage.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import type { PriceTable } from '../../../machines/contracts/price.ts';
-import type { SessionStore } from '../../../machines/contracts/session.ts';
+import type { RecalledSession, SessionStore } from '../../../machines/contracts/session.ts';
 import type { Thresholds } from '../../../machines/contracts/thresholds.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { readTurns } from '../../../machines/policies/session.ts';
+import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
+import { runCapability } from '../../tools/run-capability.ts';
 import type { ActivityDispatcher } from '../activities/activity.ts';
 import { type ActivityArgs, promiseActivity } from '../activities/promise-activity.ts';
 import type { Clock } from '../attempts/clock.ts';
@@ -27,11 +32,9 @@ import { provideAttempt } from '../attempts/provide-attempt.ts';
 import type { CallObserver } from '../attempts/read-reply.ts';
 import { askOf, type Prompt } from '../prompts/prompt.ts';
 import { recordGuards } from '../recording/guard-logs.ts';
-import { createActionActors } from './action-actors.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
-import type { Decider } from './decider.ts';
+import { type Decider, noopDecider } from './decider.ts';
 import type { PartialUpdate, RunObserver } from './run-observer.ts';
-import { createSessionActors } from './session-actors.ts';
 
 export interface ActorParts {
   /** The first is asked; the others are its fallbacks, in order [C4]. */
@@ -141,3 +144,81 @@ function readRetrieval(given: unknown): Retrieval {
 export const noPassages: PassageSource = {
   search: async (query) => ({ query, passages: [], widened: false }),
 };
+
+interface Parts {
+  readonly capabilities: CapabilityRegistry;
+  readonly decider: Decider;
+  readonly clock: Clock;
+  readonly dispatcher: ActivityDispatcher;
+}
+
+/** The ports of the action machine but its attempt. */
+export function createActionActors({ capabilities, decider, clock, dispatcher }: Parts) {
+  const decide = typeof decider === 'function' ? decider : noopDecider;
+  return {
+    validateArguments: promiseActivity<ArgumentsCheck, CapabilityCall>(
+      'validateArguments',
+      ({ input }) => checkArguments(capabilities, input),
+      dispatcher,
+    ),
+    executeCapability: promiseActivity<CapabilityResult, ExecuteCapabilityInput>(
+      'executeCapability',
+      ({ input, signal }) =>
+        runCapability(capabilities, {
+          ...input,
+          idempotencyKey: `${input.runId}.${input.step}`,
+          signal,
+          now: () => clock.now(),
+        }),
+      dispatcher,
+    ),
+    decideContinuation: promiseActivity<unknown, DecideContinuationInput>(
+      'decideContinuation',
+      async ({ input, signal }) => asJson(await decide(copyOf(input), { signal })),
+      dispatcher,
+    ),
+  };
+}
+
+/** A decider is the user's code: what it says is written down, and read from there too. Throws for what is no JSON. */
+function asJson(said: unknown): unknown {
+  const text = JSON.stringify(said);
+  return text === undefined ? null : JSON.parse(text);
+}
+
+const copies = new WeakMap<CapabilityResult, CapabilityResult>();
+
+/** A decider is the user's code: what it does to what it is shown is done to copies, each made once. */
+function copyOf({ request, reply, results, runsLeft }: DecideContinuationInput): DecideContinuationInput {
+  return { request, reply: structuredClone(reply), results: results.map(copyOfResult), runsLeft };
+}
+
+function copyOfResult(result: CapabilityResult): CapabilityResult {
+  const known = copies.get(result) ?? { ...result, arguments: structuredClone(result.arguments) };
+  copies.set(result, known);
+  return known;
+}
+
+/** The chain's ports to a session store. A store is the user's code: what it gives is checked, what it throws rejects. */
+function createSessionActors(store: SessionStore, dispatcher: ActivityDispatcher) {
+  return {
+    recallSession: promiseActivity<RecalledSession, RecallSessionInput>(
+      'recallSession',
+      async ({ input: { sessionId, turns }, signal }) => {
+        let told: string | null = null;
+        const onProblem = (problem: string): void => {
+          told ??= String(problem);
+        };
+        return readTurns(await store.recall(sessionId, { turns, signal, onProblem }), turns, told);
+      },
+      dispatcher,
+    ),
+    appendTurn: promiseActivity<void, AppendTurnInput>(
+      'appendTurn',
+      async ({ input: { sessionId, turn }, signal }) => {
+        await store.append(sessionId, turn, { signal });
+      },
+      dispatcher,
+    ),
+  };
+}

@@ -12,7 +12,6 @@ import { embedTexts } from '../../documents/embeddings/embed-texts.ts';
 import { createEmbedder } from '../../documents/embeddings/embedder.ts';
 import { similarityOf, type UnitVector } from '../../documents/embeddings/unit-vector.ts';
 import { withoutSecrets } from '../../internal/without-secrets.ts';
-import { createMessageMemo } from './message-memo.ts';
 
 /** Rejects only when the signal aborted. */
 type ContextMeasurer = (input: MeasureContextInput, signal: AbortSignal) => Promise<ContextMeasures>;
@@ -109,4 +108,40 @@ async function settled<Value>(work: Promise<Value> | undefined): Promise<Settled
 
 function told(what: string, why: string | null): readonly string[] {
   return why === null ? [] : [`${what}: ${why}`];
+}
+
+/** What was made of each message's content, in order; `make` gets the contents of which nothing was made yet, each once. */
+type MessageMemo<Value> = (
+  messages: readonly Message[],
+  make: (contents: readonly string[]) => Promise<readonly Value[]>,
+) => Promise<readonly Value[]>;
+
+/**
+ * Remembers what was made of messages. They are immutable, so it stays with a message as long as that lives, say for an undo; and
+ * the next version of one with the same content (tagged, prioritised) takes it over from the call before. Where `make` rejects,
+ * nothing is remembered, and the next call makes it again.
+ */
+export function createMessageMemo<Value>(): MessageMemo<Value> {
+  const made = new WeakMap<Message, Value>();
+  let before = new Map<string, Value>();
+
+  const takeOver = (messages: readonly Message[], from: ReadonlyMap<string, Value>): void => {
+    for (const message of messages) {
+      const value = made.has(message) ? undefined : from.get(message.content);
+      if (value !== undefined) made.set(message, value);
+    }
+  };
+
+  return async (messages, make) => {
+    takeOver(messages, before);
+    const unknown = messages.filter((message) => !made.has(message));
+    if (unknown.length > 0) {
+      const contents = [...new Set(unknown.map(({ content }) => content))];
+      const values = await make(contents);
+      takeOver(unknown, new Map(contents.map((content, at) => [content, values[at] as Value])));
+    }
+    const all = messages.map((message) => made.get(message) as Value);
+    before = new Map(messages.map(({ content }, at) => [content, all[at] as Value]));
+    return all;
+  };
 }

@@ -6,7 +6,6 @@ import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
 import { observeSystem } from '../recording/observe.ts';
 import type { ActorParts } from './actors.ts';
-import { createInbox } from './inbox.ts';
 import type { RunObserver } from './run-observer.ts';
 
 /** What a stage plays in: who makes the calls of its charts and watches its timers. What comes of them is told to the stage. */
@@ -152,5 +151,40 @@ export function createDurableActor<Machine extends AnyStateMachine>({
         timer.cancel = world.wait(number, Math.max(0, timer.dueMs - journal.nowMs()));
     },
     activities: calls,
+  };
+}
+
+/**
+ * What comes to a run from outside, one at a time: what comes while the charts are taking something in waits until they are done with
+ * it. So the charts of a run are a function of what came, and in which order.
+ */
+export function createInbox<Item>(take: (item: Item) => void) {
+  const waiting: Item[] = [];
+  let busy = false;
+
+  function drain(): void {
+    busy = true;
+    try {
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) take(item);
+    } finally {
+      busy = false;
+    }
+  }
+
+  return {
+    push(item: Item): void {
+      waiting.push(item);
+      if (!busy) drain();
+    },
+    /** Does something that the charts take in without anything coming: their start. */
+    during(act: () => void): void {
+      busy = true;
+      try {
+        act();
+      } finally {
+        busy = false;
+      }
+      drain();
+    },
   };
 }

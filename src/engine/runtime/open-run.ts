@@ -5,17 +5,21 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
 import type { JournalWriter } from '../../../machines/contracts/journal-store.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { failPhase } from '../../../machines/policies/progress.ts';
+import { composeAnswer } from '../../../machines/policies/synthesis/compose.ts';
+import { unwritten } from '../../../machines/policies/synthesis/outcome.ts';
+import { answerOf } from '../../../machines/policies/synthesis/state.ts';
 import { describeValue } from '../../internal/invalid-option.ts';
 import { onAbort } from '../../internal/on-abort.ts';
 import { guardedWriter } from '../recording/guarded-writer.ts';
 import { createJournal, type Journal } from '../recording/journal.ts';
+import { changesBetween } from '../recording/state-changes.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { createDurableActor, type DurableActor } from './durable-actor.ts';
 import { createEventStream } from './event-stream.ts';
-import { answerAfterCrash, answerAfterStop } from './fallback-answer.ts';
 import type { Run } from './run.ts';
 import { inputOfStart } from './run-start.ts';
-import { createStateRecorder } from './state-recorder.ts';
 
 export type ChainActor = DurableActor<typeof chainMachine>;
 
@@ -118,4 +122,46 @@ function notAnEvent(event: unknown): PostChainError {
     'invalid_option',
     `No event of a run: got ${describeValue((event as { type?: unknown } | null)?.type ?? event)}; wanted one of ${types}.`,
   );
+}
+
+/** A chart that crashed is a bug; the run still answers with what it had, and says so. */
+function answerAfterCrash(state: ChainState, error: unknown): FinalAnswer {
+  const failure = unexpectedFailure(error);
+  return composed(failure.message, () => {
+    const failed = failPhase(state, state.direction, failure);
+    return answerOf({ ...state, ...failed, interruption: { kind: 'phase_failed' } });
+  });
+}
+
+/** Somebody stopped the actor from outside. */
+function answerAfterStop(state: ChainState): FinalAnswer {
+  const reason = 'the actor was stopped';
+  return composed(reason, () => answerOf({ ...state, interruption: { kind: 'interrupted', reason } }));
+}
+
+/** Even where the state cannot be read any more there is an answer: one that is made from nothing. */
+function composed(why: string, compose: () => FinalAnswer): FinalAnswer {
+  try {
+    return compose();
+  } catch {
+    return composeAnswer({}, unwritten('other', `the run broke: ${why}`));
+  }
+}
+
+const LEAST_ENTRIES = 256;
+/** Roughly what an entry takes: a keyframe that is due after so many of them as it is long takes a fraction of the journal. */
+const ENTRY_CHARS = 150;
+
+/** Writes how the state of the chart changes, and now and then all of it, so that any state can be had without those long before it. */
+function createStateRecorder({ entries, append }: Journal) {
+  let state: ChainState | null = null;
+  let due = 0;
+  return (next: ChainState): void => {
+    if (next === state) return;
+    if (state === null || entries.length >= due) {
+      append({ type: 'keyframe', state: next });
+      due = entries.length + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(next).length / ENTRY_CHARS));
+    } else append({ type: 'state', changes: changesBetween(state, next) });
+    state = next;
+  };
 }

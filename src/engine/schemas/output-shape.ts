@@ -4,7 +4,7 @@ import { mapMaybePromise } from '../../internal/schemas/map-maybe-promise.ts';
 import { cannotTransform, misfit } from '../../internal/schemas/misfit.ts';
 import { nullRemover } from '../../internal/schemas/null-members.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/schemas/standard-schema.ts';
-import { type RootObject, rootObject } from './root-object.ts';
+import { movedTo } from './moved.ts';
 
 /** What a reply must be: the JSON Schema that the model is shown, and the check that no reply escapes [promise 4]. */
 export interface OutputShape extends RootObject {
@@ -43,4 +43,67 @@ export function validate(schema: StandardSchemaV1, name: string, value: unknown)
   } catch (error) {
     return broken(error);
   }
+}
+
+/** The one member of the object that stands around a value which is none. */
+const MEMBER = 'value';
+
+/**
+ * Models are asked for an object, as structured output and tools want one at the root; a list or a text is asked for as the one
+ * member of an object. `isWrapped` says whether that is so.
+ */
+interface RootObject {
+  readonly jsonSchema: JsonSchema;
+  readonly isWrapped: boolean;
+  /** Whether the value may be a list, which a model then may give without the object. */
+  readonly mayBeList: boolean;
+  /** The value in what a model gave. A model that left the object out is understood too. */
+  readonly unwrap: (given: unknown) => unknown;
+  /** The same for a partial value; undefined while nothing of the value is there. */
+  readonly unwrapPartial: (given: unknown) => unknown;
+  /** Which item of the value, if that is a list, stands at this path of what a model gave; null: none. */
+  readonly itemAt: (path: readonly (string | number)[]) => number | null;
+}
+
+function rootObject(jsonSchema: JsonSchema): RootObject {
+  if (jsonSchema['type'] === 'object') {
+    const same = (given: unknown): unknown => given;
+    return { jsonSchema, isWrapped: false, mayBeList: false, unwrap: same, unwrapPartial: same, itemAt: () => null };
+  }
+  const { schema, definitions } = movedTo(`/properties/${MEMBER}`, jsonSchema);
+  return {
+    jsonSchema: {
+      type: 'object',
+      properties: { [MEMBER]: schema },
+      required: [MEMBER],
+      additionalProperties: false,
+      ...definitions,
+    },
+    isWrapped: true,
+    mayBeList: mayBe('array', jsonSchema),
+    unwrap: (given) => (isWrapper(given, !mayBe('object', jsonSchema)) ? given[MEMBER] : given),
+    itemAt: ([first, second, ...deeper]) => {
+      if (typeof first === 'number') return second === undefined ? first : null;
+      return first === MEMBER && typeof second === 'number' && deeper.length === 0 ? second : null;
+    },
+    unwrapPartial: (given) => (isWrapper(given, false) ? given[MEMBER] : isEmptyObject(given) ? undefined : given),
+  };
+}
+
+/** It may become anything yet. */
+function isEmptyObject(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && !Array.isArray(given) && Object.keys(given).length === 0;
+}
+
+/** Whether it is the object around the value; `isSure` where the value itself can be none, so that other members change nothing. */
+function isWrapper(given: unknown, isSure: boolean): given is { readonly [MEMBER]: unknown } {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
+  const names = Object.keys(given);
+  return names.includes(MEMBER) && (isSure || names.length === 1);
+}
+
+/** Whether a schema may take values of a type, as far as its root says. */
+function mayBe(wanted: 'array' | 'object', { type }: JsonSchema): boolean {
+  if (type === undefined) return true;
+  return Array.isArray(type) ? type.includes(wanted) : type === wanted;
 }

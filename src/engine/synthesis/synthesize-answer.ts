@@ -1,12 +1,79 @@
-import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { createActor } from 'xstate';
+import { z } from 'zod';
+import { usageOf } from '../../../machines/chain/in-flight.ts';
+import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
+import type { Limits } from '../../../machines/contracts/budget.ts';
+import type { ChatModel, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { FinalAnswer, SynthesisOutcome } from '../../../machines/contracts/synthesis.ts';
 import type { SynthesisInput } from '../../../machines/contracts/synthesis-input.ts';
 import { isKnown } from '../../../machines/policies/degradation.ts';
 import { composeAnswer, composeFrom } from '../../../machines/policies/synthesis/compose.ts';
-import { brokenOutcome, composedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
+import { brokenOutcome, composedOutcome, outcomeOf } from '../../../machines/policies/synthesis/outcome.ts';
 import { type ReadSynthesisInput, readSynthesisInput } from '../../../machines/policies/synthesis/read-input.ts';
 import { planWriting, writingPolicy } from '../../../machines/policies/synthesis/writing.ts';
-import { readSynthesizeOptions, type SynthesisParts, type SynthesizeOptions } from './synthesize-options.ts';
-import { type Writing, writeAnswer } from './write-answer.ts';
+import { invalidOption } from '../../internal/invalid-option.ts';
+import { onAbort } from '../../internal/on-abort.ts';
+import { aSignal } from '../../internal/option-schemas.ts';
+import { type Clock, systemClock } from '../attempts/clock.ts';
+import { provideAttempt } from '../attempts/provide-attempt.ts';
+import { unwatched } from '../attempts/read-reply.ts';
+import { askOf, type Prompt } from '../prompts/prompt.ts';
+import type { PromptSpec } from '../prompts/prompt-spec.ts';
+import { prompts } from '../prompts/registry.ts';
+import { type PostChainOptions, readOptions } from '../runtime/options.ts';
+
+/** What `synthesizeAnswer` takes; everything has a default. */
+interface SynthesizeOptions {
+  /** Writes the answer; without one the engine composes it from the results. */
+  readonly model?: ChatModel | undefined;
+  /** The prompt to use in place of the product's own. */
+  readonly prompts?: { readonly synthesis?: Prompt } | undefined;
+  /** How the reply is given: as JSON text (the default), or as the arguments of a tool call. */
+  readonly replyForm?: ReplyForm | undefined;
+  /** As of a chain; `synthesisMs` bounds the writing, `synthesisReserveTokens` its tokens. */
+  readonly limits?: PostChainOptions['limits'] | undefined;
+  readonly clock?: Clock | undefined;
+  /** Aborting it breaks the writing off: the answer is composed, and says that it was cancelled. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface SynthesisParts {
+  readonly model: ChatModel | null;
+  readonly ask: PromptSpec;
+  readonly replyForm: ReplyForm;
+  readonly limits: Limits;
+  /** The reserve that was asked for; null where nothing was said of it. */
+  readonly reserveTokens: number | null;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | null;
+}
+
+const given = z.unknown().optional();
+const namesSchema = z.strictObject({
+  model: given,
+  prompts: z.strictObject({ synthesis: given }).optional(),
+  replyForm: given,
+  limits: given,
+  clock: given,
+  signal: aSignal.nullable().optional(),
+});
+
+/** The options, checked and with their defaults. Throws `invalid_option`. */
+function readSynthesizeOptions(options: SynthesizeOptions): SynthesisParts {
+  const named = namesSchema.safeParse(options);
+  if (!named.success) throw invalidOption('The options', options, named.error, namesSchema);
+  const { signal = null, ...others } = options;
+  const { limits } = readOptions(others as PostChainOptions);
+  return {
+    model: options.model ?? null,
+    ask: askOf(options.prompts?.synthesis ?? prompts.synthesis),
+    replyForm: options.replyForm ?? 'text',
+    limits,
+    reserveTokens: options.limits?.synthesisReserveTokens ?? null,
+    clock: options.clock ?? systemClock,
+    signal,
+  };
+}
 
 export type { SynthesizeOptions };
 
@@ -81,4 +148,39 @@ function elapsed(read: ReadSynthesisInput, begunAtMs: number, endedAtMs: number)
   const startedAtMs = isKnown(read, 'executionStartTimestamp') ? Date.parse(executionStartTimestamp) : Number.NaN;
   const tookMs = run.elapsedMs === null ? endedAtMs - startedAtMs : run.elapsedMs + (endedAtMs - begunAtMs);
   return Number.isFinite(tookMs) && tookMs >= 0 ? tookMs : null;
+}
+
+interface Writing {
+  readonly outcome: SynthesisOutcome;
+  readonly aborted: boolean;
+}
+
+/** Has the model write the answer, through the attempt machine. It never rejects; aborted, it says what was used until then. */
+function writeAnswer(
+  model: ChatModel,
+  input: AttemptInput,
+  { ask, replyForm, clock, signal }: SynthesisParts,
+): Promise<Writing> {
+  return new Promise((resolve) => {
+    const machine = provideAttempt({ models: [model], askFor: () => ask, replyForm, clock, observer: unwatched });
+    const actor = createActor(machine, { input, clock });
+    let forget = (): void => {};
+    const end = (outcome: SynthesisOutcome, aborted = false): void => {
+      forget();
+      resolve({ outcome, aborted });
+    };
+    actor.subscribe({
+      error: (error) => end(brokenOutcome(error)),
+      complete: () => {
+        const { output } = actor.getSnapshot();
+        if (output !== undefined) end(outcomeOf(output));
+      },
+    });
+    const abort = (): void => {
+      end(composedOutcome('', usageOf(actor.getSnapshot())), true);
+      actor.stop();
+    };
+    if (signal !== null) forget = onAbort(signal, abort);
+    actor.start();
+  });
 }

@@ -1,6 +1,6 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Run } from '../../engine/runtime/run.ts';
-import { openInspectorSocket } from './inspector-socket.ts';
 import { journalMessages, type StatelyMessage } from './journal-messages.ts';
 
 /** A run under way, or the entries of one that was recorded. */
@@ -51,4 +51,85 @@ export function statelyBridge(run: BridgedRun, to: string | URL | ((message: Sta
   // Nobody has to wait for it.
   done.catch(() => {});
   return { close, done };
+}
+
+/** What a WebSocket of the platform and one of `ws` have in common, as far as it is used. */
+interface Socket {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  send(text: string): void;
+  close(): void;
+  addEventListener(type: 'open' | 'error' | 'close', listener: (event: unknown) => void): void;
+}
+
+/** A connection that is open; `broken` rejects where it ends before it is closed here. */
+interface InspectorSocket {
+  readonly broken: Promise<never>;
+  /** Waits while much of what was sent before is not yet gone. */
+  send(text: string): Promise<void>;
+  /** Resolves when all is sent and the connection is closed. */
+  close(): Promise<void>;
+}
+
+const MAX_BUFFERED = 4_000_000;
+const DRAIN_MS = 20;
+const OPEN = 1;
+
+async function openInspectorSocket(url: string): Promise<InspectorSocket> {
+  const socket = await createSocket(url);
+  let closing = false;
+  let shut = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    shut = resolve;
+  });
+  const broken = new Promise<never>((_, reject) => {
+    const fail = (why: string): void => {
+      shut();
+      if (!closing) reject(unreachable(url, why));
+    };
+    socket.addEventListener('error', (event) => fail(messageOf(event)));
+    socket.addEventListener('close', () => fail('it closed the connection'));
+  });
+  // Whoever sends is told; one that is closed before that happens has nobody who asks.
+  broken.catch(() => {});
+  const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()));
+  await Promise.race([opened, broken]);
+  return {
+    broken,
+    async send(text) {
+      while (socket.readyState === OPEN && socket.bufferedAmount > MAX_BUFFERED)
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
+      if (socket.readyState === OPEN) socket.send(text);
+    },
+    close() {
+      closing = true;
+      socket.close();
+      return closed;
+    },
+  };
+}
+
+/** The platform's own where there is one; Node 20 has none. */
+async function createSocket(url: string): Promise<Socket> {
+  const { WebSocket: Native } = globalThis as { readonly WebSocket?: new (url: string) => unknown };
+  const create = Native ?? (await import('ws')).WebSocket;
+  try {
+    return new create(url) as Socket;
+  } catch (error) {
+    throw unreachable(url, (error as Error).message);
+  }
+}
+
+const messageOf = (event: unknown): string => (event as { message?: string }).message || 'the connection failed';
+
+function unreachable(url: string, why: string): PostChainError {
+  const message = `No inspector at ${shown(url)}: got "${why}"; wanted a WebSocket that takes the messages of Stately's inspector.`;
+  return new PostChainError('invalid_option', message);
+}
+
+/** Passwords and tokens stand behind the host and before it. */
+function shown(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
 }

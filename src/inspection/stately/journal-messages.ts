@@ -1,19 +1,12 @@
+import type { AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { withChanges } from '../../engine/recording/state-changes.ts';
-import { machineDefinition } from './machine-definition.ts';
-import {
-  firstLeaf,
-  hostOf,
-  invokeIdOf,
-  isOn,
-  leafAfter,
-  outlineOf,
-  type ReportedActor,
-  stateValue,
-} from './reported-actor.ts';
+import { initialLeaves, withAncestors } from './active-states.ts';
+import { decodeDefinition } from './decode.ts';
+import { type MachineOutline, machineOutline, type StateOutline } from './machine-outline.ts';
 
 /** The version of the package whose messages these are. */
 const VERSION = '0.7.2';
@@ -205,4 +198,75 @@ export function journalMessages() {
     take(entry);
     return told;
   };
+}
+
+/** A machine of a run as it stands: its charts have one active state at a time. */
+interface ReportedActor {
+  readonly sessionId: string;
+  readonly parentId: string | null;
+  readonly name: string;
+  /** The name by which its parent invokes it. */
+  readonly src: string | null;
+  readonly machine: AnyStateMachine;
+  readonly outline: MachineOutline;
+  readonly attemptId: string | null;
+  leaf: StateOutline;
+  context: unknown;
+  /** The state of its parent that it runs in; null before the parent is told to be there. */
+  host: StateOutline | null;
+}
+
+const outlines = new WeakMap<AnyStateMachine, MachineOutline>();
+
+function outlineOf(machine: AnyStateMachine): MachineOutline {
+  const known = outlines.get(machine);
+  if (known !== undefined) return known;
+  const outline = machineOutline(decodeDefinition(machineDefinition(machine))?.definition ?? {});
+  outlines.set(machine, outline);
+  return outline;
+}
+
+const firstLeaf = ({ root }: MachineOutline): StateOutline => initialLeaves(root)[0] ?? root;
+
+/** Where a transition leads; the state itself where its targets are not known. */
+function leafAfter({ outline, leaf }: ReportedActor, [target]: readonly string[]): StateOutline {
+  const state = outline.states.get(target ?? '');
+  return state === undefined ? leaf : (initialLeaves(state)[0] ?? leaf);
+}
+
+/** The state value of XState: `{ outer: 'inner' }`. */
+function stateValue(leaf: StateOutline): unknown {
+  let value: unknown = {};
+  for (let state = leaf; state.parent !== null; state = state.parent)
+    value = state === leaf ? state.key : { [state.key]: value };
+  return value;
+}
+
+/** The active state that invokes actors of this name, and the name that its actor has. */
+function hostOf({ leaf }: ReportedActor, src: string): { readonly host: StateOutline; readonly id: string } | null {
+  for (const host of withAncestors([leaf]))
+    for (const invoke of host.invokes) if (invoke.src === src) return { host, id: invoke.id };
+  return null;
+}
+
+/** The name of an actor that begins before its parent is told to be there. */
+function invokeIdOf({ outline }: ReportedActor, src: string): string | null {
+  for (const { invokes } of outline.states.values())
+    for (const invoke of invokes) if (invoke.src === src) return invoke.id;
+  return null;
+}
+
+const isOn = ({ leaf }: ReportedActor, state: StateOutline): boolean => withAncestors([leaf]).has(state);
+
+const texts = new WeakMap<AnyStateMachine, string>();
+
+/** A machine's configuration as the package writes it: a function is an object of its name. Nothing is sorted, and nothing cut. */
+export function machineDefinition(machine: AnyStateMachine): string {
+  const known = texts.get(machine);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(machine.config, (_, value) =>
+    typeof value === 'function' ? { type: value.name } : value,
+  );
+  texts.set(machine, text);
+  return text;
 }

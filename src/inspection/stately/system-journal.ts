@@ -1,13 +1,14 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { RunStatus } from '../../../machines/contracts/journal-store.ts';
+import { changesBetween } from '../../engine/recording/state-changes.ts';
 import type { RunCharts } from '../wire.ts';
 import { activeLeaves, initialLeaves } from './active-states.ts';
 import { createActorBook, type SystemActor } from './actor-book.ts';
 import { createChartBook, type OpenedChart } from './chart-book.ts';
-import { createContextRecorder } from './context-recorder.ts';
 import { fidelityOf, nothingNoticed } from './fidelity.ts';
 import { inferTransition } from './infer-transition.ts';
 import type { ActorMessage, ActorSnapshot, EventMessage, SnapshotMessage, SystemMessage } from './messages.ts';
+import { sharedJson } from './shared-json.ts';
 import { createSystemClock } from './system-clock.ts';
 import { createSystemEntries, type SystemEvent } from './system-entries.ts';
 
@@ -228,4 +229,33 @@ function isInitial({ outline }: SystemActor, { value, status }: ActorSnapshot): 
   const first = initialLeaves(outline.root);
   const leaves = activeLeaves(outline.root, value);
   return leaves.length === first.length && leaves.every((leaf) => first.includes(leaf));
+}
+
+const LEAST_ENTRIES = 256;
+/** Roughly what an entry takes, as for the states of a run: see src/engine/runtime/state-recorder.ts. */
+const ENTRY_CHARS = 150;
+
+/** Tells the contexts of all actors as one state, by their names; all of it first, and then again every so often. */
+function createContextRecorder(append: (fact: SystemEvent) => void, count: () => number) {
+  const contexts = new Map<string, unknown>();
+  let due = 0;
+  const keyframe = (): void => {
+    const state = Object.fromEntries(contexts);
+    append({ type: 'keyframe', state });
+    due = count() + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
+  };
+  const tell = (actor: string, context: unknown): void => {
+    const known = contexts.has(actor);
+    const before = contexts.get(actor);
+    const next = sharedJson(before, context);
+    if (known && next === before) return;
+    contexts.set(actor, next);
+    if (count() >= due) keyframe();
+    else {
+      const changes = known ? changesBetween(before, next, [actor]) : [{ path: [actor], value: next }];
+      append({ type: 'state', changes });
+    }
+  };
+  /** `keyframe` begins the journal, before any context is known. */
+  return { keyframe, tell };
 }

@@ -6,7 +6,9 @@
  */
 import 'core-js/modules/es.promise.with-resolvers.js';
 import {
+  CancelledError,
   handlers,
+  RestatePromise,
   type WorkflowContext,
   type WorkflowOptions,
   type WorkflowSharedContext,
@@ -14,15 +16,20 @@ import {
 } from '@restatedev/restate-sdk';
 import type { Limits } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { JournalEntry, RunStart } from '../../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import type { ChainParts } from '../../engine/runtime/actors.ts';
+import { openRun } from '../../engine/runtime/open-run.ts';
 import type { PostChainOptions } from '../../engine/runtime/options.ts';
 import { resolveOptions } from '../../engine/runtime/resolve-options.ts';
+import { onAbort } from '../../internal/on-abort.ts';
+import { createDurableTime } from './durable-time.ts';
+import type { Host, Outcome } from './host.ts';
 import { type JournalPage, type JournalRequest, journalKeeper, readPage, readStatus } from './journal-pages.ts';
-import { play } from './play.ts';
-import { restateHost } from './restate-host.ts';
+import { createRestateExecutor } from './restate-executor.ts';
 import { partsFor, type RestateRunOptions, startOf } from './run-request.ts';
 import type { RunStatus } from './run-status.ts';
-import { type Sent, type SentEvent, sendEvent } from './sent-events.ts';
+import { promiseName, type Sent, type SentEvent, sendEvent } from './sent-events.ts';
 import { terminal } from './terminal.ts';
 
 /** How Restate serves the workflow: its own options, and the name that callers know it by; "postchain" by default. */
@@ -92,4 +99,61 @@ function refuseForeign({ journals, newId }: PostChainOptions): void {
 function timeouts({ phaseMs, synthesisMs, capabilityMs, sessionMs, totalMs }: Limits): WorkflowOptions {
   const longestMs = Math.max(phaseMs, synthesisMs, capabilityMs, sessionMs);
   return { inactivityTimeout: Math.ceil(longestMs + 10_000), abortTimeout: Math.ceil(totalMs + 10_000) };
+}
+
+interface PlayOptions {
+  readonly parts: ChainParts;
+  readonly host: Host;
+  /** Keeps the entries that are new since it was last given some: at least one, in order. */
+  readonly keep: (entries: readonly JournalEntry[]) => void;
+  /** Aborts where this process is no longer the one that plays the run: calls under way are broken off. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Plays a run on a host. Everything that the charts hear comes as an outcome of the host, one at a time: so the run that is played
+ * again, by this process or another one, goes the same way as far as there are outcomes, and on from there.
+ */
+export async function play(start: RunStart, { parts, host, keep, signal }: PlayOptions): Promise<FinalAnswer> {
+  const time = createDurableTime(start.startedAtMs);
+  const { run, durableActor: stage, journal } = openRun(start, { parts, atMs: () => time.nowMs - start.startedAtMs });
+  const world = createRestateExecutor({ host, time, clock: parts.clock, note: journal.append });
+  const forget = signal === undefined ? () => {} : onAbort(signal, () => stage.deliver({ type: 'run-stopped' }));
+  let kept = 0;
+  const keepNew = (): void => {
+    if (journal.entries.length > kept) keep(journal.entries.slice(kept));
+    kept = journal.entries.length;
+  };
+
+  stage.attach(world);
+  stage.start();
+  while (run.actor.getSnapshot().status === 'active') {
+    const pending = world.pending();
+    keepNew();
+    const outcome = await host.first(pending);
+    for (const stimulus of world.take(outcome)) stage.deliver(stimulus);
+  }
+  keepNew();
+  forget();
+  return run.answer;
+}
+
+/**
+ * A workflow of Restate as the host of a run. The order of what comes is the order of Restate's own journal: so nothing here is awaited
+ * but by the SDK's combinators, never by `then` or `Promise.race`.
+ */
+function restateHost(ctx: WorkflowContext): Host {
+  return {
+    step: (name, act) => ctx.run(name, act),
+    sleep: (ms) => ctx.sleep(ms).map((): Outcome => ({ type: 'slept' })),
+    sent: (number) => ctx.promise<Outcome>(promiseName(number)).get(),
+    async first(pending) {
+      try {
+        return await RestatePromise.race(pending as readonly RestatePromise<Outcome>[]);
+      } catch (error) {
+        if (error instanceof CancelledError) return { type: 'interrupted' };
+        throw error;
+      }
+    },
+  };
 }

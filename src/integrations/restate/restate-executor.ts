@@ -1,11 +1,10 @@
+import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/call-event.ts';
 import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
-import type { Activity } from '../../engine/activities/activity.ts';
+import { type Activity, activityError } from '../../engine/activities/activity.ts';
 import type { Clock } from '../../engine/attempts/clock.ts';
 import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
-import { createAlarm } from './alarm.ts';
 import type { DurableTime } from './durable-time.ts';
 import type { CallOutcome, Host, Outcome, Pending } from './host.ts';
-import { makeCall } from './make-call.ts';
 
 interface CallUnderWay {
   readonly made: Activity;
@@ -91,4 +90,75 @@ export function createRestateExecutor({ host, time, clock, note }: RestateExecut
       }
     },
   };
+}
+
+interface Sleep {
+  readonly dueMs: number;
+  readonly pending: Pending;
+}
+
+/**
+ * All timers of a run on few sleeps. Charts set a deadline for everything they do, and nearly always take it back; a sleep of the host
+ * cannot be taken back. So there is one only for the timer that is due next, and one that was made for a timer taken back serves a
+ * later one: it ends early, and the next is slept for.
+ */
+export function createAlarm(host: Pick<Host, 'sleep'>, time: DurableTime) {
+  const dueMsOf = new Map<number, number>();
+  /** The soonest first. */
+  let sleeps: readonly Sleep[] = [];
+
+  return {
+    wait(timer: number, waitMs: number): () => void {
+      dueMsOf.set(timer, time.nowMs + waitMs);
+      return () => void dueMsOf.delete(timer);
+    },
+    /** What ends when the next timer is due, or before; none where no timer is set. */
+    pending(): readonly Pending[] {
+      if (dueMsOf.size === 0) return [];
+      const nextMs = Math.min(...dueMsOf.values());
+      sleeps = sleeps.filter(({ dueMs }) => dueMs > time.nowMs);
+      const [soonest] = sleeps;
+      if (soonest !== undefined && soonest.dueMs <= nextMs) return [soonest.pending];
+      const pending = host.sleep(Math.max(0, Math.ceil(nextMs - time.nowMs)));
+      sleeps = [{ dueMs: nextMs, pending }, ...sleeps];
+      return [pending];
+    },
+    /** The sleep is over. Gives the timers that are due, in the order in which they are. */
+    ring(): readonly number[] {
+      const [soonest, ...later] = sleeps;
+      sleeps = later;
+      if (soonest !== undefined) time.reach(soonest.dueMs);
+      const due = [...dueMsOf].filter(([, dueMs]) => dueMs <= time.nowMs);
+      due.sort(([one, oneMs], [other, otherMs]) => oneMs - otherMs || one - other);
+      return due.map(([timer]) => timer);
+    },
+    /** The timer fires; false where it was taken back since. */
+    take: (timer: number): boolean => dueMsOf.delete(timer),
+  };
+}
+
+/**
+ * Makes a call to its end, and gives what the chart is to hear of it: that a reply began, and the end; what came between is not kept.
+ * It never rejects, since who keeps the outcome would make a call that rejects again and again: what breaks is data too, and what
+ * cannot be written down is broken. Given up, it gives nothing.
+ */
+export async function makeCall(made: Activity, givenUp: AbortSignal): Promise<readonly CallEvent[]> {
+  try {
+    const events = await eventsOf(made, givenUp);
+    JSON.stringify(events);
+    return events;
+  } catch (error) {
+    return [{ type: 'broken', error: activityError(error) }];
+  }
+}
+
+function eventsOf(made: Activity, givenUp: AbortSignal): Promise<readonly CallEvent[]> {
+  return new Promise((resolve) => {
+    const begun: CallEvent[] = [];
+    givenUp.addEventListener('abort', () => resolve([]), { once: true });
+    made.execute((event) => {
+      if (event.type === 'reply.started') begun.push(event);
+      else if (LAST_EVENTS.has(event.type)) resolve([...begun, event]);
+    });
+  });
 }

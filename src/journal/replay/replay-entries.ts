@@ -11,7 +11,6 @@ import type { ChainParts } from '../../engine/runtime/actors.ts';
 import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
 import { type OpenRun, openRun } from '../../engine/runtime/open-run.ts';
 import type { Divergence } from './divergence.ts';
-import { type SameEntry, sameEntry } from './same-entry.ts';
 
 export interface EntriesReplay {
   readonly opened: OpenRun;
@@ -62,4 +61,22 @@ export function replayEntries(
 function feed({ durableActor: stage, journal }: OpenRun, entry: JournalEntry): void {
   if (EXTERNAL_EVENTS.has(entry.type)) stage.deliver(entry as ExternalEvent);
   else if (ANNOTATIONS.has(entry.type)) journal.append(entry as Annotation);
+}
+
+type SameEntry = (recorded: JournalEntry, replayed: JournalEntry) => boolean;
+
+/**
+ * Whether an entry came out as it was recorded: byte for byte, as it is written. Of a journal that was redacted only the way through the
+ * charts can be told: what its texts were is gone, and with them the numbers that were made of them.
+ */
+function sameEntry({ redacted }: RunStart): SameEntry {
+  const seen = redacted ? wayOf : (entry: JournalEntry): unknown => entry;
+  return (recorded, replayed) => JSON.stringify(seen(recorded)) === JSON.stringify(seen(replayed));
+}
+
+/** What an entry says of the way that a run took. */
+function wayOf(entry: JournalEntry): unknown {
+  if (entry.type !== 'transition') return [entry.seq, entry.type];
+  const { machine, event, source, target, candidates } = entry;
+  return [entry.seq, machine, event, source, target, candidates.map(({ guard, verdict }) => [guard, verdict])];
 }

@@ -3,9 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
 import { textOfTurn, turnOfText } from '../../engine/runtime/turn-text.ts';
 import { describeValue, invalidOption } from '../../internal/invalid-option.ts';
-import { createConnection } from './connection.ts';
-import { openSessionFile, type SessionFile } from './session-file.ts';
-import { whileBusy } from './while-busy.ts';
+import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../sqlite-file.ts';
 
 export interface SqliteSessionsOptions {
   /** Turns kept of each session, the newest; 1,000 by default. */
@@ -104,3 +102,86 @@ function sessionFailed(path: string, error: unknown): PostChainError {
 
 /** What is wrong is not the file. */
 const KNOWN_REMEDY = /npm install libsql|it was closed/;
+
+/** A connection that is opened when it is first asked for, once for all who ask, and after a failure again. */
+function createConnection(open: () => SessionFile) {
+  let opening: Promise<SessionFile> | null = null;
+  let file: SessionFile | null = null;
+  let closed = false;
+
+  const begin = async (): Promise<SessionFile> => {
+    try {
+      file = await whileBusy(open);
+      if (closed) closeSqliteFile(file);
+      return file;
+    } catch (error) {
+      opening = null;
+      throw error;
+    }
+  };
+  return {
+    async get(): Promise<SessionFile> {
+      if (!closed) opening ??= begin();
+      const opened = await opening;
+      if (opened === null || closed) throw new Error('it was closed');
+      return opened;
+    },
+    close(): void {
+      if (!closed && file !== null) closeSqliteFile(file);
+      closed = true;
+      file = null;
+      opening = null;
+    },
+  };
+}
+
+/** A connection to a file of sessions. */
+type SessionFile = SqliteFile;
+
+/** Session ids and turns are JSON text: SQLite would cut a plain one at a zero character. */
+const SCHEMA = `
+  CREATE TABLE turn (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    run TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    UNIQUE (session, run)
+  ) STRICT;
+  CREATE INDEX turn_by_session ON turn (session, id);
+`;
+
+/** Opens a file of sessions, marked with "PCse" in ASCII; others may use it at the same time. Throws where the file is something else. */
+function openSessionFile(path: string): SessionFile {
+  return openSqliteFile(path, {
+    applicationId: 0x50437365,
+    version: 1,
+    schema: SCHEMA,
+    busyMs: 50,
+    synchronous: 'FULL',
+  });
+}
+
+const TRIES = 100;
+const WAIT_MS = 50;
+
+/**
+ * Does something with a file that another process may hold, and again while it does: for about ten seconds, without blocking this
+ * process in between. Rejects when the signal aborts.
+ */
+async function whileBusy<Value>(act: () => Value | Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  for (let tries = 1; ; tries += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await act();
+    } catch (error) {
+      if (!isBusy(error) || tries >= TRIES) throw error;
+    }
+    const { setTimeout: sleep } = await import('node:timers/promises');
+    await sleep(WAIT_MS, undefined, signal && { signal });
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === 'string' && /^SQLITE_(BUSY|LOCKED)/.test(code);
+}

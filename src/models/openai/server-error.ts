@@ -5,7 +5,6 @@ import type { Refusal } from './dialect.ts';
 import { failure, type ModelFailureCode } from './failure.ts';
 import type { OpenAISettings } from './options.ts';
 import { isPromptTooLong } from './prompt-too-long.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 /** What a server said went wrong: by its HTTP status, or in mid-stream, where `status` is null unless the error names one. */
 export interface ServerError extends Refusal {
@@ -65,4 +64,22 @@ function judge(error: ServerError): readonly [ModelFailureCode, boolean] {
   if (status === 409) return ['conflict', true];
   if (status === 429) return ['rate_limited', true];
   return status >= 500 ? ['server_error', status !== 501] : ['bad_request', false];
+}
+
+/**
+ * How long the server asks to wait, in milliseconds, or null: `retry-after-ms` (OpenAI's), else `Retry-After` in seconds or as
+ * an HTTP date (RFC 9110, 10.2.3). A date that has passed is 0.
+ */
+function retryAfterMs(headers: Headers | null, now: () => number): number | null {
+  const milliseconds = decimal(headers?.get('retry-after-ms'));
+  if (milliseconds !== null) return milliseconds;
+  const asked = headers?.get('retry-after');
+  const seconds = decimal(asked);
+  if (seconds !== null) return seconds * 1000;
+  const date = asked && /^[A-Z][a-z]{2,8},? /u.test(asked) ? Date.parse(asked) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now());
+}
+
+function decimal(text: string | null | undefined): number | null {
+  return text && /^\s*\d{1,12}(\.\d+)?\s*$/u.test(text) ? Number(text) : null;
 }

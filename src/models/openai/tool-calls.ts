@@ -1,6 +1,6 @@
 import type { ModelPart } from '../../../machines/contracts/model.ts';
+import { BracketBalance } from '../../internal/bracket-balance.ts';
 import type { ToolCallEntry } from './chunk.ts';
-import { JsonExtent } from './json-extent.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;
@@ -102,4 +102,21 @@ function continues(call: Call, { id, name, text }: Entry): boolean {
 
 function delta(index: number, name: string, text: string): ToolCallDelta {
   return { type: 'tool-call-delta', index, name, arguments: text };
+}
+
+/** Tells of a JSON text that comes in pieces whether it is over. */
+export class JsonExtent {
+  readonly #brackets = new BracketBalance();
+  #begun = false;
+
+  /** `none`: nothing but white space so far. `open`: a string, an object or a list is not closed yet. */
+  get state(): 'none' | 'open' | 'closed' {
+    if (!this.#begun) return 'none';
+    return this.#brackets.isOpen ? 'open' : 'closed';
+  }
+
+  add(text: string): void {
+    this.#brackets.add(text);
+    this.#begun ||= text.trim() !== '';
+  }
 }

@@ -1,6 +1,9 @@
-import type { EventFrom, SnapshotFrom } from 'xstate';
+import type { AnyActorLogic, EventFrom, SnapshotFrom } from 'xstate';
+import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import type { ActionInput } from '../../../machines/contracts/action-state.ts';
 import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
+import type { ArgumentsCheck } from '../../../machines/contracts/capability.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-input.ts';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { CompareAnswersInput, MeasureContextInput } from '../../../machines/contracts/context-measures.ts';
@@ -16,11 +19,32 @@ import { chainInput } from '../../engine/runtime/chain-input.ts';
 import type { PostChainOptions } from '../../engine/runtime/options.ts';
 import type { RunOptions } from '../../engine/runtime/run-options.ts';
 import type { ExploredChart } from '../exploration/explored-chart.ts';
+import { activeActors } from '../exploration/occurrence.ts';
 import { done, fails, type Outcome } from '../exploration/outcome.ts';
+import { pureSteps } from '../exploration/pure-steps.ts';
+import { stubActor, withStubActors } from '../exploration/stub-actors.ts';
 import { replies } from '../replies.ts';
 import { attemptOutcomes } from './attempt-outcomes.ts';
 import { CLOCK, LOOKUP } from './explored-world.ts';
-import { loopUnderWay } from './loop-under-way.ts';
+
+const FITS: ArgumentsCheck = { ok: true, arguments: {} };
+
+/**
+ * A capability loop whose first capability runs, and does not end by itself; without a capability to run, one that has only begun. The
+ * chain breaks a loop off by what it has come to.
+ */
+const loopUnderWay = {
+  ...stubActor,
+  getInitialSnapshot(scope, input) {
+    const asked = input as ActionInput;
+    const [capability] = asked.input.capabilities;
+    if (capability === undefined) return stubActor.getInitialSnapshot(scope, input);
+    const steps = pureSteps(withStubActors(actionMachine));
+    const validating = steps.begin({ ...asked, call: { capability: capability.name, arguments: '{}' } });
+    const [{ id } = { id: '' }] = activeActors(validating);
+    return steps.after(validating, { type: `xstate.done.actor.${id}`, output: FITS } as never);
+  },
+} as AnyActorLogic;
 
 type ChainSnapshot = SnapshotFrom<typeof chainMachine>;
 

@@ -1,11 +1,18 @@
-import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, InspectionEvent } from 'xstate';
+import type {
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyStateNode,
+  AnyTransitionDefinition,
+  InspectionEvent,
+} from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Chart } from '../../engine/charts/chart.ts';
+import { wildcardFits } from '../../engine/charts/event-fits.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../properties/chart.ts';
+import { isWithin, leftBy } from '../structure/entered.ts';
+import { activeNodes } from '../structure/nodes.ts';
 import { type ChartToCover, type CoveredItem, chartToCover } from './chart-to-cover.ts';
-import { withoutThoseThatGaveWay } from './gave-way.ts';
-import { refusedIn } from './refused.ts';
 
 export interface MachineCoverage {
   readonly machine: string;
@@ -80,4 +87,63 @@ function placeIn({ placeAt }: ChartToCover, transition: AnyTransitionDefinition)
   const { source, eventType } = transition;
   const group = eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
   return placeAt(source.id, eventType, group.indexOf(transition));
+}
+
+/**
+ * Those of several transitions that a machine took: XState's inspection tells of all that were enabled, but of two in parallel regions that
+ * would leave the same state, one gives way: the later, unless it is further within (SCXML, `removeConflictingTransitions`).
+ */
+function withoutThoseThatGaveWay(
+  enabled: readonly AnyTransitionDefinition[],
+  before: AnyMachineSnapshot | undefined,
+): readonly AnyTransitionDefinition[] {
+  if (enabled.length < 2 || before === undefined) return enabled;
+  const active = activeNodes(before);
+  let kept: readonly AnyTransitionDefinition[] = [];
+  for (const one of enabled) {
+    const left = new Set(leftBy(one, active));
+    const rivals = kept.filter((other) => leftBy(other, active).some((node) => left.has(node)));
+    const isInner = rivals.every((other) => one.source !== other.source && isWithin(one.source, other.source));
+    if (isInner) kept = [...kept.filter((other) => !rivals.includes(other)), one];
+  }
+  return kept;
+}
+
+/**
+ * The candidates that were asked where a machine stood, for an event or, where its type is empty, for what is taken at once, and said no:
+ * those before the ones that were taken, from each innermost state outwards; all where none was. XState does not tell them, but asks in this
+ * order. Of a region that took nothing while another did, nothing is said: its transition may have given way.
+ */
+function refusedIn(
+  snapshot: AnyMachineSnapshot,
+  eventType: string,
+  taken: readonly AnyTransitionDefinition[],
+): ReadonlySet<AnyTransitionDefinition> {
+  const refused = new Set<AnyTransitionDefinition>();
+  for (const leaf of activeNodes(snapshot)) {
+    if (Object.keys(leaf.states).length > 0) continue;
+    const asked = askedFrom(leaf, eventType);
+    const end = asked.findIndex((candidate) => taken.includes(candidate));
+    if (end < 0 && taken.length > 0) continue;
+    for (const candidate of end < 0 ? asked : asked.slice(0, end))
+      if (candidate.guard !== undefined) refused.add(candidate);
+  }
+  return refused;
+}
+
+function askedFrom(leaf: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
+  const asked: AnyTransitionDefinition[] = [];
+  for (let node: AnyStateNode | undefined = leaf; node !== undefined; node = node.parent)
+    asked.push(...(eventType === '' ? (node.always ?? []) : candidatesFor(node, eventType)));
+  return asked;
+}
+
+/** An event's own first, then those of what fits it, the longest first. */
+function candidatesFor({ transitions }: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
+  const own = transitions.get(eventType) ?? [];
+  const fitting = [...transitions.keys()].filter((named) => named !== eventType && wildcardFits(named, eventType));
+  return [
+    ...own,
+    ...fitting.sort((one, other) => other.length - one.length).flatMap((named) => transitions.get(named) ?? []),
+  ];
 }

@@ -3,7 +3,6 @@ import { writePage } from '../../inspection/pages/write-page.ts';
 import type { CoverageCollector, MachineCoverage } from './coverage.ts';
 import { coveragePage } from './coverage-page.ts';
 import { coverageText } from './coverage-text.ts';
-import { mergedCoverage } from './merged-coverage.ts';
 import { missedThresholds, requirePercentages, type Thresholds } from './thresholds.ts';
 
 /** Where Vitest carries what a test file says to its reporters. */
@@ -79,3 +78,18 @@ const nothingFor = (thresholds: Thresholds): readonly string[] =>
   Object.keys(thresholds).length === 0
     ? []
     : ['got none from any test file; wanted afterAll(reportCoverage(collector)) in those that count'];
+
+/** Of several collections, one a machine, in the order in which they first come; times are added up. */
+export function mergedCoverage(all: readonly MachineCoverage[]): readonly MachineCoverage[] {
+  const merged = new Map<string, MachineCoverage>();
+  for (const one of all) {
+    const there = merged.get(one.machine);
+    merged.set(one.machine, there === undefined ? one : together(there, one));
+  }
+  return [...merged.values()];
+}
+
+function together(left: MachineCoverage, right: MachineCoverage): MachineCoverage {
+  const times = new Map(left.items.map((item) => [item.key, item.times]));
+  return { ...right, items: right.items.map((item) => ({ ...item, times: item.times + (times.get(item.key) ?? 0) })) };
+}

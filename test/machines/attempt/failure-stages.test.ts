@@ -3,7 +3,7 @@ import { createActor, toPromise } from 'xstate';
 import { z } from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phases/intention.ts';
 import { inlineDispatcher } from '../../../src/engine/activities/activity.ts';
-import { createValidateReply } from '../../../src/engine/attempts/validate-reply.ts';
+import { createValidateReply } from '../../../src/engine/attempts/provide-attempt.ts';
 import { askOf } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { decisionSchema } from '../../../machines/contracts/decision.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { continuationPrompt } from '../../../machines/policies/continuation.ts';
 import {
   type CompletingRule,
+  continuationPrompt,
   decideAsDirected,
   decideToComplete,
   decideToContinue,

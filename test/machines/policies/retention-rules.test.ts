@@ -2,12 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { nearDuplicates } from '../../../machines/policies/relevance/near-duplicates.ts';
 import { KEPT_BY_USER } from '../../../machines/policies/relevance/protection.ts';
+import { nearDuplicates } from '../../../machines/policies/relevance/rating.ts';
 import { relevanceOf } from '../../../machines/policies/relevance/relevance.ts';
 import { aMessage } from '../contracts/samples.ts';
-import type { EvaluatedInputs } from './evaluated.ts';
-import { evaluated } from './evaluated.ts';
+import { type EvaluatedInputs, evaluated } from './evaluated.ts';
 import { someThresholds } from './states.ts';
 
 const LONG = 'Some words about other things. '.repeat(8);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
 import { type Answerer, linesOf, personAt, withConsent } from '../../../src/cli/answerer.ts';
-import { createAsker } from '../../../src/cli/ask-user.ts';
+import { createAsker } from '../../../src/cli/run-command.ts';
 import { resolved, startAsked, TWO, unsure } from '../../support/asked-run.ts';
 import { unsureAnswer } from '../../support/replies.ts';
 import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';

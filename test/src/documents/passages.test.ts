@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readText } from '../../../src/documents/load-documents.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { readHtml } from '../../../src/documents/read-html.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
-import { readText } from '../../../src/documents/read-text.ts';
 
 const passages = (markdown: string) => passagesOf({ path: 'a.md', blocks: readMarkdown(markdown) });
 const word = fc.stringMatching(/^[a-z]{3,9}$/);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { readText } from '../../../src/documents/load-documents.ts';
 import { readJson } from '../../../src/documents/read-json.ts';
-import { readText } from '../../../src/documents/read-text.ts';
 
 describe('reading plain text', () => {
   it('gives paragraphs, lists with their lead-in, and what looks like code', () => {

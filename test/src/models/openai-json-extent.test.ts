@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonExtent } from '../../../src/models/openai/json-extent.ts';
+import { JsonExtent } from '../../../src/models/openai/tool-calls.ts';
 
 describe('the extent of a JSON text in pieces', () => {
   test('[A12] an object or a list is open from its first character to the one before its last', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
 import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
-import { strictSchema } from '../../../src/models/openai/strict-schema.ts';
+import { strictSchema } from '../../../src/models/openai/request-body.ts';
 
 const closed = (properties: object) => ({
   type: 'object',

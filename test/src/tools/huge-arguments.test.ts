@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkArguments } from '../../../src/tools/check-arguments.ts';
-import { extraKeyFinder } from '../../../src/tools/extra-keys.ts';
-import { createRegistry } from '../../../src/tools/registry.ts';
+import { createRegistry, extraKeyFinder } from '../../../src/tools/registry.ts';
 
 const check = (schema: z.ZodType, text: string) =>
   checkArguments(createRegistry([{ name: 'work', description: 'Works.', arguments: schema, execute: () => '' }]), {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { align } from '../../../../inspector/fold/compare/align.ts';
-import { rowsOf } from '../../../../inspector/fold/compare/rows.ts';
+import { align, rowsOf } from '../../../../inspector/fold/compare/rows.ts';
 
 const path = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 });
 

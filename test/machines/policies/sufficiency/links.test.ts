@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { askedOf } from '../../../../machines/heuristics/sufficiency/asked.ts';
 import { coverageOf } from '../../../../machines/heuristics/sufficiency/coverage.ts';
-import { linksOf } from '../../../../machines/heuristics/sufficiency/links.ts';
 import { readingOf } from '../../../../machines/heuristics/sufficiency/reading.ts';
+import { linksOf } from '../../../../machines/heuristics/sufficiency/sufficiency.ts';
 
 const REQUEST = 'Who owns the ship that Henrik Vold steers?';
 /** The strongest link by each name. */

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SynthesisInput } from '../../../../machines/contracts/synthesis-input.ts';
-import { fitPrompt } from '../../../../machines/policies/synthesis/prompt-fit.ts';
-import { planWriting, type WritingPlan, writingPolicy } from '../../../../machines/policies/synthesis/writing.ts';
+import {
+  fitPrompt,
+  planWriting,
+  type WritingPlan,
+  writingPolicy,
+} from '../../../../machines/policies/synthesis/writing.ts';
 import { askOf } from '../../../../src/engine/prompts/prompt.ts';
 import { requestOf } from '../../../../src/engine/prompts/prompt-spec.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { containedMarkdown } from '../../../../src/engine/presentation/contained-markdown.ts';
+import { containedMarkdown } from '../../../../src/engine/presentation/answer-as-markdown.ts';
 
 const block = (text: string, fence = '```'): string => `${fence}text\n${text}\n${fence}`;
 

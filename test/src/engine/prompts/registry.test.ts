@@ -5,7 +5,7 @@ import { TASKS } from '../../../../machines/contracts/phase.ts';
 import { askOf } from '../../../../src/engine/prompts/prompt.ts';
 import { requestOf } from '../../../../src/engine/prompts/prompt-spec.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
-import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
+import { strictSchema } from '../../../../src/models/openai/request-body.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { everyTask } from '../../../support/every-task.ts';
 import { startScripted } from '../../../support/run-chain.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import { createMessageMemo } from '../../../../src/engine/runtime/message-memo.ts';
+import { createMessageMemo } from '../../../../src/engine/runtime/context-measures.ts';
 import { aMessage } from '../../../machines/contracts/samples.ts';
 
 const said = (content: string): Message => aMessage({ content });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { outputShape } from '../../../../src/engine/schemas/output-shape.ts';
-import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
+import { strictSchema } from '../../../../src/models/openai/request-body.ts';
 
 const caught = (work: () => unknown): PostChainError => {
   try {

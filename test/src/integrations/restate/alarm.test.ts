@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAlarm } from '../../../../src/integrations/restate/alarm.ts';
 import { createDurableTime } from '../../../../src/integrations/restate/durable-time.ts';
 import type { Pending } from '../../../../src/integrations/restate/host.ts';
+import { createAlarm } from '../../../../src/integrations/restate/restate-executor.ts';
 
 /** An alarm whose sleeps are known by when they end. */
 function createRig(startedAtMs = 1000) {

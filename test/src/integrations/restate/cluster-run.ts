@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../../../machines/contracts/journal-entry.
 import type { FinalAnswer } from '../../../../machines/contracts/synthesis.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
 import { resolveOptions } from '../../../../src/engine/runtime/resolve-options.ts';
-import { play } from '../../../../src/integrations/restate/play.ts';
+import { play } from '../../../../src/integrations/restate/create-restate-chain.ts';
 import { partsFor, type RestateRunOptions, startOf } from '../../../../src/integrations/restate/run-request.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { createFakeCluster } from './fake-cluster.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../../../machines/contracts/call-event.ts';
 import type { Activity } from '../../../../src/engine/activities/activity.ts';
-import { makeCall } from '../../../../src/integrations/restate/make-call.ts';
+import { makeCall } from '../../../../src/integrations/restate/restate-executor.ts';
 
 const never = new AbortController().signal;
 const reply = { text: '', value: null, failure: null, usage: { inputTokens: 0, outputTokens: 0, estimated: true } };

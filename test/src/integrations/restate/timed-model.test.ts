@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
-import { timedModel } from '../../../../src/integrations/restate/timed-model.ts';
+import { timedModel } from '../../../../src/integrations/restate/run-request.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { modelRequest } from '../../../support/model-request.ts';
 import { type CallScript, partModel, said, silence, text } from '../../../support/part-model.ts';

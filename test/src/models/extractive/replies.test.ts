@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { replyAction } from '../../../../src/models/extractive/reply-action.ts';
-import { replyExperience } from '../../../../src/models/extractive/reply-experience.ts';
-import { replyIntention } from '../../../../src/models/extractive/reply-intention.ts';
+import {
+  replyAction,
+  replyExperience,
+  replyIntention,
+  replySynthesis,
+} from '../../../../src/models/extractive/extractive-model.ts';
 import { replyObservation } from '../../../../src/models/extractive/reply-observation.ts';
-import { replySynthesis } from '../../../../src/models/extractive/reply-synthesis.ts';
 import { replyUnderstanding } from '../../../../src/models/extractive/reply-understanding.ts';
 import { replyYield } from '../../../../src/models/extractive/reply-yield.ts';
 import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline-inputs.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
-import { mergedCoverage } from '../../../../src/testing/coverage/merged-coverage.ts';
-import { reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
+import { mergedCoverage, reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
 import { applyEvent } from '../../../../src/testing/exploration/apply-event.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';

@@ -153,8 +153,8 @@ async function chooseModel(named: string | undefined, env: NodeJS.ProcessEnv): P
   const wantsServer = Boolean(env['OPENAI_API_KEY'] || env['OPENAI_BASE_URL']);
   const name = named ?? (env['POSTCHAIN_MODEL'] || (wantsServer ? DEFAULT_MODEL : 'offline'));
   if (name === 'offline') {
-    const { extractiveModel: offlineModel } = await import('../models/extractive/extractive-model.ts');
-    return { model: offlineModel(), name, check: async () => {} };
+    const { extractiveModel } = await import('../models/extractive/extractive-model.ts');
+    return { model: extractiveModel(), name, check: async () => {} };
   }
   const { openaiModel } = await import('../models/openai/openai-model.ts');
   const model = openaiModel({ model: name });

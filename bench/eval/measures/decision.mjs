@@ -85,7 +85,7 @@ function afterManyCycles(policies) {
  * @param {number} at
  * @param {typeof import('postchain/machines')} policies
  */
-function decide(state, messages, at, { assess, chainVerdicts, decideToContinue }) {
+function decide(state, messages, at, { assess, chainGuards, decideToContinue }) {
   const reply = {
     answer: `${textOf(at)} The answer of turn ${at}.`,
     confidence: 0.6,
@@ -99,8 +99,8 @@ function decide(state, messages, at, { assess, chainVerdicts, decideToContinue }
   const assessed = { ...state, assessment: assess(state, messages, reply) };
   const recursion = { ...state.recursion, completedCycles: state.recursion.completedCycles + 1 };
   const context = { ...assessed, recursion };
-  for (const rule of RULES) chainVerdicts[rule]({ context });
-  const phase = PHASES.find((name) => chainVerdicts.nextPhaseIs({ context }, { phase: name }).holds);
+  for (const rule of RULES) chainGuards[rule]({ context });
+  const phase = PHASES.find((name) => chainGuards.nextPhaseIs({ context }, { phase: name }).holds);
   return { ...context, ...decideToContinue(context, 'nextPhaseChosen', phase ?? 'action') };
 }
 

@@ -19,7 +19,7 @@ export async function measureLive(browser) {
   const { page, faults } = await watchedPage(browser);
   try {
     const { documents } = await loadDocuments(['docs']);
-    const { model, begin } = held(extractiveModel());
+    const { model, begin } = gated(extractiveModel());
     const chain = createPostChain({ model, documents: createPassageIndex(documents), journals: memoryJournals() });
     const run = chain.run({ request: 'What does the Yield phase decide, and in which order?' });
     inspector.watch(run);
@@ -52,7 +52,7 @@ export async function measureLive(browser) {
  *
  * @param {import('../../dist/index.js').ChatModel} inner
  */
-function held(inner) {
+function gated(inner) {
   let begin = () => {};
   /** @type {Promise<void>} */
   const begun = new Promise((resolve) => {

@@ -4,25 +4,26 @@ import { z } from 'zod';
 
 const draft = defineCapability({
   name: 'draft',
-  description: 'Writes a first text on a topic.',
+  description: 'Writes a first draft about a topic.',
   arguments: z.object({ topic: z.string() }),
-  execute: async ({ topic }) => `Of ${topic}: they dance to say where the flowers are.`,
+  execute: async ({ topic }) => `About ${topic}: they dance to show where the flowers are.`,
 });
 const review = defineCapability({
   name: 'review',
-  description: 'Says what a text lacks.',
+  description: 'Points out what is missing in a text.',
   arguments: z.object({ text: z.string().min(1) }),
-  execute: async ({ text }) => (text.includes('sun') ? 'Nothing.' : 'Say that the dance goes by the sun.'),
+  execute: async ({ text }) => (text.includes('sun') ? 'Nothing.' : 'Mention that the dance follows the sun.'),
 });
-const summarise = defineCapability({
-  name: 'summarise',
-  description: 'Puts a text and the remarks on it into one sentence.',
+const summarize = defineCapability({
+  name: 'summarize',
+  description: 'Condenses a text and the remarks about it into one sentence.',
   arguments: z.object({ text: z.string(), remarks: z.string() }),
-  execute: async ({ text, remarks }) => `${text.split(':')[0]}, in short (heeding "${remarks}"): a dance by the sun.`,
+  execute: async ({ text, remarks }) =>
+    `${text.split(':')[0]}, in short (after "${remarks}"): a dance that follows the sun.`,
 });
-export const capabilities = [draft, review, summarise];
+export const capabilities = [draft, review, summarize];
 
-/** Looks at all results so far: reviews a draft, summarises both, and is done; `closing` then takes the summary's place. */
+/** Chooses the next step from all results: review the draft, summarize both, stop. A `closing` replaces the summary. */
 export function editor(closing: string | null): DecidingFunction {
   return ({ results }) => {
     const outputOf = (name: string): string | undefined =>
@@ -30,11 +31,11 @@ export function editor(closing: string | null): DecidingFunction {
     const text = outputOf('draft');
     const remarks = outputOf('review');
     if (text === undefined) return { done: true };
-    if (outputOf('summarise') !== undefined) return { done: true, finalOutput: closing };
+    if (outputOf('summarize') !== undefined) return { done: true, finalOutput: closing };
     const next =
       remarks === undefined
         ? { capability: 'review', arguments: { text } }
-        : { capability: 'summarise', arguments: { text, remarks } };
+        : { capability: 'summarize', arguments: { text, remarks } };
     return { done: false, next };
   };
 }
@@ -42,11 +43,11 @@ export function editor(closing: string | null): DecidingFunction {
 const call = { capability: 'draft', arguments: '{"topic":"bees"}' };
 for (const closing of [null, 'Bees dance by the sun.']) {
   const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
-  const run = createPostChain({ model, capabilities, decider: editor(closing) }).run({ request: 'Write on bees.' });
+  const run = createPostChain({ model, capabilities, decider: editor(closing) }).run({ request: 'Write about bees.' });
   for await (const event of run.events) {
     if (event.type === 'capability-end') console.log(`${event.result.capability}: ${event.result.output}`);
     if (event.type === 'capability-stop') console.log(`stopped after ${event.runs} runs: ${event.reason}`);
   }
   const { action } = run.actor.getSnapshot().context.results;
-  console.log(`Action came to: ${action?.results.at(-1)?.output}`);
+  console.log(`Action result: ${action?.results.at(-1)?.output}`);
 }

@@ -2,7 +2,7 @@ import { type ChatModel, createStructuredOutput, failureOf } from 'postchain';
 import { z } from 'zod';
 
 // Stand-in for a provider's client: one call that streams text.
-async function* sayings(prompt: string): AsyncGenerator<string> {
+async function* streamText(prompt: string): AsyncGenerator<string> {
   yield '{"shout":"';
   yield `${prompt.toUpperCase()}"}`;
 }
@@ -12,7 +12,7 @@ const echo: ChatModel = {
   contextWindowTokens: 8_000,
   async *stream({ turns }, { signal }) {
     try {
-      for await (const text of sayings(turns.at(-1)?.content ?? '')) {
+      for await (const text of streamText(turns.at(-1)?.content ?? '')) {
         if (signal.aborted) return;
         yield { type: 'text-delta', text };
       }

@@ -6,9 +6,9 @@ import { scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { entriesOf } from '../support/run-chain.ts';
 
-const DRAFT = 'Of bees: they dance to say where the flowers are.';
-const REMARKS = 'Say that the dance goes by the sun.';
-const SUMMARY = `Of bees, in short (heeding "${REMARKS}"): a dance by the sun.`;
+const DRAFT = 'About bees: they dance to show where the flowers are.';
+const REMARKS = 'Mention that the dance follows the sun.';
+const SUMMARY = `About bees, in short (after "${REMARKS}"): a dance that follows the sun.`;
 
 let example: typeof import('../../examples/draft-review-summarize.ts');
 let printed: unknown[][];
@@ -25,7 +25,7 @@ async function runWith(decider: Decider, limits: PostChainOptions['limits'] = {}
   const call = { capability: 'draft', arguments: JSON.stringify({ topic }) };
   const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
   const run = createPostChain({ model, capabilities: example.capabilities, decider, limits }).run({
-    request: 'Write on bees.',
+    request: 'Write about bees.',
   });
   const { status } = await run.answer;
   const results = run.actor.getSnapshot().context.results.action?.results ?? [];
@@ -47,14 +47,14 @@ const but = (time: number, instead: () => unknown): DecidingFunction => {
 };
 const next = (capability: string, args: string) => () => ({ done: false, next: { capability, arguments: args } });
 
-describe('draft, review, summarise', () => {
+describe('draft, review, summarize', () => {
   it('[R9] as the example prints it, without a final output and with one', () => {
-    const steps = [`draft: ${DRAFT}`, `review: ${REMARKS}`, `summarise: ${SUMMARY}`, 'stopped after 3 runs: done'];
+    const steps = [`draft: ${DRAFT}`, `review: ${REMARKS}`, `summarize: ${SUMMARY}`, 'stopped after 3 runs: done'];
     expect(printed.map(([line]) => line)).toEqual([
       ...steps,
-      `Action came to: ${SUMMARY}`,
+      `Action result: ${SUMMARY}`,
       ...steps,
-      'Action came to: Bees dance by the sun.',
+      'Action result: Bees dance by the sun.',
     ]);
   });
 
@@ -67,7 +67,7 @@ describe('draft, review, summarise', () => {
     ]);
     expect(rest).toMatchObject({
       status: 'completed',
-      ran: ['draft', 'review', 'summarise'],
+      ran: ['draft', 'review', 'summarize'],
       outputs: [DRAFT, REMARKS, SUMMARY],
       synthesized: [false, false, false],
       stop: { reason: 'done', runs: 3, problem: null },
@@ -101,9 +101,9 @@ describe('its guardrails', () => {
   it.each<[string, () => unknown, RegExp]>([
     ['an unknown capability', next('publish', '{}'), /publish/],
     ['no capability at all', next('', '{}'), /./],
-    ['arguments that do not fit', next('summarise', '{"text":5}'), /text/],
-    ['arguments that are no object', next('summarise', '["text"]'), /object/],
-    ['arguments that are no JSON', next('summarise', 'text, remarks'), /object|JSON/],
+    ['arguments that do not fit', next('summarize', '{"text":5}'), /text/],
+    ['arguments that are no object', next('summarize', '["text"]'), /object/],
+    ['arguments that are no JSON', next('summarize', 'text, remarks'), /object|JSON/],
     ['a step without a name', () => ({ done: false, next: { arguments: '{}' } }), /name/],
   ])('[R9] %s as the next step: the review is the last result', async (_, says, problem) => {
     const { stop, ...rest } = await runWith(but(2, says));

@@ -11,18 +11,11 @@ const entry = {
   cli: 'src/cli/main.ts',
 };
 
-/** Tests that put another module in the place of one, set what a whole process has, or share a browser: each begins with nothing loaded. */
-const ALONE = [
-  'test/examples/**/*.test.ts',
-  'test/inspector/chart/{picture,hands,view}.test.ts',
-  'test/src/tools/mcp/options.test.ts',
-  'test/src/models/openai-{count-tokens,count-tokens-missing,embeddings-options,missing}.test.ts',
-  'test/src/integrations/otel/conventions.test.ts',
-  'test/src/engine/streaming/bounds.test.ts',
-];
+/** Simulations, browsers, processes, module mocks: each file starts with nothing loaded, and `npm run test:full` runs them. */
+const FULL = ['test/**/*.full.test.ts'];
 
-// Those on a real Restate server have a command of their own.
-const ELSEWHERE = ['test/restate/**'];
+/** Tests on a real Restate server have a command of their own: `npm run test:restate`. */
+const RESTATE = ['test/restate/**'];
 
 export default defineConfig({
   build: {
@@ -47,23 +40,22 @@ export default defineConfig({
   },
   test: {
     reporters: ['default'],
-    testTimeout: 20_000,
+    // Guards against a hang, not expectations: a busy machine must not exceed them.
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+    teardownTimeout: 120_000,
+    expect: { poll: { timeout: 300_000 } },
     // Vitest would leave one of two cores idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    globalSetup: 'test/support/global-setup.ts',
     projects: [
+      // Loading XState and zod again for each file would take a third of the time.
       {
         extends: true,
-        // To load XState and zod for each of 350 files took a third of the time.
-        test: {
-          name: 'together',
-          isolate: false,
-          include: ['test/**/*.test.ts'],
-          exclude: [...ELSEWHERE, ...ALONE],
-          globalSetup: 'test/support/tell-seed.ts',
-          setupFiles: 'test/support/seeded-draws.ts',
-        },
+        test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [...FULL, ...RESTATE], isolate: false },
       },
-      { extends: true, test: { name: 'alone', include: ALONE } },
+      { extends: true, test: { name: 'full', include: FULL, exclude: RESTATE } },
     ],
+    setupFiles: 'test/support/seeded-draws.ts',
   },
 });

@@ -50,7 +50,7 @@ describe('the evaluation of our own corpus', () => {
   beforeAll(async () => {
     finished = await evaluate('--data', CORPUS, '--json');
     found = JSON.parse(finished.stdout);
-  }, 120_000);
+  });
 
   it.each(Object.entries(FLOORS))(
     'reports %s with its rows, baselines and whether the target is met, and stays above its lower bound [U14] [Y12]',

@@ -29,12 +29,12 @@ describe('the chart coverage example in Vitest', () => {
     const page = await readFile('examples/chart-coverage/coverage/charts.html', 'utf8');
     expect(page).toContain('"title":"Vitest, 1 test file"');
     expect(page).toContain('"layout":{"drawings":{"door":');
-  }, 60_000);
+  });
 
   it('fails the run if a threshold is missed, and names what is missing', async () => {
     const { code, stdout, stderr } = await vitest('-t', 'locks');
     expect(stdout).toMatch(/^door, never:\n {2}transition {2}closed, error → open$/mu);
     expect(stderr).toContain('Chart coverage: door: 60.0 % of transitions, wanted 90 %\n');
     expect(code).toBe(1);
-  }, 60_000);
+  });
 });

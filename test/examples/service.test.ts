@@ -104,18 +104,18 @@ describe('a client that disconnects', () => {
     const [run] = runs;
     expect(await run?.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted' } });
     expect(run?.actor.getSnapshot().status).toBe('done');
-    await vi.waitFor(() => expect(reading.open()).toBe(0));
+    await expect.poll(() => reading.open()).toBe(0);
     expect(await health()).toMatchObject({ runs: 0 });
   });
 
   it('in the middle of a long unread answer leaves no open connection', async () => {
     const { port, runs, server } = await startService({ model: quick() }, { maxBodyBytes: 20_000_000 });
     const socket = await ask(port, MUCH);
-    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    await expect.poll(() => runs).toHaveLength(1);
     await runs[0]?.answer;
     expect(await connectionsOf(server)).toBe(1);
     socket.destroy();
-    await vi.waitFor(async () => expect(await connectionsOf(server)).toBe(0));
+    await expect.poll(() => connectionsOf(server)).toBe(0);
   });
 
   it('or stops reading is disconnected, and its run interrupted', async () => {
@@ -124,9 +124,9 @@ describe('a client that disconnects', () => {
     const limits = { maxReplyChars: 20_000_000 };
     const { port, runs, server } = await startService({ model: endless, limits }, { stallMs: 50 });
     await ask(port, JSON.stringify(request));
-    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    await expect.poll(() => runs).toHaveLength(1);
     expect(await runs[0]?.answer).toMatchObject({ metadata: { reason: 'interrupted' } });
-    await vi.waitFor(async () => expect(await connectionsOf(server)).toBe(0));
+    await expect.poll(() => connectionsOf(server)).toBe(0);
     expect(endless.open()).toBe(0);
   });
 });
@@ -193,7 +193,7 @@ it('main.ts serves the extractive model over docs/ on the loopback address, and 
   vi.stubEnv('PORT', '0').stubEnv('SERVICE_TOKEN', 'secret-token');
   const print = vi.spyOn(console, 'log').mockImplementation(() => {});
   await import('../../examples/service/main.ts');
-  await vi.waitFor(() => expect(print).toHaveBeenCalled());
+  await expect.poll(() => print.mock.calls.length).toBeGreaterThan(0);
   const url = String(print.mock.calls[0]?.[0]);
   print.mockRestore();
   vi.unstubAllEnvs();

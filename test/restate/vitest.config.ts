@@ -4,7 +4,7 @@ import base from '../../vite.config.ts';
 
 const { projects: _, ...test } = base.test ?? {};
 
-/** The tests on a real server: `npm run test:restate`. One file after the other: each has servers of its own. */
+/** Tests on a real Restate server (`npm run test:restate`), one file at a time: each starts its own servers. */
 export default mergeConfig(
   { ...base, test },
   defineConfig({
@@ -12,8 +12,6 @@ export default mergeConfig(
       include: ['test/restate/**/*.test.ts'],
       globalSetup: ['test/restate/rig/global-setup.ts'],
       fileParallelism: false,
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
     },
   }),
 );

@@ -32,7 +32,7 @@ export function startAsked(plan: Plan, options: Partial<RunOptions>, answererOf 
 }
 
 export const seen = (fake: FakeTerminal, text: string): Promise<void> =>
-  expect.poll(() => fake.shown().join('\n'), { timeout: 5_000 }).toContain(text);
+  expect.poll(() => fake.shown().join('\n')).toContain(text);
 
 export const resolved = (run: Run) => entriesOf(run, 'consent-resolved');
 /** What became of messages by consent. */

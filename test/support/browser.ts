@@ -4,6 +4,9 @@ import { join, resolve } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 
+/** How long a page may take to reach an expected state: a guard against a hang, so long that no busy machine exceeds it. */
+export const WAIT_MS = 300_000;
+
 /** Unpacked once; `npm ci` clears it away. */
 const CACHE = resolve('node_modules/.cache');
 

@@ -107,7 +107,7 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
   };
   const soon = <Value>(look: () => Value | undefined): Promise<Value> =>
     expect
-      .poll(look, { timeout: 15_000, interval: 5 })
+      .poll(look, { interval: 5 })
       .toBeDefined()
       .then(() => look() as Value);
   return {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { startBrowser, WAIT_MS } from '../../support/browser.ts';
 import { buildPage, complaintsOf, contrastsOf, nameless, overflowing, runUntil, serveFolder } from './page-rig.ts';
 
 const browser = await startBrowser();
@@ -17,7 +17,7 @@ beforeAll(async () => {
   if (typeof browser === 'string') return;
   await buildPage(join(folder, 'page'));
   await buildPage(join(folder, 'scripted'), new URL('./page-model.ts', import.meta.url).pathname);
-}, 60_000);
+});
 
 afterAll(async () => {
   if (typeof browser !== 'string') await browser.close();
@@ -32,7 +32,7 @@ afterAll(async () => {
 async function open(which: 'page' | 'scripted'): Promise<{ readonly page: Page; readonly close: () => Promise<void> }> {
   if (typeof browser === 'string') throw new Error(browser);
   const page = await browser.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(WAIT_MS);
   const complaints = complaintsOf(page, site.url);
   if (which === 'page') await page.clock.install({ time: 0 });
   await page.goto(`${site.url}/${which}/`);
@@ -121,7 +121,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       await ask(page, LONG);
       await answerOf(page).waitFor();
       expect(await dialogOf(page).count()).toBe(0);
-    }, 60_000);
+    });
     afterAll(() => close());
 
     /** Every further request includes the long message as history. */

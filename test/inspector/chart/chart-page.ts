@@ -23,7 +23,7 @@ beforeAll(async () => {
   const built = await buildChartPage();
   remove = built.remove;
   site = await servePage(built.folder);
-}, 60_000);
+});
 
 afterAll(async () => {
   if (typeof browser === 'string') return;

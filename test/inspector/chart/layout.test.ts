@@ -36,7 +36,7 @@ describe('the layout of our charts', () => {
 
   it('is the same each time', async () => {
     expect(JSON.stringify(await drawingsOf(ownCharts))).toBe(JSON.stringify(own));
-  }, 60_000);
+  });
 
   it('puts the chart that a state invokes inside that state, whole', () => {
     const inside = Object.values(own).flatMap(({ states }) => states.filter(({ inset }) => inset !== null));
@@ -93,7 +93,7 @@ describe('the layout of any chart', () => {
       }),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 
   it('is without a flaw where elk fails in one of its manners', async () => {
     const parents = [0, 1, 1, 3, 3, 3, 6, 3, 3];
@@ -123,7 +123,7 @@ describe('the layout of any chart', () => {
     const one = chart([...groups, ...inner], ways);
     expect(tooLarge({ charts: [one], invoked: {} })).toBeNull();
     expect(flawsOf(one, await drawn(one))).toEqual([]);
-  }, 30_000);
+  });
 });
 
 describe('the layout of a hostile chart', () => {

@@ -56,7 +56,7 @@ describe('ways of a journal in a chart', () => {
       { numRuns: 60 },
     );
     expect(seen.size).toBeGreaterThan(60);
-  }, 60_000);
+  });
 
   it('does so for runs with documents, a session, embeddings and a fallback', async () => {
     await fc.assert(
@@ -69,7 +69,7 @@ describe('ways of a journal in a chart', () => {
       }),
       { numRuns: 30 },
     );
-  }, 60_000);
+  });
 
   it('finds every transition by the event of XState that takes it, and by no other', () => {
     const ways = chartWaysOf(runCharts.charts);

@@ -38,7 +38,7 @@ describe('coverage of the charts', () => {
       }),
       { numRuns: 20 },
     );
-  }, 60_000);
+  });
 
   it('leaves out what no journal tells of', () => {
     const { all, takenCount, neverTaken } = coverageOf(runCharts.charts, []);

@@ -39,5 +39,5 @@ describe('the marks of the charts', () => {
       }),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 });

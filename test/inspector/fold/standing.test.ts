@@ -51,7 +51,7 @@ describe('where the charts stood', () => {
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   it('is so for runs with everything there is', async () => {
     await fc.assert(
@@ -64,5 +64,5 @@ describe('where the charts stood', () => {
       }),
       { numRuns: 30 },
     );
-  }, 60_000);
+  });
 });

@@ -78,7 +78,7 @@ describe('what went on in each state', () => {
       { numRuns: 40 },
     );
     expect(retried).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it('comes out the same when entries come bit by bit', async () => {
     await fc.assert(
@@ -101,7 +101,7 @@ describe('what went on in each state', () => {
       }),
       { numRuns: 20 },
     );
-  }, 60_000);
+  });
 
   it('has all tokens and all the time of the run in the root of its chart', async () => {
     const [random] = fc.sample(aRandomRun, { numRuns: 1, seed: 7 });

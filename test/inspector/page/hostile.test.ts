@@ -137,7 +137,7 @@ describe.skipIf(browser === null)('the page on journals that are none', () => {
     expect(faults, again).toEqual([]);
     await watched.close();
     await server.close();
-  }, 900_000);
+  });
 
   it('shows what it can of a run in a file, its checksum being right', async () => {
     const { html } = await exportRun((journals[0] ?? []).map((line) => JSON.parse(line) as JournalEntry));
@@ -160,5 +160,5 @@ describe.skipIf(browser === null)('the page on journals that are none', () => {
       await watched.page.close();
     }
     expect(faults, again).toEqual([]);
-  }, 900_000);
+  });
 });

@@ -64,7 +64,7 @@ describe.skipIf(browser === null)('the page on a run that is under way and says 
           ...window.due,
           ...document.getAnimations().flatMap(({ playState, id }) => (playState === 'running' ? [`moves ${id}`] : [])),
         ]);
-      await expect.poll(busy, { message: name, timeout: 5_000 }).toEqual([]);
+      await expect.poll(busy, { message: name }).toEqual([]);
     }
     model.release(3);
     await run.answer;

@@ -109,7 +109,7 @@ describe.skipIf(browser === null)('the page without a mouse', () => {
       }
     }
     expect(await page.evaluate(() => window.hearing.size)).toBeGreaterThan(30);
-  }, 60_000);
+  });
 
   it('does what the help sheet says of each key', async () => {
     const page = thePage();
@@ -248,5 +248,5 @@ describe.skipIf(browser === null)('the page without a mouse', () => {
     await closed();
     expect([...listed].sort()).toEqual(Object.keys(does).map(asWritten).sort());
     for (const [name, check] of Object.entries(does)) await check(name.slice(name.indexOf(' ') + 1));
-  }, 60_000);
+  });
 });

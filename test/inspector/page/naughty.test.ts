@@ -123,7 +123,7 @@ describe.skipIf(browser === null)('what a model, a document or a user says', () 
       for (const piece of pieces) expect(text, name).toContain(visible(piece.slice(0, 100)).split('\n')[0]);
     }
     await watched.close();
-  }, 120_000);
+  });
 
   it('is so in an exported page', async () => {
     for (const { name, entries } of runs.slice(0, 2)) {
@@ -134,5 +134,5 @@ describe.skipIf(browser === null)('what a model, a document or a user says', () 
       await readAll(watched.page, `${name} in a file`);
       await watched.close();
     }
-  }, 120_000);
+  });
 });

@@ -88,5 +88,5 @@ describe.skipIf(browser === null)('the chart, Why, Output and Context at an entr
     }
     await watched.close();
     await server.close();
-  }, 120_000);
+  });
 });

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import { startBrowser, WAIT_MS } from '../../support/browser.ts';
 
 /** A browser for the tests of one file; `null` where none starts, which is said once. */
 export async function browserFor(what: string): Promise<Browser | null> {
@@ -48,7 +48,7 @@ export async function openWatched(
   const page = await browser.newPage(
     'newContext' in browser ? { viewport: { width, height: 720 }, colorScheme: theme } : undefined,
   );
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(WAIT_MS);
   const complaints: string[] = [];
   const requests: string[] = [];
   const { origin, protocol } = new URL(url);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { complaintsOf } from '../../examples/react/page-rig.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { startBrowser, WAIT_MS } from '../../support/browser.ts';
 
 /** What tests of a page need: a browser, and a folder for its files. Both go when the tests of the file are over. */
 export interface PageTests {
@@ -28,7 +28,7 @@ export async function pageTests(subject: string): Promise<PageTests> {
     async newPage(options) {
       if (typeof browser === 'string') throw new Error(browser);
       const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, ...options });
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(WAIT_MS);
       const complaints = complaintsOf(page, 'file:');
       onTestFinished(async () => {
         await page.close();

@@ -38,5 +38,5 @@ describe('5,000 capability loops', () => {
     );
     expect([...met.keys()].sort()).toEqual(WAYS);
     expect(Math.min(...met.values())).toBeGreaterThan(50);
-  }, 120_000);
+  });
 });

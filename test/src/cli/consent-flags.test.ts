@@ -91,8 +91,7 @@ describe('a run over earlier turns, at a terminal', () => {
       { model: 'offline', docs: ['docs'], history, journals: temporaryFolder(), ...flags },
       streams,
     );
-    const seen = (text: string): Promise<void> =>
-      expect.poll(() => fake.shown().join('\n'), { timeout: 10_000 }).toContain(text);
+    const seen = (text: string): Promise<void> => expect.poll(() => fake.shown().join('\n')).toContain(text);
     return { fake, answer, code, seen };
   }
 

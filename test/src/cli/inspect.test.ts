@@ -14,12 +14,11 @@ type Started = ReturnType<typeof startCli>;
 /** The address that it printed. */
 async function addressIn({ text }: Pick<Started, 'text'>): Promise<string> {
   const printed = /^Inspector: (http:\/\/127\.0\.0\.1:\d+\/[\w-]+\/)$/mu;
-  await expect.poll(() => text.stderr, { timeout: 15_000 }).toMatch(printed);
+  await expect.poll(() => text.stderr).toMatch(printed);
   return printed.exec(text.stderr)?.[1] ?? '';
 }
 
-const stays = (started: Started) =>
-  expect.poll(() => started.text.stderr, { timeout: 15_000 }).toContain('Ctrl-C ends it');
+const stays = (started: Started) => expect.poll(() => started.text.stderr).toContain('Ctrl-C ends it');
 
 /** A page with the run that a command began, some of whose entries are there. */
 async function openedRun(started: Started) {

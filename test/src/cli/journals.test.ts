@@ -118,7 +118,7 @@ describe('postchain resume and fork', () => {
     const model = await aModel('yield');
     const user = aUser(model.env);
     const killed = user.start('run', 'Is it so?', '--model', 'good');
-    await expect.poll(() => model.asked.at(-1), { timeout: 10_000 }).toBe('yield');
+    await expect.poll(() => model.asked.at(-1)).toBe('yield');
     expect((await user.call('runs')).stdout).toContain('running');
     expect(await user.call('resume', 'last')).toMatchObject({
       code: 2,

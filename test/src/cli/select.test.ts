@@ -21,8 +21,7 @@ async function ask(given: { readonly initial?: number } = {}, signal = new Abort
   return { fake, reply };
 }
 
-const opened = (fake: FakeTerminal): Promise<void> =>
-  expect.poll(() => fake.shown().at(-1) ?? '', { timeout: 5_000 }).toContain('Esc');
+const opened = (fake: FakeTerminal): Promise<void> => expect.poll(() => fake.shown().at(-1) ?? '').toContain('Esc');
 
 const IN_ORDER = { raw: false, cursorShown: true, listeners: expect.any(Number) };
 

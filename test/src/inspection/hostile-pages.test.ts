@@ -21,7 +21,7 @@ describe('a page that asks and never reads', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     // What the server does not take stays with the page.
-    await expect.poll(() => page.socket.bufferedAmount, { timeout: 10_000 }).toBeLessThan(1);
+    await expect.poll(() => page.socket.bufferedAmount).toBeLessThan(1);
     for (let turn = 0; turn < 300; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     const after = process.memoryUsage();
     expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(60_000_000);
@@ -84,6 +84,6 @@ describe('connections that say nothing', () => {
     onTestFinished(() => {
       for (const socket of sockets) socket.destroy();
     });
-    await expect.poll(() => closed.length, { timeout: 10_000 }).toBeGreaterThan(100);
+    await expect.poll(() => closed.length).toBeGreaterThan(100);
   });
 });

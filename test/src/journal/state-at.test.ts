@@ -48,7 +48,7 @@ describe('the state of a chart in its journal', () => {
       }),
       { numRuns: 100 },
     );
-  }, 60_000);
+  });
 
   it('is not told where nobody keeps the journal', async () => {
     const { chain, clock } = randomChain({ ...fc.sample(aRandomRun, { numRuns: 1, seed: 7 })[0] } as RandomRun);

@@ -47,7 +47,7 @@ describe('a test that is made of a run', () => {
     const { passed, output } = await runTest(folder);
     expect(passed).toBe(false);
     expect(output).toContain('otherwise');
-  }, 60_000);
+  });
 
   it('reads as one that was written', async () => {
     const text = toVitest(await recordingOf('Is it so?'), { journalPath: './run.jsonl' });

@@ -28,7 +28,7 @@ describe('comparing runs', () => {
       }),
       { numRuns: 20 },
     );
-  }, 60_000);
+  });
 
   it('names the guard that parted them, and the number that it saw', async () => {
     const [unsure, sure] = [await runWith(0.6), await runWith(0.95, { maxModelCalls: 50 })];

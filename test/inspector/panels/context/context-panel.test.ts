@@ -27,7 +27,7 @@ const manyMessages = entries.slice(0, 2).map((entry) => {
 
 beforeAll(async () => {
   if (!areSkipped) await build({ configFile: 'inspector/vite.config.ts', mode: 'file', logLevel: 'error' });
-}, 60_000);
+});
 
 async function open(at: number, run: readonly JournalEntry[] = entries): Promise<Page> {
   const page = await newPage();

@@ -170,7 +170,7 @@ describe('aborts over HTTP', () => {
     const after = handles();
     for (const [type, count] of Object.entries(after)) expect(count, type).toBeLessThanOrEqual((before[type] ?? 0) + 2);
     expect(warnings).toEqual([]);
-  }, 120_000);
+  });
 });
 
 /** The system's own timers, counted. */

@@ -106,7 +106,7 @@ describe.each(['function', 'model'] as const)('a loop of 1,000 steps that give 1
   let long: Long;
   beforeAll(async () => {
     long = await longLoop('machine', by);
-  }, 120_000);
+  });
 
   it('[R3] goes to its end, and keeps of each step but a small record', () => {
     expect(long.runs).toBe(STEPS);
@@ -123,14 +123,14 @@ describe.each(['function', 'model'] as const)('a loop of 1,000 steps that give 1
 describe('a loop of 1,000 steps that fail', () => {
   it('keeps of each error but a small record', async () => {
     expect((await longLoop('machine', 'function', true)).bytesAStep).toBeLessThan(KEPT_BYTES);
-  }, 120_000);
+  });
 });
 
 describe('the journal of a loop of 1,000 steps', () => {
   let long: Long;
   beforeAll(async () => {
     long = await longLoop('loop', 'function');
-  }, 120_000);
+  });
 
   it('[R8] tells of the last step as much as of the tenth', () => {
     const step = (index: number) => {

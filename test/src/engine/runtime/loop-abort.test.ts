@@ -146,7 +146,7 @@ describe('a signal that many runs share', () => {
     const outcomes = await Promise.all(runs.map(({ outcome }) => outcome));
     expect(new Set(outcomes.map(({ stopReason }) => stopReason))).toEqual(new Set(['broken_off']));
     expect([clock.waiting, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
-  }, 60_000);
+  });
 
   it('of a capability itself keeps no listener of the product once the run of it is over', async () => {
     const signals: AbortSignal[] = [];

@@ -29,7 +29,7 @@ describe('synthesis by itself', () => {
     expect(seen).toContain('misfit: validation');
     expect(seen).toContain('corrected: written');
     expect(seen).toContain('aborted under way: cancelled');
-  }, 1_800_000);
+  });
 });
 
 async function check(seed: number, seen: Set<string>): Promise<string | null> {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { createBrowserReceiver, createWebSocketReceiver } from '@statelyai/inspect';
 import { createInspectorServer } from '@statelyai/inspect/server';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { type BridgedRun, statelyBridge } from '../../../../src/inspection/stately/bridge.ts';
 import type { StatelyMessage } from '../../../../src/inspection/stately/journal-messages.ts';
@@ -49,7 +49,7 @@ describe('the bridge to an inspector', () => {
     await statelyBridge(run.journal.slice(0, 20), url).done;
     await statelyBridge(run, url).done;
     const wanted = asSent([...(await messagesOf(run.journal.slice(0, 20))), ...(await messagesOf(run))]);
-    await vi.waitFor(() => expect(got.length).toBeGreaterThanOrEqual(wanted.length), { timeout: 10_000 });
+    await expect.poll(() => got.length).toBeGreaterThanOrEqual(wanted.length);
     expect(got).toEqual(wanted);
   });
 
@@ -71,7 +71,7 @@ describe('the bridge to an inspector', () => {
     server.on('connection', (socket) => socket.on('message', (data) => void got.push(String(data))));
     const run = startedRun();
     await statelyBridge(run, url).done;
-    await vi.waitFor(async () => expect(got).toHaveLength((await messagesOf(run.journal)).length));
+    await expect.poll(async () => got.length === (await messagesOf(run.journal)).length).toBe(true);
     expect(got.map((text) => JSON.parse(text))).toEqual(asSent(await messagesOf(run.journal)));
   });
 
@@ -112,7 +112,7 @@ describe('the bridge to an inspector', () => {
     const run = chain.run({ request: 'Is it so?' });
     const messages: StatelyMessage[] = [];
     const bridge = statelyBridge(run, (message) => void messages.push(message));
-    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(3));
+    await expect.poll(() => messages.length).toBeGreaterThan(3);
     bridge.close();
     await bridge.done;
     const { length } = messages;

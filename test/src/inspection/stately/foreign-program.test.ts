@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { createWebSocketInspector } from '@statelyai/inspect';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createActor } from 'xstate';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
@@ -40,7 +40,7 @@ describe('a program of somebody else', () => {
     const words = ['PLAY', 'MUTE', 'PAUSE', 'MUTE', 'PLAY', 'button.eject', 'STOP', 'LOAD'];
     for (const type of words) actor.send({ type } as never);
     actor.stop();
-    await vi.waitFor(() => expect(receivers[0]?.systems[0]?.info().live).toBe(false), { timeout: 10_000 });
+    await expect.poll(() => receivers[0]?.systems[0]?.info().live).toBe(false);
     const [system] = receivers[0]?.systems ?? [];
     const seen = (system?.entries ?? []).flatMap((entry) => (entry.type === 'transition' ? [entry] : []));
     expect(seen.map(({ event, target }) => [event, ...target])).toEqual([

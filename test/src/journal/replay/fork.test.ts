@@ -53,7 +53,7 @@ describe('a fork', () => {
       }),
       { numRuns: 150 },
     );
-  }, 120_000);
+  });
 
   it('goes by another threshold from the entry on, and asks only what was not asked before', async () => {
     const { chain, run, model, asked } = await aRun();

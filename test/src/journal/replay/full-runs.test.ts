@@ -62,7 +62,7 @@ it('[promise 6] a run with everything there is replays, however often it was kil
     }),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 it('[promise 6] a fork of a fork replays, and is gone on with where it was killed', async () => {
   const forks = fc.array(fc.record({ share: aShare, set: changes }), { minLength: 1, maxLength: 2 });
@@ -82,4 +82,4 @@ it('[promise 6] a fork of a fork replays, and is gone on with where it was kille
     }),
     { numRuns: 40 },
   );
-}, 60_000);
+});

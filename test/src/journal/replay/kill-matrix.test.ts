@@ -74,5 +74,5 @@ describe.each(['file', 'sqlite'])('a run whose process is killed, with its journ
     };
     await Promise.all([worker(), worker()]);
     expect(seqs.length).toBeGreaterThan(10);
-  }, 600_000);
+  });
 });

@@ -25,7 +25,7 @@ describe('a recording that is made anew', () => {
       }),
       { numRuns: 150 },
     );
-  }, 120_000);
+  });
 
   it('takes the way that the charts take now, on the answers that were recorded', async () => {
     const unsure = { ...replies.yield, confidence: 0.8 };

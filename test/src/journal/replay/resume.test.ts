@@ -54,7 +54,7 @@ describe('a run that was killed', () => {
       }),
       { numRuns: 400 },
     );
-  }, 120_000);
+  });
 });
 
 describe('a capability that was cut off', () => {

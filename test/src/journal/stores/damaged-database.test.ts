@@ -32,4 +32,4 @@ it('[promise 6] of which a bit was flipped gives an error or the journal, and le
     await damaged.list().catch((error) => expect(error).toMatchObject({ code: 'invalid_path' }));
     damaged.close();
   }
-}, 30_000);
+});

@@ -36,7 +36,7 @@ it('gives a journal whose writer is gone to one of those that come at once', asy
     expect(outcomes.filter((outcome) => /under way in the process \d+/u.test(outcome))).toHaveLength(3);
     expect(readdirSync(folder).toSorted()).toEqual(['run.jsonl', 'run.jsonl.lock']);
   }
-}, 30_000);
+});
 
 it.skipIf(!existsSync('/proc/self/stat'))('is free where another process has the number of its own', () => {
   const path = join(temporaryFolder(), 'lock');

@@ -32,7 +32,7 @@ const isLong = (name: string): boolean => name !== 'actionLoop';
 const isSkipped = (name: string): boolean => isLong(name) && process.env['POSTCHAIN_LONG'] !== '1';
 
 describe.each(Object.entries(suites))('the mutants of %s', (name, suite) => {
-  it.skipIf(isSkipped(name))('are killed, but for those that change nothing', { timeout: 3_600_000 }, async () => {
+  it.skipIf(isSkipped(name))('are killed, but for those that change nothing', async () => {
     const held = suiteOf(suite);
     const { results, killed, survivors } = await killReport(mutantsOf(suite.machine), held);
     process.stderr.write(`${name}: ${killed} of ${results.length} mutants killed\n`);

@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { SEED } from './seed.ts';
+
+/** Everything that the build reads. A folder's own time changes when a file in it is added or removed. */
+const SOURCES = [
+  'machines',
+  'src',
+  'inspector',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.build.json',
+  'vite.config.ts',
+];
+
+/** The build writes the types last. */
+const BUILT = 'dist/types/src/index.d.ts';
+
+/** Runs once before all tests: prints the seed of the random tests, and builds `dist` unless it is newer than its sources. */
+export function setup(): void {
+  process.stderr.write(`Random tests: POSTCHAIN_SEED=${SEED}\n`);
+  if (existsSync(BUILT) && statSync(BUILT).mtimeMs >= Math.max(...SOURCES.map(newestMs))) return;
+  process.stderr.write('dist is older than its sources: building\n');
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
+}
+
+function newestMs(path: string): number {
+  const status = statSync(path);
+  if (!status.isDirectory()) return status.mtimeMs;
+  return Math.max(status.mtimeMs, ...readdirSync(path).map((name) => newestMs(join(path, name))));
+}

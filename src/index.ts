@@ -1,13 +1,9 @@
 import { PostChainError } from '../machines/contracts/error.ts';
 import type { JournalEntry } from '../machines/contracts/journal-entry.ts';
 import type { JournalStore } from '../machines/contracts/journal-store.ts';
-import { inputOf } from './engine/runtime/chain-input.ts';
-import type { PostChainOptions } from './engine/runtime/options.ts';
-import { resolveOptions } from './engine/runtime/resolve-options.ts';
-import type { Run } from './engine/runtime/run.ts';
-import type { RunOptions } from './engine/runtime/run-options.ts';
-import { runStart } from './engine/runtime/run-start.ts';
-import { startRun } from './engine/runtime/start-run.ts';
+import { type PostChainOptions, resolveOptions } from './engine/runtime/options.ts';
+import { type Run, runStart, startRun } from './engine/runtime/run.ts';
+import { inputOf, type RunOptions } from './engine/runtime/run-options.ts';
 import { entriesOf } from './journal/entries-of.ts';
 import { type ForkOptions, forkRun } from './journal/replay/fork.ts';
 import { resumeRun } from './journal/replay/resume.ts';
@@ -57,14 +53,12 @@ export { type LoadedDocuments, loadDocuments } from './documents/load-documents.
 export { createPassageIndex } from './documents/passage-index.ts';
 export type { AttemptLimits, AttemptOptions, AttemptPrompt } from './engine/attempts/attempt-options.ts';
 export { AttemptsExhausted } from './engine/attempts/attempts-exhausted.ts';
-export type { Clock } from './engine/attempts/clock.ts';
 export {
   type Attempt,
   type AttemptLogic,
   type CreateAttemptOptions,
   createAttempt,
 } from './engine/attempts/create-attempt.ts';
-export type { DeepPartial } from './engine/attempts/deep-partial.ts';
 export type { StructuredOutput } from './engine/attempts/output-handle.ts';
 export {
   exponentialBackoff,
@@ -77,20 +71,25 @@ export {
   withErrorFeedback,
 } from './engine/attempts/retry-policy.ts';
 export { createStructuredOutput, type StructuredOutputOptions } from './engine/attempts/structured-output.ts';
-export type { ElementUpdate, ResetUpdate, StructuredUpdate } from './engine/attempts/updates.ts';
-export { answerAsJson, type JsonOptions } from './engine/presentation/answer-as-json.ts';
+export type { DeepPartial, ElementUpdate, ResetUpdate, StructuredUpdate } from './engine/attempts/updates.ts';
+export type { Clock } from './engine/clock.ts';
 export { answerAsMarkdown } from './engine/presentation/answer-as-markdown.ts';
-export { answerAsText, type TextOptions, type TextStyle } from './engine/presentation/answer-as-text.ts';
+export {
+  answerAsJson,
+  answerAsText,
+  type JsonOptions,
+  type TextOptions,
+  type TextStyle,
+} from './engine/presentation/answer-as-text.ts';
 export { definePrompt, type Prompt } from './engine/prompts/prompt.ts';
 export { prompts } from './engine/prompts/registry.ts';
+export { chainInput, createActors } from './engine/runtime/bare-chain.ts';
 export {
   createCapabilityLoop,
   type LoopOptions,
   type LoopOutcome,
   type LoopRun,
 } from './engine/runtime/capability-loop.ts';
-export { chainInput } from './engine/runtime/chain-input.ts';
-export { createActors } from './engine/runtime/create-actors.ts';
 export {
   type Decider,
   type DeciderReply,
@@ -98,15 +97,14 @@ export {
   modelDecider,
   noopDecider,
 } from './engine/runtime/decider.ts';
-export type { RunEvent } from './engine/runtime/event-stream.ts';
 export { type MemorySessionsOptions, memorySessions } from './engine/runtime/memory-sessions.ts';
 export type { PostChainOptions } from './engine/runtime/options.ts';
 export type { Run } from './engine/runtime/run.ts';
-export type { PartialUpdate, RunObserver } from './engine/runtime/run-observer.ts';
+export type { PartialUpdate, RunEvent, RunObserver } from './engine/runtime/run-events.ts';
 export type { RunOptions, Turn } from './engine/runtime/run-options.ts';
 export { type ListSchema, listOf } from './engine/schemas/list-of.ts';
-export { type SynthesizeOptions, synthesizeAnswer } from './engine/synthesis/synthesize-answer.ts';
-export type { JsonSchema } from './internal/schemas/standard-schema.ts';
+export { type SynthesizeOptions, synthesizeAnswer } from './engine/synthesize-answer.ts';
+export type { JsonSchema } from './internal/standard-schema.ts';
 export { contextHistory } from './journal/context-history.ts';
 export { readJournal } from './journal/read-journal.ts';
 export type { ForkChanges } from './journal/replay/changes.ts';

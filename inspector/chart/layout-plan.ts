@@ -1,6 +1,5 @@
 import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
-import { type Edge, edgesOf } from '../../src/engine/charts/edges.ts';
-import { createView, type View } from '../../src/engine/charts/view.ts';
+import { createView, type Edge, edgesOf, type View } from '../../src/engine/charts/edges.ts';
 import type { Drawing } from './drawing.ts';
 import type { Piece } from './elk-graph.ts';
 import { NOWHERE } from './normalize-chart.ts';

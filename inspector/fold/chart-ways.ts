@@ -1,5 +1,5 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
-import { placesOf, type Way as WayOfChart } from '../../src/engine/charts/ways.ts';
+import { placesOf, type Way as WayOfChart } from '../../src/engine/charts/taken-transitions.ts';
 
 /** A way as the journal names it. */
 interface Way extends WayOfChart {

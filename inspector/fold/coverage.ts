@@ -1,5 +1,5 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
-import { isTold } from '../../src/engine/charts/ways.ts';
+import { isTold } from '../../src/engine/charts/taken-transitions.ts';
 import { chartWaysOf } from './chart-ways.ts';
 import type { TransitionLog } from './transition-log.ts';
 

@@ -1,4 +1,4 @@
-import { eventFits } from '../../src/engine/charts/event-fits.ts';
+import { eventFits } from '../../src/engine/charts/taken-transitions.ts';
 import type { ChartBook } from './chart-book.ts';
 import type { EntryOf } from './entry-of.ts';
 import { eventInWords } from './event-words.ts';

@@ -1,6 +1,6 @@
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { ChartState } from '../../src/engine/charts/chart.ts';
-import { eventFits } from '../../src/engine/charts/event-fits.ts';
+import { eventFits } from '../../src/engine/charts/taken-transitions.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ChartBook, chartBook } from './chart-book.ts';
 import type { OpenChart } from './open-chart.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Turn } from '../engine/runtime/run-options.ts';
-import { describeValue } from '../internal/invalid-option.ts';
+import { describeValue } from '../internal/options.ts';
 import { oneLine } from '../internal/printable.ts';
 
 /**

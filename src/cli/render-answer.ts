@@ -21,7 +21,7 @@ export async function rendererFor(
     case 'markdown':
       return (await import('../engine/presentation/answer-as-markdown.ts')).answerAsMarkdown;
     case 'json': {
-      const { answerAsJson } = await import('../engine/presentation/answer-as-json.ts');
+      const { answerAsJson } = await import('../engine/presentation/answer-as-text.ts');
       return (answer) => answerAsJson(answer, { pretty: true });
     }
     default: {

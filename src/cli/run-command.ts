@@ -1,8 +1,8 @@
 import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { EXTERNAL_EVENTS, type JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import type { RunEvent } from '../engine/runtime/event-stream.ts';
 import type { Run } from '../engine/runtime/run.ts';
+import type { RunEvent } from '../engine/runtime/run-events.ts';
 import { oneLine, printable } from '../internal/printable.ts';
 import { type Answerer, linesOf, personAt, withConsent } from './answerer.ts';
 import type { Inspector } from './inspector.ts';

@@ -1,4 +1,4 @@
-import { onAbort } from '../internal/on-abort.ts';
+import { onAbort } from '../internal/async.ts';
 import type { Colors, Screen } from './screen.ts';
 
 /** A terminal with a person at it. */

@@ -1,5 +1,5 @@
 import type { RunStart } from '../../machines/contracts/journal-entry.ts';
-import { chartVersion } from '../engine/runtime/run-start.ts';
+import { chartVersion } from '../engine/runtime/run.ts';
 
 /** What the journal of a run leaves out, by what it begins with. */
 export function fidelityOf({ chart, redacted, states }: RunStart): readonly string[] {

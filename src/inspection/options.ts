@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { JournalStore } from '../../machines/contracts/journal-store.ts';
-import { invalidOption } from '../internal/invalid-option.ts';
-import { having } from '../internal/option-schemas.ts';
+import { having, invalidOption } from '../internal/options.ts';
 import { builtFolder } from './pages/built-folder.ts';
 
 export interface InspectionOptions {

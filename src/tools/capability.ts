@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { CapabilityDescriptor } from '../../machines/contracts/capability.ts';
-import type { JsonSchema } from '../internal/schemas/standard-schema.ts';
+import type { JsonSchema } from '../internal/standard-schema.ts';
 import { argumentsSchemaOf, requireCapability } from './require-capability.ts';
 
 export interface CapabilityContext {

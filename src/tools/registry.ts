@@ -3,11 +3,9 @@ import type { CapabilityDescriptor } from '../../machines/contracts/capability.t
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import { oneLine } from '../../machines/text/one-line.ts';
-import { isJsonNode, type JsonNode } from '../internal/schemas/json-node.ts';
-import { misfit } from '../internal/schemas/misfit.ts';
-import { nullRemover } from '../internal/schemas/null-members.ts';
-import type { JsonSchema } from '../internal/schemas/standard-schema.ts';
-import { wireName } from '../internal/schemas/wire-name.ts';
+import { isJsonNode, type JsonNode, nullRemover } from '../internal/json-schema.ts';
+import { type JsonSchema, misfit } from '../internal/standard-schema.ts';
+import { wireName } from '../internal/wire-name.ts';
 import { type Capability, describe } from './capability.ts';
 import { listed, pathText, quoted } from './quoted.ts';
 import { requireCapability } from './require-capability.ts';

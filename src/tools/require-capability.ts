@@ -1,10 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { MAX_TIMER_MS } from '../../machines/contracts/budget.ts';
 import { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
-import { describeValue } from '../internal/invalid-option.ts';
-import { isJsonNode } from '../internal/schemas/json-node.ts';
-import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../internal/schemas/standard-schema.ts';
-import { MAX_NAME_CHARS, wireName } from '../internal/schemas/wire-name.ts';
+import { isJsonNode } from '../internal/json-schema.ts';
+import { describeValue } from '../internal/options.ts';
+import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../internal/standard-schema.ts';
+import { MAX_NAME_CHARS, wireName } from '../internal/wire-name.ts';
 import { POLLUTING } from './parse-arguments.ts';
 import { quoted } from './quoted.ts';
 import { referredTo } from './schema-alternatives.ts';

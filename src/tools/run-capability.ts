@@ -1,7 +1,7 @@
 import type { CapabilityFailure, CapabilityResult } from '../../machines/contracts/capability.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import { oneLine } from '../../machines/text/one-line.ts';
-import { unlessAborted } from '../internal/signals.ts';
+import { unlessAborted } from '../internal/async.ts';
 import type { CapabilityContext } from './capability.ts';
 import { quoted } from './quoted.ts';
 import type { CapabilityRegistry } from './registry.ts';

@@ -1,5 +1,5 @@
-import { isJsonNode, type JsonNode } from '../internal/schemas/json-node.ts';
-import type { JsonSchema } from '../internal/schemas/standard-schema.ts';
+import { isJsonNode, type JsonNode } from '../internal/json-schema.ts';
+import type { JsonSchema } from '../internal/standard-schema.ts';
 
 /** Schemas that hold together, with no choice, reference or `allOf` left at their top. */
 export type Together = readonly JsonNode[];

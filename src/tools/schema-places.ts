@@ -1,4 +1,4 @@
-import { isJsonNode, type JsonNode } from '../internal/schemas/json-node.ts';
+import { isJsonNode, type JsonNode } from '../internal/json-schema.ts';
 import type { Choice, ChoiceOf, Together } from './schema-alternatives.ts';
 
 /** What may stand in the places of a value that schemas together are about. */

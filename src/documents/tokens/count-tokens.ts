@@ -1,4 +1,4 @@
-import { nextTurn } from '../../internal/next-turn.ts';
+import { nextTurn } from '../../internal/async.ts';
 import type { Encoding } from './encoding.ts';
 
 /** A longer text is counted in this many windows of this many characters, spread evenly, and the rest in their proportion. */

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { type AttemptPolicy, attemptPolicySchema } from '../../../machines/contracts/attempt-policy.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
-import { invalidOption } from '../../internal/invalid-option.ts';
-import { aClock, aFunction, aModel } from '../../internal/option-schemas.ts';
-import { type JsonSchema, requireStandardSchema } from '../../internal/schemas/standard-schema.ts';
-import type { Clock } from './clock.ts';
+import { aClock, aFunction, aModel, invalidOption } from '../../internal/options.ts';
+import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
+import type { Clock } from '../clock.ts';
 import { policyNumbersSchema, type RetryPolicy } from './retry-policy.ts';
 
 /** What is asked: a text, or the turns of a conversation. */

@@ -2,11 +2,17 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot, SnapshotFrom } from 'xstate';
 import type { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { AttemptInput, AttemptOutcome } from '../../../machines/contracts/attempt.ts';
+import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
-import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
-import { attemptParts } from './attempt-parts.ts';
-import type { DeepPartial } from './deep-partial.ts';
-import { type CallObserver, unwatched } from './read-reply.ts';
+import type { RetryHooks } from '../../../machines/policies/retry-hooks.ts';
+import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
+import { wireName } from '../../internal/wire-name.ts';
+import { systemClock } from '../clock.ts';
+import type { PromptSpec } from '../prompts/prompt.ts';
+import { outputShape } from '../schemas/output-shape.ts';
+import { type AttemptOptions, type AttemptPrompt, readAttemptOptions, turnsOf } from './attempt-options.ts';
+import { type CallObserver, provideAttempt, unwatched } from './provide-attempt.ts';
+import type { DeepPartial } from './updates.ts';
 
 export interface CreateAttemptOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
   /** The value as far as it is there: a live, read-only view. Void when its attempt fails. */
@@ -51,4 +57,65 @@ export function createAttempt<Schema extends StandardSchemaV1>({
   };
   const { machine, input } = attemptParts(options, observer, ['onPartial']);
   return { machine: machine as unknown as AttemptLogic<StandardSchemaV1.InferOutput<Schema>>, input };
+}
+
+interface AttemptParts {
+  readonly machine: typeof attemptMachine;
+  /** As the user's schema says it, unwrapped. */
+  readonly jsonSchema: JsonSchema;
+  /** What a rule of the retry policy threw, if one did. */
+  readonly thrown: Thrown;
+  /** What the machine is started with to get one value. */
+  readonly input: (prompt: AttemptPrompt) => AttemptInput;
+}
+
+/** The attempt machine joined to what the options say. Throws `invalid_option` or `invalid_schema`. */
+export function attemptParts<Schema extends StandardSchemaV1>(
+  options: AttemptOptions<Schema>,
+  observer: CallObserver,
+  others: readonly string[],
+): AttemptParts {
+  const { name, replyForm, policy } = readAttemptOptions(options, others);
+  const { model, schema, system, jsonSchema, clock = systemClock, newId = () => crypto.randomUUID() } = options;
+  const told = jsonSchema ?? jsonSchemaOf(schema);
+  const ask: PromptSpec = {
+    schemaName: wireName(name),
+    shape: outputShape(schema, name, told),
+    turns: (input) => input as readonly ChatTurn[],
+  };
+  const { fallbackModels = [], ...rules } = options.policy ?? {};
+  const thrown: Thrown = { error: undefined };
+  const hooks = rememberedHooks(rules, thrown);
+  const models = [model, ...fallbackModels];
+  return {
+    jsonSchema: told,
+    thrown,
+    machine: provideAttempt({ models, askFor: () => ask, replyForm, clock, observer, hooks }),
+    input: (prompt) => ({ id: newId(), task: name, input: turnsOf(prompt, system), policy }),
+  };
+}
+
+/** What a rule of the user's own threw last: the machine keeps only its words, as it keeps nothing that is no JSON. */
+export interface Thrown {
+  error: unknown;
+}
+
+/** The same rules, whose errors are remembered on their way. */
+export function rememberedHooks({ shouldRetry, recordFailure, prepareRetry }: RetryHooks, thrown: Thrown): RetryHooks {
+  return {
+    ...(shouldRetry && { shouldRetry: remembered(shouldRetry, thrown) }),
+    ...(recordFailure && { recordFailure: remembered(recordFailure, thrown) }),
+    ...(prepareRetry && { prepareRetry: remembered(prepareRetry, thrown) }),
+  };
+}
+
+function remembered<Args extends readonly unknown[], Value>(rule: (...args: Args) => Value, thrown: Thrown) {
+  return (...args: Args): Value => {
+    try {
+      return rule(...args);
+    } catch (error) {
+      thrown.error = error;
+      throw error;
+    }
+  };
 }

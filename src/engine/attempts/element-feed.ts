@@ -2,10 +2,9 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AttemptExecution, Validation } from '../../../machines/contracts/attempt.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { validate } from '../schemas/output-shape.ts';
-import { createFeed, type Feed } from './feed.ts';
-import type { ItemWatcher } from './read-reply.ts';
+import { createFeed, type Feed, type Waiting } from './feed.ts';
+import type { ItemWatcher } from './provide-attempt.ts';
 import type { ElementUpdate, ResetUpdate } from './updates.ts';
-import type { Waiting } from './waiting.ts';
 
 interface ElementSource {
   /** The item in what a model gave for it. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { attemptPolicySchema } from '../../../machines/contracts/attempt-policy.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../../machines/policies/retry-hooks.ts';
-import { invalidOption } from '../../internal/invalid-option.ts';
+import { invalidOption } from '../../internal/options.ts';
 import type { AttemptsExhausted } from './attempts-exhausted.ts';
 
 /**

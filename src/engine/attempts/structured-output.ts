@@ -1,18 +1,17 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { createActor } from 'xstate';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
-import { requireSignal } from '../../internal/option-schemas.ts';
-import { nullRemover } from '../../internal/schemas/null-members.ts';
-import { itemSchemaOf } from '../../internal/schemas/standard-schema.ts';
+import { nullRemover } from '../../internal/json-schema.ts';
+import { requireSignal } from '../../internal/options.ts';
+import { itemSchemaOf } from '../../internal/standard-schema.ts';
+import { systemClock } from '../clock.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
-import { attemptParts } from './attempt-parts.ts';
-import { createAttemptRun } from './attempt-run.ts';
 import { AttemptsExhausted } from './attempts-exhausted.ts';
-import { systemClock } from './clock.ts';
+import { attemptParts } from './create-attempt.ts';
 import { createElementFeed } from './element-feed.ts';
 import { createFeed, type Feed } from './feed.ts';
-import { OutputHandle, type StructuredOutput } from './output-handle.ts';
-import type { CallObserver } from './read-reply.ts';
+import { createAttemptRun, OutputHandle, type StructuredOutput } from './output-handle.ts';
+import type { CallObserver } from './provide-attempt.ts';
 import type { StructuredUpdate } from './updates.ts';
 
 export interface StructuredOutputOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {

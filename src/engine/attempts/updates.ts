@@ -1,6 +1,5 @@
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { DeepPartial } from './deep-partial.ts';
 
 /**
  * What happens to a value under way. `execution` is the immutable state of all attempts at that moment, new with every finished
@@ -37,3 +36,15 @@ export interface ResetUpdate {
 export type ElementUpdate<Item = unknown> =
   | { readonly type: 'element'; readonly attempt: number; readonly index: number; readonly value: Item }
   | ResetUpdate;
+
+/**
+ * A value as far as it has arrived: every part of it may still be missing, and a text may be cut, one of an enum too. A live,
+ * read-only view.
+ */
+export type DeepPartial<T> = T extends string
+  ? string
+  : T extends readonly (infer Item)[]
+    ? readonly DeepPartial<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
+      : T;

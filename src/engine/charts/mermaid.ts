@@ -1,6 +1,5 @@
 import type { Chart, ChartState } from './chart.ts';
-import { type Edge, edgesOf } from './edges.ts';
-import { createView, type View } from './view.ts';
+import { createView, type Edge, edgesOf, type View } from './edges.ts';
 
 export interface MermaidOptions {
   /** How many levels of states are drawn; what is deeper counts as its ancestor. All by default. */

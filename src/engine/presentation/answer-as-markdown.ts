@@ -1,7 +1,7 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { oneLine, printable } from '../../internal/printable.ts';
-import { factsOf, notesOf, placeOf, shortfallOf } from './facts.ts';
+import { factsOf, notesOf, placeOf, shortfallOf } from './answer-as-text.ts';
 
 /**
  * The final answer as a part of a Markdown page (CommonMark) [Y10]: second-level headings for the answer, its sources and its notes; how

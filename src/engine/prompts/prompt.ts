@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { ChatTurn } from '../../../machines/contracts/model.ts';
+import type { Feedback } from '../../../machines/contracts/attempt.ts';
+import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
 import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
-import type { PromptSpec, ToolUse } from './prompt-spec.ts';
 
 /**
  * A prompt [E8]: a name, a version that goes up with every change of its words, a purpose, the schemas of what goes in and what must come
@@ -71,4 +71,125 @@ function replyShape({ name, output }: Prompt): OutputShape {
       return read.ok ? checked : read;
     },
   };
+}
+
+/** One call of an offered tool. `arguments` is JSON text as the model gave it, neither parsed nor checked. */
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/**
+ * What an ask or a prompt says of tools. `tools` are those that a model with native tool calling may call in place of its reply, and
+ * `fromToolCall` makes the reply's value of such a call and of what was said before it. `toolsInWords` is told to every other model,
+ * under the system turn: its call then is a part of its reply.
+ */
+export interface ToolUse<Input> {
+  readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
+  readonly fromToolCall?: ((call: ToolCall, text: string) => unknown) | undefined;
+  readonly toolsInWords?: ((input: Input) => string) | undefined;
+}
+
+/** What is asked of a model: turns made from an input, and the shape of the reply, by name. */
+export interface PromptSpec extends ToolUse<unknown> {
+  readonly schemaName: string;
+  readonly shape: OutputShape;
+  /** Throws for an input that does not fit. */
+  readonly turns: (input: unknown) => readonly ChatTurn[];
+}
+
+interface Asked {
+  readonly task: string;
+  readonly input: unknown;
+  readonly feedback: Feedback | null;
+}
+
+/**
+ * One call of a model. How to reply is the end of the first system turn, so that it also reaches servers without structured output;
+ * after a reply that was not good stand that reply and what was wrong with it [A9].
+ */
+export function requestOf(ask: PromptSpec, asked: Asked, replyForm: ReplyForm, nativeTools = false): ModelRequest {
+  const { shape } = ask;
+  const { task, input, feedback } = asked;
+  const turns = ask.turns(input);
+  const tools = nativeTools ? offersOf(ask, input) : [];
+  const schemaName = nameBeside(tools, ask.schemaName);
+  const words = ask.toolsInWords?.(input) ?? '';
+  const whole = (asking: readonly ChatTurn[], offersTools: boolean): readonly ChatTurn[] => [
+    ...withWords(asking, '\n\n', ruleFor({ schemaName, shape }, replyForm, offersTools)),
+    ...correction(feedback, shape),
+  ];
+  const request = {
+    task,
+    turns: whole(words === '' ? turns : withWords(turns, '\n', words), false),
+    schemaName,
+    outputSchema: shape.jsonSchema,
+    replyForm,
+    input,
+  };
+  return tools.length === 0
+    ? request
+    : { ...request, turns: whole(turns, true), tools, turnsWithoutTools: request.turns };
+}
+
+/** None where nobody could read a call. */
+function offersOf({ tools, fromToolCall }: PromptSpec, input: unknown): readonly ToolOffer[] {
+  return fromToolCall === undefined ? [] : (tools?.(input) ?? []);
+}
+
+/** The reply's own tool must not have the name of one that is offered. */
+function nameBeside(tools: readonly ToolOffer[], name: string): string {
+  return tools.some((tool) => tool.name === name) ? nameBeside(tools, `${name}_`) : name;
+}
+
+/** Places are told as in the user's schema: where that is wrapped, from its one member on. */
+function correction(feedback: Feedback | null, { isWrapped }: OutputShape): readonly ChatTurn[] {
+  if (feedback === null) return [];
+  return [
+    { role: 'assistant', content: feedback.previousReply || '(nothing)' },
+    {
+      role: 'user',
+      content: `That reply cannot be used:\n${feedback.problem}\n${isWrapped ? 'These places are within "value", the one member of the object to reply with. ' : ''}Reply again, corrected.`,
+    },
+  ];
+}
+
+/** The shape of a reply, and its name. */
+interface Wanted {
+  readonly schemaName: string;
+  readonly shape: OutputShape;
+}
+
+/** How a reply is to be given, and whether a call of a tool may stand for it. */
+export function ruleFor({ schemaName, shape }: Wanted, form: ReplyForm, offersTools: boolean): string {
+  if (form === 'text')
+    return `${textRule(shape)}${offersTools ? '\nWhere one of the tools would help, call it in place of that reply.' : ''}`;
+  const instead = offersTools ? ', or one of the other tools where that would help' : '';
+  return `Reply by calling the tool "${schemaName}" once${instead}, and with nothing else.`;
+}
+
+/** How long a request is: its turns, and what of it is not in them, the schema of the reply's tool and the tools offered. */
+export function charsOf({ shape }: Pick<Wanted, 'shape'>, { turns, replyForm, tools = [] }: ModelRequest): number {
+  const told = replyForm === 'text' ? 0 : textRule(shape).length;
+  const offered = tools.length === 0 ? 0 : JSON.stringify(tools).length;
+  return turns.reduce((sum, { content }) => sum + content.length, told + offered);
+}
+
+const rules = new WeakMap<OutputShape, string>();
+
+/** Made once: a schema may be long. */
+function textRule(shape: OutputShape): string {
+  const known = rules.get(shape);
+  if (known !== undefined) return known;
+  const schema = JSON.stringify(shape.jsonSchema);
+  const rule = `Reply with one JSON object that fits this JSON Schema, and with nothing else:\n${schema}`;
+  rules.set(shape, rule);
+  return rule;
+}
+
+/** The turns with more words at the end of the first system turn, which begins them where there is none. */
+export function withWords(turns: readonly ChatTurn[], between: string, words: string): readonly ChatTurn[] {
+  const [first, ...others] = turns;
+  if (first?.role !== 'system') return [{ role: 'system', content: words }, ...turns];
+  return [{ role: 'system', content: `${first.content}${between}${words}` }, ...others];
 }

@@ -20,8 +20,7 @@ import { type SummaryInput, summaryInputSchema, summaryReplySchema } from '../..
 import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
 import { type SynthesisInput, synthesisInputSchema } from '../../../machines/contracts/synthesis-input.ts';
 import { REQUEST } from '../../../machines/policies/relevance/protection.ts';
-import { definePrompt, type Prompt } from './prompt.ts';
-import type { ToolCall } from './prompt-spec.ts';
+import { definePrompt, type Prompt, type ToolCall } from './prompt.ts';
 
 type Of<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 

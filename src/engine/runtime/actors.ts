@@ -25,16 +25,14 @@ import { readTurns } from '../../../machines/policies/session.ts';
 import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
-import type { ActivityDispatcher } from '../activities/activity.ts';
-import { type ActivityArgs, promiseActivity } from '../activities/promise-activity.ts';
-import type { Clock } from '../attempts/clock.ts';
-import { provideAttempt } from '../attempts/provide-attempt.ts';
-import type { CallObserver } from '../attempts/read-reply.ts';
+import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../activities.ts';
+import { type CallObserver, provideAttempt } from '../attempts/provide-attempt.ts';
+import type { Clock } from '../clock.ts';
 import { askOf, type Prompt } from '../prompts/prompt.ts';
 import { recordGuards } from '../recording/guard-logs.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import { type Decider, noopDecider } from './decider.ts';
-import type { PartialUpdate, RunObserver } from './run-observer.ts';
+import type { PartialUpdate, RunObserver } from './run-events.ts';
 
 export interface ActorParts {
   /** The first is asked; the others are its fallbacks, in order [C4]. */

@@ -14,17 +14,14 @@ import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
-import { onAbort } from '../../internal/on-abort.ts';
+import { onAbort } from '../../internal/async.ts';
 import { createJournal } from '../recording/journal.ts';
 import { type ChainParts, createChainActors } from './actors.ts';
-import { inputOf } from './chain-input.ts';
 import type { NextStep } from './decider.ts';
-import { createDurableActor } from './durable-actor.ts';
-import { createEventStream, type RunEvent } from './event-stream.ts';
-import { liveExecutor } from './live-executor.ts';
-import type { PostChainOptions } from './options.ts';
-import { resolveOptions } from './resolve-options.ts';
-import { type RunOptions, requireKnown } from './run-options.ts';
+import { createDurableActor, liveExecutor } from './durable-actor.ts';
+import { type PostChainOptions, resolveOptions } from './options.ts';
+import { createEventStream, type RunEvent } from './run-events.ts';
+import { inputOf, type RunOptions, requireKnown } from './run-options.ts';
 
 export interface LoopOptions extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'signal'> {
   /** The first step, where it is known; else the model is asked for it, once. */

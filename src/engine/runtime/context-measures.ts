@@ -11,7 +11,7 @@ import { estimateTokens } from '../../../machines/policies/usage.ts';
 import { embedTexts } from '../../documents/embeddings/embed-texts.ts';
 import { createEmbedder } from '../../documents/embeddings/embedder.ts';
 import { similarityOf, type UnitVector } from '../../documents/embeddings/unit-vector.ts';
-import { withoutSecrets } from '../../internal/without-secrets.ts';
+import { withoutSecrets } from '../../internal/secrets.ts';
 
 /** Rejects only when the signal aborted. */
 type ContextMeasurer = (input: MeasureContextInput, signal: AbortSignal) => Promise<ContextMeasures>;

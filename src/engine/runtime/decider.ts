@@ -1,6 +1,6 @@
 import type { DecideContinuationInput } from '../../../machines/action/ports.ts';
 import type { DeciderKind } from '../../../machines/contracts/capability.ts';
-import { describeValue } from '../../internal/invalid-option.ts';
+import { describeValue } from '../../internal/options.ts';
 
 /** The next step, as a decider says it; the arguments as an object, or as JSON text. */
 export interface NextStep {

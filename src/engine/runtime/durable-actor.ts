@@ -1,12 +1,13 @@
 import { type ActorRefFrom, type AnyStateMachine, createActor, type InputFrom, type SnapshotFrom } from 'xstate';
 import { LAST_EVENTS } from '../../../machines/contracts/call-event.ts';
 import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
-import { type Activity, type ActivityDispatcher, subjectOf } from '../activities/activity.ts';
+import { type Activity, type ActivityDispatcher, subjectOf } from '../activities.ts';
+import type { Clock } from '../clock.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
 import { observeSystem } from '../recording/observe.ts';
 import type { ActorParts } from './actors.ts';
-import type { RunObserver } from './run-observer.ts';
+import type { RunObserver } from './run-events.ts';
 
 /** What a stage plays in: who makes the calls of its charts and watches its timers. What comes of them is told to the stage. */
 export interface ActivityExecutor {
@@ -185,6 +186,18 @@ export function createInbox<Item>(take: (item: Item) => void) {
         busy = false;
       }
       drain();
+    },
+  };
+}
+
+/** Calls are made at once, and time passes. */
+export function liveExecutor(clock: Clock, deliver: (stimulus: ExternalEvent) => void): ActivityExecutor {
+  return {
+    execute: (call, { port, execute: perform }) =>
+      perform((event) => deliver({ type: 'call-event', call, port, event })),
+    wait(timer, waitMs) {
+      const id = clock.setTimeout(() => deliver({ type: 'timer', timer }), waitMs);
+      return () => clock.clearTimeout(id);
     },
   };
 }

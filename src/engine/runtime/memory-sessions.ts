@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { SessionStore } from '../../../machines/contracts/session.ts';
-import { invalidOption } from '../../internal/invalid-option.ts';
-import { textOfTurn, turnOfText } from './turn-text.ts';
+import { type SessionStore, type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
+import { invalidOption } from '../../internal/options.ts';
 
 export interface MemorySessionsOptions {
   /** Turns kept of each session, the newest; 100 by default. */
@@ -53,5 +52,26 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
   for (const key of map.keys()) {
     if (map.size <= most) return;
     map.delete(key);
+  }
+}
+
+/**
+ * A turn as the text that a store keeps: JSON, so that nobody who still holds the turn can change what is kept, and that any character
+ * of it is safe in a file. Throws `invalid_option` for what is no turn.
+ */
+export function textOfTurn(turn: SessionTurn): string {
+  const read = sessionTurnSchema.safeParse(turn);
+  if (!read.success) throw invalidOption('The turn', turn, read.error);
+  return JSON.stringify(read.data);
+}
+
+/** Null for what is no turn: a damaged one, say, or one that another program wrote. */
+export function turnOfText(text: unknown): SessionTurn | null {
+  if (typeof text !== 'string') return null;
+  try {
+    const read = sessionTurnSchema.safeParse(JSON.parse(text));
+    return read.success ? read.data : null;
+  } catch {
+    return null;
   }
 }

@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { ChainInput } from '../../../machines/contracts/chain-input.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
+import type { PriceTable } from '../../../machines/contracts/price.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
-import { describeValue, invalidOption } from '../../internal/invalid-option.ts';
-import { requireSignal } from '../../internal/option-schemas.ts';
+import { describeValue, invalidOption, requireSignal } from '../../internal/options.ts';
+import { type ChainParts, noPassages } from './actors.ts';
+import { kindOf } from './decider.ts';
 
 /** An earlier turn that a request builds on. */
 export interface Turn {
@@ -154,3 +157,42 @@ export function messagesOf(history: readonly Turn[], createdAtMs: number): reado
     source: null,
   }));
 }
+
+export function inputOf(run: RunOptions, parts: ChainParts): ChainInput {
+  const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
+  const { request, history, messages, mode, startAt, sessionId } = readRun(run);
+  const startedAtMs = clock.now();
+  if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
+    throw new PostChainError(
+      'invalid_option',
+      `clock: its now() gave ${startedAtMs}; wanted milliseconds since the epoch.`,
+    );
+  return {
+    limits,
+    thresholds,
+    runId: parts.newRunId(),
+    request,
+    origin: startAt,
+    mode,
+    startedAtMs,
+    contextWindowTokens: Math.min(...models.map((model) => model.contextWindowTokens)),
+    fallbackModels: models.length - 1,
+    capabilities: capabilities.descriptors,
+    decider: kindOf(decider),
+    sessionId,
+    ...pricesOf(models, prices),
+    hasDocuments: passages !== noPassages,
+    hasEmbeddings: embeddings !== null,
+    messages: messages ?? messagesOf(history, startedAtMs),
+  };
+}
+
+/** What each model costs, as far as the table says. */
+function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<ChainInput, 'prices' | 'currency'> {
+  if (table === null) return { prices: [], currency: null };
+  const { models: priced, currency } = table;
+  return { prices: models.map(({ id }) => (Object.hasOwn(priced, id) ? (priced[id] ?? null) : null)), currency };
+}
+
+/** The latest time that a date can hold. */
+const MAX_TIME_MS = 8.64e15;

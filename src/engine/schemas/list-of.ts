@@ -1,8 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { mapMaybePromise } from '../../internal/schemas/map-maybe-promise.ts';
-import { jsonSchemaOf, requireStandardSchema } from '../../internal/schemas/standard-schema.ts';
-import { marksOf } from '../../internal/schemas/vendors.ts';
-import { movedTo } from './moved.ts';
+import { mapMaybePromise } from '../../internal/async.ts';
+import { jsonSchemaOf, marksOf, requireStandardSchema } from '../../internal/standard-schema.ts';
+import { movedTo } from './output-shape.ts';
 
 /** A list that tells the schema of its items, so that each can be validated as it is complete. */
 export interface ListSchema<Item extends StandardSchemaV1>

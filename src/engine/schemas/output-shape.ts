@@ -1,10 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
-import { mapMaybePromise } from '../../internal/schemas/map-maybe-promise.ts';
-import { cannotTransform, misfit } from '../../internal/schemas/misfit.ts';
-import { nullRemover } from '../../internal/schemas/null-members.ts';
-import { type JsonSchema, jsonSchemaOf } from '../../internal/schemas/standard-schema.ts';
-import { movedTo } from './moved.ts';
+import { mapMaybePromise } from '../../internal/async.ts';
+import { nullRemover } from '../../internal/json-schema.ts';
+import { cannotTransform, type JsonSchema, jsonSchemaOf, misfit } from '../../internal/standard-schema.ts';
 
 /** What a reply must be: the JSON Schema that the model is shown, and the check that no reply escapes [promise 4]. */
 export interface OutputShape extends RootObject {
@@ -106,4 +104,56 @@ function isWrapper(given: unknown, isSure: boolean): given is { readonly [MEMBER
 function mayBe(wanted: 'array' | 'object', { type }: JsonSchema): boolean {
   if (type === undefined) return true;
   return Array.isArray(type) ? type.includes(wanted) : type === wanted;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** A schema that stands somewhere within another, and the definitions that go to the other's root. */
+interface Moved {
+  readonly schema: Node;
+  /** `$defs` and `definitions`, as there are any. */
+  readonly definitions: Node;
+}
+
+/** Keywords whose values are no schemas, so that nothing in them is a reference. */
+const DATA = new Set(['const', 'enum', 'default', 'examples']);
+/** Keywords whose values are schemas by names, which may be any. */
+const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+
+/**
+ * A JSON Schema for another place, `/items` say. Its definitions go to the root of the whole, where servers with structured output
+ * look for them, and keep their names; references to the schema's own root point to where that is now.
+ */
+export function movedTo(place: string, schema: Node): Moved {
+  const { $defs, definitions, ...rest } = schema;
+  const move = (node: unknown): unknown => moved(place, node);
+  return {
+    schema: move(rest) as Node,
+    definitions: {
+      ...($defs !== undefined && { $defs: movedByName(place, $defs) }),
+      ...(definitions !== undefined && { definitions: movedByName(place, definitions) }),
+    },
+  };
+}
+
+function moved(place: string, node: unknown): unknown {
+  if (Array.isArray(node)) return node.map((one) => moved(place, one));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([keyword, value]) => {
+      if (DATA.has(keyword)) return [keyword, value];
+      if (keyword === '$ref' && typeof value === 'string') return [keyword, movedReference(place, value)];
+      return [keyword, NAMED.has(keyword) ? movedByName(place, value) : moved(place, value)];
+    }),
+  );
+}
+
+function movedByName(place: string, schemas: unknown): unknown {
+  if (typeof schemas !== 'object' || schemas === null) return schemas;
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, moved(place, schema)]));
+}
+
+function movedReference(place: string, reference: string): string {
+  const isOwnPlace = /^#(\/(?!\$defs\/|definitions\/)|$)/u.test(reference);
+  return isOwnPlace ? `#${place}${reference.slice(1)}` : reference;
 }

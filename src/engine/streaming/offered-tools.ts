@@ -2,10 +2,10 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { oneLine } from '../../../machines/text/one-line.ts';
-import { GrowingText } from './growing-text.ts';
-import { LeadingThought } from './leading-thought.ts';
+import { GrowingText } from './part-source.ts';
 import type { FoundValue, OfferedCall, StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
+import { LeadingThought } from './text-driver.ts';
 
 /** No message lists more names. */
 const MAX_NAMES = 20;

@@ -2,8 +2,7 @@ import { type TokenUsage, tokenUsageSchema } from '../../../machines/contracts/b
 import { type Failure, failureSchema } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { nextTurn } from '../../internal/next-turn.ts';
-import { GrowingText } from './growing-text.ts';
+import { nextTurn } from '../../internal/async.ts';
 import type { DeltaPart } from './stream-driver.ts';
 
 /** How a stream ended; all null while it has not. */
@@ -235,5 +234,29 @@ class CharLimit {
       'too_long',
       `The reply is longer than ${this.#maxChars} characters${beside}; wanted a shorter one.`,
     );
+  }
+}
+
+const BLOCK_CHARS = 4_096;
+
+/**
+ * A text that grows by small pieces. The engine keeps what was added as a tree of pieces, which takes several times the memory of its
+ * characters, so pieces are made one flat string whenever a block of them is full.
+ */
+export class GrowingText {
+  #blocks = '';
+  #tail = '';
+
+  add(piece: string): void {
+    this.#tail += piece;
+    if (this.#tail.length < BLOCK_CHARS) return;
+    // To look at a character is what makes it flat.
+    this.#tail.charCodeAt(0);
+    this.#blocks += this.#tail;
+    this.#tail = '';
+  }
+
+  get text(): string {
+    return this.#blocks + this.#tail;
   }
 }

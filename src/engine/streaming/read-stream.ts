@@ -4,7 +4,7 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ModelPart, ReplyForm } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { oneLine } from '../../../machines/text/one-line.ts';
-import { MAX_DEPTH } from './json-grammar.ts';
+import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { PartSource, type StreamEnd } from './part-source.ts';
 import { readValue, type StreamWatcher } from './read-value.ts';

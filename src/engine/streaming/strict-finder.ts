@@ -1,4 +1,4 @@
-import { JsonCandidate } from './json-candidate.ts';
+import { JsonCandidate } from './json-scanner.ts';
 import type { JsonFinder, Miss, Span } from './stream-driver.ts';
 
 /**

@@ -1,10 +1,7 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import { BracketBalance } from '../../internal/bracket-balance.ts';
-import { CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from '../../internal/characters.ts';
-import { JsonCandidate } from './json-candidate.ts';
-import { MAX_DEPTH } from './json-grammar.ts';
-import { LeadingThought } from './leading-thought.ts';
+import { BracketBalance, CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from '../../internal/json-text.ts';
+import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
 import type { JsonFinder, Miss, Span, StreamDriver, Unfound } from './stream-driver.ts';
 
 /** Reads a reply that is JSON in text, with prose and fences around it: all text is the reply’s own. */
@@ -172,5 +169,41 @@ export class ProseFinder implements JsonFinder {
     if (at === -1) return chunk.length;
     this.#skipped = null;
     return at;
+  }
+}
+
+const THINK_START = '<think>';
+const THINK_END = '</think>';
+
+/**
+ * What a model thinks aloud at the beginning of its text, between `<think>` and `</think>`, as DeepSeek's and Qwen's do behind servers
+ * that leave it there. It is no part of the reply: JSON in it was weighed, not said.
+ */
+export class LeadingThought {
+  #state: 'unknown' | 'open' | 'over' = 'unknown';
+  /** The last characters that may be a part of the next tag. */
+  #tail = '';
+
+  /** The place in the next chunk where the reply begins; its length while that is not known. */
+  endIn(chunk: string): number {
+    if (this.#state === 'over') return 0;
+    const known = this.#tail.length;
+    const text = this.#tail + chunk;
+    if (this.#state === 'unknown') {
+      const begun = text.trimStart();
+      if (begun.length < THINK_START.length && THINK_START.startsWith(begun)) {
+        this.#tail = begun;
+        return chunk.length;
+      }
+      this.#state = begun.startsWith(THINK_START) ? 'open' : 'over';
+      if (this.#state === 'over') return 0;
+    }
+    const end = text.indexOf(THINK_END);
+    if (end === -1) {
+      this.#tail = text.slice(1 - THINK_END.length);
+      return chunk.length;
+    }
+    this.#state = 'over';
+    return end + THINK_END.length - known;
   }
 }

@@ -1,8 +1,7 @@
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
-import { invalidOption } from '../../internal/invalid-option.ts';
-import { having } from '../../internal/option-schemas.ts';
+import { having, invalidOption } from '../../internal/options.ts';
 import type { FoldOptions } from './run-fold.ts';
 
 /** The conventions that names and attributes follow: the newest release that has those of generative AI in it. */

@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/api';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal-entry.ts';
-import type { RunEvent } from '../../engine/runtime/event-stream.ts';
+import type { RunEvent } from '../../engine/runtime/run-events.ts';
 import { readOptions, type TraceRunOptions } from './options.ts';
 import { createRunFold } from './run-fold.ts';
 import type { Facts, OpenSpan, Signal } from './spans.ts';

@@ -1,7 +1,7 @@
 import type { WorkflowContext, WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { z } from 'zod';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { invalidOption } from '../../internal/invalid-option.ts';
+import { invalidOption } from '../../internal/options.ts';
 import { foldStatus, newStatus, type RunStatus } from './run-status.ts';
 import { terminal } from './terminal.ts';
 

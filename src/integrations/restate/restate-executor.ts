@@ -1,7 +1,7 @@
 import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/call-event.ts';
 import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
-import { type Activity, activityError } from '../../engine/activities/activity.ts';
-import type { Clock } from '../../engine/attempts/clock.ts';
+import { type Activity, activityError } from '../../engine/activities.ts';
+import type { Clock } from '../../engine/clock.ts';
 import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
 import type { DurableTime } from './durable-time.ts';
 import type { CallOutcome, Host, Outcome, Pending } from './host.ts';

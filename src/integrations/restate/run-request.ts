@@ -4,12 +4,11 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import type { Clock } from '../../engine/attempts/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
-import { inputOf } from '../../engine/runtime/chain-input.ts';
-import type { RunOptions } from '../../engine/runtime/run-options.ts';
-import { chartVersion, runStart } from '../../engine/runtime/run-start.ts';
-import { onAbort } from '../../internal/on-abort.ts';
+import { chartVersion, runStart } from '../../engine/runtime/run.ts';
+import { inputOf, type RunOptions } from '../../engine/runtime/run-options.ts';
+import { onAbort } from '../../internal/async.ts';
 
 /** What a run on a cluster is started with: JSON. */
 export type RestateRunOptions = Omit<RunOptions, 'signal'>;

@@ -1,8 +1,7 @@
-import type { WorkflowSharedContext } from '@restatedev/restate-sdk';
-import { TerminalError } from '@restatedev/restate-sdk';
+import { TerminalError, type WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { z } from 'zod';
 import { chainEventSchema } from '../../../machines/contracts/chain-event.ts';
-import { invalidOption } from '../../internal/invalid-option.ts';
+import { invalidOption } from '../../internal/options.ts';
 import type { SentOutcome } from './host.ts';
 import { terminal } from './terminal.ts';
 

@@ -5,7 +5,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { thresholdsSchema } from '../../../machines/contracts/thresholds.ts';
-import { describeValue, invalidOption } from '../../internal/invalid-option.ts';
+import { describeValue, invalidOption } from '../../internal/options.ts';
 import type { RecordedEvent } from './recorded-calls.ts';
 
 /** What is changed where a fork leaves its run, by path: `thresholds.confidence`, `limits.maxCycles`, `phase`, `reply.answer`. */

@@ -1,6 +1,6 @@
 import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/call-event.ts';
 import type { Annotation, JournalEntry, RunStart } from '../../../machines/contracts/journal-entry.ts';
-import { type Activity, subjectOf } from '../../engine/activities/activity.ts';
+import { type Activity, subjectOf } from '../../engine/activities.ts';
 
 /** What was heard of a call, in order: its events, and what was noted beside them. */
 export type RecordedEvent =

@@ -1,6 +1,6 @@
-import { type Activity, subjectOf } from '../../engine/activities/activity.ts';
+import { type Activity, subjectOf } from '../../engine/activities.ts';
 import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
-import type { OpenRun } from '../../engine/runtime/open-run.ts';
+import type { OpenRun } from '../../engine/runtime/run.ts';
 import type { RecordedCall, RecordedEvent } from './recorded-calls.ts';
 
 export interface Recording {

@@ -9,7 +9,7 @@ import {
 import type { JournalWriter } from '../../../machines/contracts/journal-store.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
 import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
-import { type OpenRun, openRun } from '../../engine/runtime/open-run.ts';
+import { type OpenRun, openRun } from '../../engine/runtime/run.ts';
 import type { Divergence } from './divergence.ts';
 
 export interface EntriesReplay {

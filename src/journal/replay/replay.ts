@@ -1,7 +1,6 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import type { PostChainOptions } from '../../engine/runtime/options.ts';
-import { resolveOptions } from '../../engine/runtime/resolve-options.ts';
+import { type PostChainOptions, resolveOptions } from '../../engine/runtime/options.ts';
 import type { Divergence } from './divergence.ts';
 import { replayEntries } from './replay-entries.ts';
 import { startOf } from './run-of.ts';

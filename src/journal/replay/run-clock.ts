@@ -1,4 +1,4 @@
-import type { Clock } from '../../engine/attempts/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 
 /** The clock of a run that goes on: it stood still while nobody ran it. */
 export interface RunClock extends Clock {

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal-entry.ts';
-import { chartVersion } from '../../engine/runtime/run-start.ts';
+import { chartVersion } from '../../engine/runtime/run.ts';
 
 /** What a journal begins with. Throws `invalid_journal`. */
 export function startOf([start]: readonly JournalEntry[]): RunStart {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
-import { textOfTurn, turnOfText } from '../../engine/runtime/turn-text.ts';
-import { describeValue, invalidOption } from '../../internal/invalid-option.ts';
+import { textOfTurn, turnOfText } from '../../engine/runtime/memory-sessions.ts';
+import { describeValue, invalidOption } from '../../internal/options.ts';
 import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../sqlite-file.ts';
 
 export interface SqliteSessionsOptions {

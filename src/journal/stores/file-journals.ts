@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
-import { describeValue } from '../../internal/invalid-option.ts';
 import { makeFolder } from '../../internal/make-folder.ts';
+import { describeValue } from '../../internal/options.ts';
 import { dropTornLine, edgesOf, linesOfFile } from '../line-file.ts';
 import { createJournalStore } from './create-journal-store.ts';
 import type { JournalBackend, LineSink } from './journal-backend.ts';

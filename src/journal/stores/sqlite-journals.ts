@@ -1,6 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
-import { describeValue } from '../../internal/invalid-option.ts';
+import { describeValue } from '../../internal/options.ts';
 import { jsonOf } from '../journal-line.ts';
 import { closeSqliteFile, openSqliteFile, type SqliteFile } from '../sqlite-file.ts';
 import { createJournalStore } from './create-journal-store.ts';

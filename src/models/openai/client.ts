@@ -19,7 +19,7 @@ export function lazyClient(settings: OpenAISettings): () => Promise<OpenAI> {
 
 async function load(settings: OpenAISettings): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
-  const fetch = settings.fetch ?? (await import('../../internal/http/fetch-without-timeout.ts')).fetchWithoutTimeout;
+  const fetch = settings.fetch ?? (await import('../../internal/http.ts')).fetchWithoutTimeout;
   return new Client({
     apiKey: settings.apiKey,
     adminAPIKey: null,

@@ -1,6 +1,6 @@
 import { ZodError } from 'zod';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import { withoutSecrets } from '../../internal/without-secrets.ts';
+import { withoutSecrets } from '../../internal/secrets.ts';
 import { failure } from './failure.ts';
 import type { OpenAISettings } from './options.ts';
 import { serverError, serverFailure } from './server-error.ts';

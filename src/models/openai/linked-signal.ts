@@ -1,4 +1,4 @@
-import { linked } from '../../internal/signals.ts';
+import { linked } from '../../internal/async.ts';
 
 /** `signal` aborts with the caller's; `release` ends whatever still hangs on it and leaves no listener behind. */
 interface LinkedSignal {

@@ -5,7 +5,7 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import { countTokens } from '../../documents/tokens/count-tokens.ts';
 import { encodingOf } from '../../documents/tokens/encoding.ts';
-import { withoutSecrets } from '../../internal/without-secrets.ts';
+import { withoutSecrets } from '../../internal/secrets.ts';
 import { type Chunk, parseChunk, type Said } from './chunk.ts';
 import { lazyClient } from './client.ts';
 import { failure } from './failure.ts';

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { requireSendable, secretWords } from '../../internal/http/headers.ts';
+import { requireSendable, secretWords } from '../../internal/http.ts';
 import { resolveBaseURL } from './base-url.ts';
 
 /** How to reach a server that speaks OpenAI's chat completions. Only `model` is needed when `OPENAI_API_KEY` is set. */

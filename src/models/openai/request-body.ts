@@ -1,8 +1,7 @@
 import type { ChatCompletionCreateParamsStreaming, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
-import { isJsonNode, type JsonNode } from '../../internal/schemas/json-node.ts';
-import { admitsNull, nullRemover, onlyAlternative } from '../../internal/schemas/null-members.ts';
-import { wireName } from '../../internal/schemas/wire-name.ts';
+import { admitsNull, isJsonNode, type JsonNode, nullRemover, onlyAlternative } from '../../internal/json-schema.ts';
+import { wireName } from '../../internal/wire-name.ts';
 import type { Dialect } from './dialect.ts';
 import type { OpenAISettings } from './options.ts';
 import { toolNames } from './tool-names.ts';

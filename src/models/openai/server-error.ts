@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import { withoutSecrets } from '../../internal/without-secrets.ts';
+import { withoutSecrets } from '../../internal/secrets.ts';
 import type { Refusal } from './dialect.ts';
 import { failure, type ModelFailureCode } from './failure.ts';
 import type { OpenAISettings } from './options.ts';

@@ -1,5 +1,5 @@
 import type { ModelPart } from '../../../machines/contracts/model.ts';
-import { BracketBalance } from '../../internal/bracket-balance.ts';
+import { BracketBalance } from '../../internal/json-text.ts';
 import type { ToolCallEntry } from './chunk.ts';
 import type { ToolNames } from './tool-names.ts';
 

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import { freeName, wireName } from '../../internal/schemas/wire-name.ts';
+import { freeName, wireName } from '../../internal/wire-name.ts';
 
 /** The names of a request's tools as the server takes them, no two the same, and the way back. */
 export interface ToolNames {

@@ -9,7 +9,7 @@ import type {
 } from '../../../machines/contracts/capability.ts';
 import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
-import { chainInput } from '../../engine/runtime/chain-input.ts';
+import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explored-chart.ts';
 import { done, fails } from '../exploration/outcome.ts';
 import { attemptOutcomes } from './attempt-outcomes.ts';

@@ -15,7 +15,7 @@ import { measuringPays } from '../../../machines/policies/phases/understanding.t
 import { visibleMessages } from '../../../machines/policies/progress.ts';
 import { modelMayRate } from '../../../machines/policies/prompt-window.ts';
 import { summariesWanted } from '../../../machines/policies/summaries.ts';
-import { chainInput } from '../../engine/runtime/chain-input.ts';
+import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../engine/runtime/options.ts';
 import type { RunOptions } from '../../engine/runtime/run-options.ts';
 import type { ExploredChart } from '../exploration/explored-chart.ts';

@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { chartOf } from '../../engine/charts/chart.ts';
-import { placesOf } from '../../engine/charts/ways.ts';
+import { placesOf } from '../../engine/charts/taken-transitions.ts';
 import { enteredAtStart, enteredBy } from '../structure/entered.ts';
 import { groupsOf, transitionsOf } from '../structure/groups.ts';
 import {

@@ -7,7 +7,7 @@ import type {
 } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Chart } from '../../engine/charts/chart.ts';
-import { wildcardFits } from '../../engine/charts/event-fits.ts';
+import { wildcardFits } from '../../engine/charts/taken-transitions.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../properties/chart.ts';
 import { isWithin, leftBy } from '../structure/entered.ts';

@@ -1,6 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
 import { chartOf } from '../../engine/charts/chart.ts';
-import { isTold } from '../../engine/charts/ways.ts';
+import { isTold } from '../../engine/charts/taken-transitions.ts';
 import { groupsOf } from './groups.ts';
 import { nodesOf } from './nodes.ts';
 import { placeInWords } from './place-words.ts';

@@ -1,5 +1,5 @@
-import { freeName, wireName } from '../../internal/schemas/wire-name.ts';
-import { deadline } from '../../internal/signals.ts';
+import { deadline } from '../../internal/async.ts';
+import { freeName, wireName } from '../../internal/wire-name.ts';
 import { connect } from './connection.ts';
 import { failed } from './failed.ts';
 import { loadSdk } from './load-sdk.ts';

@@ -8,9 +8,8 @@ import type {
 } from '@modelcontextprotocol/client';
 import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { fetchWithoutTimeout } from '../../internal/http/fetch-without-timeout.ts';
-import { onAbort } from '../../internal/on-abort.ts';
-import { deadline, linked, unlessAborted } from '../../internal/signals.ts';
+import { deadline, linked, onAbort, unlessAborted } from '../../internal/async.ts';
+import { fetchWithoutTimeout } from '../../internal/http.ts';
 import { failed } from './failed.ts';
 import type { Sdk } from './load-sdk.ts';
 import type { HttpSettings, McpSettings } from './options.ts';

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { withoutSecrets } from '../../internal/without-secrets.ts';
+import { withoutSecrets } from '../../internal/secrets.ts';
 import type { McpSettings } from './options.ts';
 
 /** What went wrong with a server, in one line that names it and holds neither a secret nor a control character. */

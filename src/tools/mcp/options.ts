@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { requireSendable, secretWords } from '../../internal/http/headers.ts';
-import { invalidOption } from '../../internal/invalid-option.ts';
-import { aSignal } from '../../internal/option-schemas.ts';
+import { requireSendable, secretWords } from '../../internal/http.ts';
+import { aSignal, invalidOption } from '../../internal/options.ts';
 
 interface SharedOptions {
   /** Stands before the name of each tool, `files_read`: letters, digits, `_` and `-`, at most 32. */

@@ -2,8 +2,8 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { clipped } from '../../../machines/text/clipped.ts';
-import { unlessAborted } from '../../internal/signals.ts';
-import { withoutSecrets } from '../../internal/without-secrets.ts';
+import { unlessAborted } from '../../internal/async.ts';
+import { withoutSecrets } from '../../internal/secrets.ts';
 import type { Capability } from '../capability.ts';
 import { callTool } from './connection.ts';
 import { failed } from './failed.ts';

@@ -11,9 +11,8 @@ import type {
 import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import type { ActionReply, ActionResult } from '../../../machines/contracts/phases/action.ts';
-import type { Clock } from '../../../src/engine/attempts/clock.ts';
-import { provideAttempt } from '../../../src/engine/attempts/provide-attempt.ts';
-import { unwatched } from '../../../src/engine/attempts/read-reply.ts';
+import { provideAttempt, unwatched } from '../../../src/engine/attempts/provide-attempt.ts';
+import type { Clock } from '../../../src/engine/clock.ts';
 import { askOf } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';

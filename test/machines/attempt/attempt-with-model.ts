@@ -4,11 +4,10 @@ import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts'
 import type { RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
-import { provideAttempt } from '../../../src/engine/attempts/provide-attempt.ts';
-import type { CallInfo } from '../../../src/engine/attempts/read-reply.ts';
+import { type CallInfo, provideAttempt } from '../../../src/engine/attempts/provide-attempt.ts';
 import { askOf } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
-import type { PartialUpdate } from '../../../src/engine/runtime/run-observer.ts';
+import type { PartialUpdate } from '../../../src/engine/runtime/run-events.ts';
 import { flush, POLICY } from './attempt-rig.ts';
 
 /** A reply that fits the schema of Intention. */

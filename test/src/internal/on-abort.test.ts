@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createStructuredOutput } from '../../../src/engine/attempts/structured-output.ts';
 import { createPostChain } from '../../../src/index.ts';
-import { onAbort } from '../../../src/internal/on-abort.ts';
+import { onAbort } from '../../../src/internal/async.ts';
 import { settle } from '../../../src/testing/settle.ts';
 import { partModel, silence } from '../../support/part-model.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { jsonSchemaOf } from '../../../src/internal/schemas/standard-schema.ts';
+import { jsonSchemaOf } from '../../../src/internal/standard-schema.ts';
 import { extraKeyFinder } from '../../../src/tools/registry.ts';
 
 /** The same schema twice: plain objects drop the keys they do not name, strict ones refuse them. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { JsonSchema } from '../../../src/internal/schemas/standard-schema.ts';
+import type { JsonSchema } from '../../../src/internal/standard-schema.ts';
 import { checkArguments } from '../../../src/tools/check-arguments.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
 

@@ -7,8 +7,7 @@ import {
   type WritingPlan,
   writingPolicy,
 } from '../../../../machines/policies/synthesis/writing.ts';
-import { askOf } from '../../../../src/engine/prompts/prompt.ts';
-import { requestOf } from '../../../../src/engine/prompts/prompt-spec.ts';
+import { askOf, requestOf } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { synthesisInputSample } from '../../contracts/answer-cases.ts';
 import { aMessage } from '../../contracts/samples.ts';

@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Clock } from '../../../../src/engine/attempts/clock.ts';
 import type { StructuredOutput } from '../../../../src/engine/attempts/output-handle.ts';
 import { exponentialBackoff } from '../../../../src/engine/attempts/retry-policy.ts';
 import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
+import type { Clock } from '../../../../src/engine/clock.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { chatServer, chunk, event, streaming } from '../../../support/chat-server.ts';

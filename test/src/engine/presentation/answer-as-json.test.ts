@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerAsJson } from '../../../../src/engine/presentation/answer-as-json.ts';
+import { answerAsJson } from '../../../../src/engine/presentation/answer-as-text.ts';
 import { aFinalAnswer } from '../../../machines/contracts/samples.ts';
 
 const reversed = (value: unknown): unknown =>

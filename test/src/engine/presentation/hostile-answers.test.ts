@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FinalAnswer } from '../../../../machines/contracts/synthesis.ts';
-import { answerAsJson } from '../../../../src/engine/presentation/answer-as-json.ts';
 import { answerAsMarkdown } from '../../../../src/engine/presentation/answer-as-markdown.ts';
-import { answerAsText } from '../../../../src/engine/presentation/answer-as-text.ts';
+import { answerAsJson, answerAsText } from '../../../../src/engine/presentation/answer-as-text.ts';
 import { oneLine, printable } from '../../../../src/internal/printable.ts';
 import { aDegradedAnswer } from './answers.ts';
 import { hostileAnswer } from './hostile-answer.arbitrary.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TASKS } from '../../../../machines/contracts/phase.ts';
+import { promptDigest, promptVersions } from '../../../../src/engine/prompts/describe-prompt.ts';
 import type { Prompt } from '../../../../src/engine/prompts/prompt.ts';
-import { promptDigest, promptVersions } from '../../../../src/engine/prompts/prompt-versions.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { sampleInputs } from '../../../../src/engine/prompts/sample-inputs.ts';
 import { createPostChain } from '../../../../src/index.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { chainInput } from '../../../../src/engine/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
-import { chainInput } from '../../../../src/engine/runtime/chain-input.ts';
 import { CONTINUATION, modelDecider, noopDecider } from '../../../../src/engine/runtime/decider.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { factsOf, play, toldBy, WAYS } from './loop-rig.ts';

@@ -4,9 +4,8 @@ import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts'
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
-import { chainInput } from '../../../../src/engine/runtime/chain-input.ts';
-import { createActors } from '../../../../src/engine/runtime/create-actors.ts';
-import type { RunEvent } from '../../../../src/engine/runtime/event-stream.ts';
+import { chainInput, createActors } from '../../../../src/engine/runtime/bare-chain.ts';
+import type { RunEvent } from '../../../../src/engine/runtime/run-events.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { everyTask } from '../../../support/every-task.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { PHASES, TASKS, type Task } from '../../../../machines/contracts/phase.ts';
-import { chainInput } from '../../../../src/engine/runtime/chain-input.ts';
+import { chainInput } from '../../../../src/engine/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { outputShape } from '../../../../src/engine/schemas/output-shape.ts';
-import { itemSchemaOf } from '../../../../src/internal/schemas/standard-schema.ts';
+import { itemSchemaOf } from '../../../../src/internal/standard-schema.ts';
 
 const bigger = (score: number) => score > 3;
 

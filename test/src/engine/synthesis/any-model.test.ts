@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
-import { synthesizeAnswer } from '../../../../src/engine/synthesis/synthesize-answer.ts';
+import { synthesizeAnswer } from '../../../../src/engine/synthesize-answer.ts';
 import { deepFreeze } from '../../../machines/policies/deep-freeze.ts';
 import { answerDifferences } from '../../../machines/policies/synthesis/answer-differences.ts';
 import { type DrawnInput, drawInput } from '../../../machines/policies/synthesis/draw-input.ts';

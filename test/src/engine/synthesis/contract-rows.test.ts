@@ -3,7 +3,7 @@ import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { synthesisInputSchema } from '../../../../machines/contracts/synthesis-input.ts';
 import { readSynthesisInput } from '../../../../machines/policies/synthesis/read-input.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
-import { synthesizeAnswer } from '../../../../src/engine/synthesis/synthesize-answer.ts';
+import { synthesizeAnswer } from '../../../../src/engine/synthesize-answer.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { deepFreeze } from '../../../machines/policies/deep-freeze.ts';
 import { startScripted } from '../../../support/run-chain.ts';

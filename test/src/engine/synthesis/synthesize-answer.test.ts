@@ -3,7 +3,7 @@ import { SimulatedClock } from 'xstate';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
-import { type SynthesizeOptions, synthesizeAnswer } from '../../../../src/engine/synthesis/synthesize-answer.ts';
+import { type SynthesizeOptions, synthesizeAnswer } from '../../../../src/engine/synthesize-answer.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { aMessage } from '../../../machines/contracts/samples.ts';

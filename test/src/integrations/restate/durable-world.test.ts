@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
-import type { Activity } from '../../../../src/engine/activities/activity.ts';
+import type { Activity } from '../../../../src/engine/activities.ts';
 import { createDurableTime } from '../../../../src/integrations/restate/durable-time.ts';
 import type { CallOutcome, Host, Pending } from '../../../../src/integrations/restate/host.ts';
 import { createRestateExecutor } from '../../../../src/integrations/restate/restate-executor.ts';

@@ -1,5 +1,5 @@
 import type { ChainEvent } from '../../../../machines/contracts/chain-event.ts';
-import type { Clock } from '../../../../src/engine/attempts/clock.ts';
+import type { Clock } from '../../../../src/engine/clock.ts';
 import type { Host, Outcome, Pending } from '../../../../src/integrations/restate/host.ts';
 
 /** What a process asked for: the same, in the same order, on each. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../../../machines/contracts/call-event.ts';
-import type { Activity } from '../../../../src/engine/activities/activity.ts';
+import type { Activity } from '../../../../src/engine/activities.ts';
 import { makeCall } from '../../../../src/integrations/restate/restate-executor.ts';
 
 const never = new AbortController().signal;

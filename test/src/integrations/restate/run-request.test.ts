@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveOptions } from '../../../../src/engine/runtime/resolve-options.ts';
+import { resolveOptions } from '../../../../src/engine/runtime/options.ts';
 import { partsFor, startOf } from '../../../../src/integrations/restate/run-request.ts';
 
 const parts = resolveOptions({});

@@ -1,8 +1,17 @@
-import { inlineDispatcher } from '../activities/activity.ts';
+import type { ChainInput } from '../../../machines/contracts/chain-input.ts';
+import { inlineDispatcher } from '../activities.ts';
 import { createChainActors } from './actors.ts';
-import type { PostChainOptions } from './options.ts';
-import { resolveOptions } from './resolve-options.ts';
-import { noopObserver, type RunObserver } from './run-observer.ts';
+import { type PostChainOptions, resolveOptions } from './options.ts';
+import { noopObserver, type RunObserver } from './run-events.ts';
+import { inputOf, type RunOptions } from './run-options.ts';
+
+/**
+ * What the chain machine is started with, checked and with every default filled in: for those who start the bare machine.
+ * Throws `invalid_request` or `invalid_option`.
+ */
+export function chainInput(run: RunOptions, options: PostChainOptions = {}): ChainInput {
+  return inputOf(run, resolveOptions(options));
+}
 
 /**
  * The actors that `chainMachine` asks for, for those who start the bare machine:

@@ -1,26 +1,23 @@
 import { createActor } from 'xstate';
 import { z } from 'zod';
-import { usageOf } from '../../../machines/chain/in-flight.ts';
-import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
-import type { Limits } from '../../../machines/contracts/budget.ts';
-import type { ChatModel, ReplyForm } from '../../../machines/contracts/model.ts';
-import type { FinalAnswer, SynthesisOutcome } from '../../../machines/contracts/synthesis.ts';
-import type { SynthesisInput } from '../../../machines/contracts/synthesis-input.ts';
-import { isKnown } from '../../../machines/policies/degradation.ts';
-import { composeAnswer, composeFrom } from '../../../machines/policies/synthesis/compose.ts';
-import { brokenOutcome, composedOutcome, outcomeOf } from '../../../machines/policies/synthesis/outcome.ts';
-import { type ReadSynthesisInput, readSynthesisInput } from '../../../machines/policies/synthesis/read-input.ts';
-import { planWriting, writingPolicy } from '../../../machines/policies/synthesis/writing.ts';
-import { invalidOption } from '../../internal/invalid-option.ts';
-import { onAbort } from '../../internal/on-abort.ts';
-import { aSignal } from '../../internal/option-schemas.ts';
-import { type Clock, systemClock } from '../attempts/clock.ts';
-import { provideAttempt } from '../attempts/provide-attempt.ts';
-import { unwatched } from '../attempts/read-reply.ts';
-import { askOf, type Prompt } from '../prompts/prompt.ts';
-import type { PromptSpec } from '../prompts/prompt-spec.ts';
-import { prompts } from '../prompts/registry.ts';
-import { type PostChainOptions, readOptions } from '../runtime/options.ts';
+import { usageOf } from '../../machines/chain/in-flight.ts';
+import type { AttemptInput } from '../../machines/contracts/attempt.ts';
+import type { Limits } from '../../machines/contracts/budget.ts';
+import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
+import type { FinalAnswer, SynthesisOutcome } from '../../machines/contracts/synthesis.ts';
+import type { SynthesisInput } from '../../machines/contracts/synthesis-input.ts';
+import { isKnown } from '../../machines/policies/degradation.ts';
+import { composeAnswer, composeFrom } from '../../machines/policies/synthesis/compose.ts';
+import { brokenOutcome, composedOutcome, outcomeOf } from '../../machines/policies/synthesis/outcome.ts';
+import { type ReadSynthesisInput, readSynthesisInput } from '../../machines/policies/synthesis/read-input.ts';
+import { planWriting, writingPolicy } from '../../machines/policies/synthesis/writing.ts';
+import { onAbort } from '../internal/async.ts';
+import { aSignal, invalidOption } from '../internal/options.ts';
+import { provideAttempt, unwatched } from './attempts/provide-attempt.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { askOf, type Prompt, type PromptSpec } from './prompts/prompt.ts';
+import { prompts } from './prompts/registry.ts';
+import { type PostChainOptions, readOptions } from './runtime/options.ts';
 
 /** What `synthesizeAnswer` takes; everything has a default. */
 interface SynthesizeOptions {

@@ -1,4 +1,10 @@
-import { isJsonNode, type JsonNode } from './json-node.ts';
+/** A JSON Schema, or a part of one, that is an object. */
+export type JsonNode = Readonly<Record<string, unknown>>;
+
+export function isJsonNode(value: unknown): value is JsonNode {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Whether a JSON Schema takes null, as far as its own keywords say; one that says nothing takes anything. */
 export function admitsNull(schema: unknown): boolean {
   if (!isJsonNode(schema)) return schema === true;

@@ -6,12 +6,57 @@ import {
   COMMA,
   isDigit,
   isSpace,
+  MINUS,
   OPEN,
   OPEN_LIST,
   QUOTE,
   SPACE,
-} from '../../internal/characters.ts';
-import { beginNumber, goOnInNumber, mayEndAt, type NumberPhase } from './json-number.ts';
+} from '../../internal/json-text.ts';
+
+/** How far a number is; it may end after `zero`, `digits`, `fraction` and `exponent`. */
+export type NumberPhase = 'minus' | 'zero' | 'digits' | 'point' | 'fraction' | 'e' | 'sign' | 'exponent';
+
+const [ZERO, POINT, PLUS, SMALL_E, LARGE_E] = [0x30, 0x2e, 0x2b, 0x65, 0x45];
+
+const isE = (code: number): boolean => code === SMALL_E || code === LARGE_E;
+
+export function beginNumber(code: number): NumberPhase | null {
+  if (code === MINUS) return 'minus';
+  if (code === ZERO) return 'zero';
+  return isDigit(code) ? 'digits' : null;
+}
+
+/** Where a number is after one more character; null where that character is none of it. */
+export function goOnInNumber(phase: NumberPhase, code: number): NumberPhase | null {
+  switch (phase) {
+    case 'minus':
+      return code === MINUS ? null : beginNumber(code);
+    case 'zero':
+    case 'digits':
+      if (isDigit(code)) return phase === 'digits' ? 'digits' : null;
+      if (code === POINT) return 'point';
+      return isE(code) ? 'e' : null;
+    case 'point':
+      return isDigit(code) ? 'fraction' : null;
+    case 'fraction':
+      if (isDigit(code)) return 'fraction';
+      return isE(code) ? 'e' : null;
+    case 'e':
+      if (code === PLUS || code === MINUS) return 'sign';
+      return isDigit(code) ? 'exponent' : null;
+    default:
+      return isDigit(code) ? 'exponent' : null;
+  }
+}
+
+export function mayEndAt(phase: NumberPhase): boolean {
+  return phase === 'zero' || phase === 'digits' || phase === 'fraction' || phase === 'exponent';
+}
+
+/** Whether a character can stand in a number at all. */
+export function isNumeric(code: number): boolean {
+  return isDigit(code) || isE(code) || code === POINT || code === PLUS || code === MINUS;
+}
 
 /** More open brackets than this are refused: whoever reads the value later may recurse. */
 export const MAX_DEPTH = 1_000;
@@ -219,5 +264,89 @@ export class JsonGrammar {
 
   #afterValue(): State {
     return this.#nest.length === 0 ? 'end' : 'after-value';
+  }
+}
+
+/**
+ * A piece of text that may be one JSON text, read chunk by chunk, and what of it an incremental parser is to be given.
+ *
+ * 1. The parser is given nothing that is no beginning of JSON. 2. It is given a number only once that is whole, and a run of white
+ * space outside strings as one character, because it would go over both again with every chunk. 3. Each character is looked at once,
+ * those of a number that a chunk ends in once more.
+ */
+export class JsonCandidate {
+  readonly #grammar = new JsonGrammar();
+  readonly #endsAtBracket: boolean;
+  #state: 'open' | 'whole' | 'broken' = 'open';
+  #isAfterSpace = false;
+  #number = '';
+  #view = '';
+
+  /** `endsAtBracket`: its end is where its first bracket is closed, and otherwise the end of all text. */
+  constructor({ endsAtBracket }: { readonly endsAtBracket: boolean }) {
+    this.#endsAtBracket = endsAtBracket;
+  }
+
+  get state(): 'open' | 'whole' | 'broken' {
+    return this.#state;
+  }
+
+  /** What was taken of it, for what a broken one is left as. */
+  get grammar(): Pick<JsonGrammar, 'depth' | 'isInString' | 'isEscaped' | 'isTooDeep' | 'sawMember'> {
+    return this.#grammar;
+  }
+
+  /** Reads a chunk from one place on; the place that it came to: the chunk’s end, behind the value, or at what broke it. */
+  read(chunk: string, from: number): number {
+    const grammar = this.#grammar;
+    let kept = from;
+    for (let at = grammar.passPlain(chunk, from); at < chunk.length; at = grammar.passPlain(chunk, at + 1)) {
+      const code = chunk.charCodeAt(at);
+      if (!grammar.take(code)) {
+        this.#state = 'broken';
+        return at;
+      }
+      const isGap = isSpace(code) && !grammar.isInString;
+      if (isGap && this.#isAfterSpace) {
+        this.#give(chunk.slice(kept, at));
+        kept = at + 1;
+      }
+      this.#isAfterSpace = isGap;
+      if (this.#endsAtBracket && (code === CLOSE || code === CLOSE_LIST) && grammar.isWhole) {
+        this.#state = 'whole';
+        this.#give(chunk.slice(kept, at + 1));
+        return at + 1;
+      }
+    }
+    this.#giveRest(chunk, kept);
+    return chunk.length;
+  }
+
+  /** No more will come. */
+  end(): void {
+    if (this.#state === 'open' && this.#grammar.isWhole) this.#state = 'whole';
+  }
+
+  /** What has come since for the parser. */
+  takeView(): string {
+    const view = this.#view;
+    this.#view = '';
+    return view;
+  }
+
+  #give(json: string): void {
+    if (json === '') return;
+    this.#view += this.#number === '' ? json : this.#number + json;
+    this.#number = '';
+  }
+
+  /** All of a chunk, but for the number that it may end in. */
+  #giveRest(chunk: string, from: number): void {
+    let end = chunk.length;
+    if (this.#grammar.isInNumber) {
+      while (end > from && isNumeric(chunk.charCodeAt(end - 1))) end -= 1;
+      this.#give(chunk.slice(from, end));
+      this.#number += chunk.slice(end);
+    } else this.#give(from === 0 ? chunk : chunk.slice(from));
   }
 }

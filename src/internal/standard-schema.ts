@@ -1,8 +1,55 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { PostChainError } from '../../../machines/contracts/error.ts';
-import { describeValue } from '../invalid-option.ts';
-import { mapMaybePromise } from './map-maybe-promise.ts';
-import { vendorOf } from './vendors.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { Failure, FailureStage } from '../../machines/contracts/failure.ts';
+import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
+import { mapMaybePromise } from './async.ts';
+import { describeValue } from './options.ts';
+
+/** What an issue is about: the value's shape, a rule of the user's own over it, or its transformation. */
+export type IssueKind = 'shape' | 'rule' | 'transformation';
+
+/** What Standard Schema leaves to each library. */
+interface Vendor {
+  readonly kindOf: (marks: IssueMarks) => IssueKind;
+  /** Rules are code: JSON Schema cannot say them, and the value is held against them anyway. So they are left out of it. */
+  readonly withoutRules?: Readonly<Record<string, unknown>>;
+}
+
+/** What libraries mark an issue with, beside the message and path of the spec. */
+export interface IssueMarks {
+  readonly code?: unknown;
+  readonly kind?: unknown;
+  readonly type?: unknown;
+}
+
+export function marksOf(issue: StandardSchemaV1.Issue): IssueMarks {
+  const { code, kind, type } = issue as IssueMarks;
+  return { code, kind, type };
+}
+
+const VALIBOT_RULES = ['check', 'check_items', 'every_item', 'partial_check', 'raw_check', 'some_item'];
+
+const vendors: Readonly<Record<string, Vendor>> = {
+  zod: { kindOf: ({ code }) => (code === 'custom' ? 'rule' : 'shape') },
+  arktype: {
+    kindOf: ({ code }) => (code === 'predicate' ? 'rule' : 'shape'),
+    withoutRules: { fallback: { predicate: ({ base }: { base: unknown }) => base } },
+  },
+  valibot: {
+    kindOf: ({ kind, type }) => {
+      if (kind === 'transformation') return 'transformation';
+      return kind === 'validation' && VALIBOT_RULES.includes(String(type)) ? 'rule' : 'shape';
+    },
+    withoutRules: { ignoreActions: VALIBOT_RULES },
+  },
+};
+
+/** Of a library not known here, all is shape. */
+const UNKNOWN: Vendor = { kindOf: () => 'shape' };
+
+export function vendorOf(name: string): Vendor {
+  return (Object.hasOwn(vendors, name) ? vendors[name] : undefined) ?? UNKNOWN;
+}
 
 /** JSON Schema, draft 7. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -85,4 +132,31 @@ export function requireStandardSchema(value: unknown): asserts value is Standard
     'invalid_schema',
     `schema: got ${describeValue(value)}; wanted a Standard Schema: one of zod, valibot or arktype.`,
   );
+}
+
+/** A value that its schema refuses: where and why, and the stage at which it failed [A10]. `what` names the schema. */
+export function misfit(what: string, vendor: string, issues: readonly StandardSchemaV1.Issue[]): Failure {
+  const { kindOf } = vendorOf(vendor);
+  const kinds = new Set(issues.map((issue) => kindOf(marksOf(issue))));
+  const places = issues.length === 1 ? 'one place' : `${issues.length} places`;
+  const message = `The reply does not fit the schema of "${what}" in ${places}.`;
+  return failureOf(stageOf(kinds), 'invalid_reply', message, {
+    issues: issues.map(({ path = [], message: says }) => ({ path: path.map(nameOf).join('.'), message: String(says) })),
+  });
+}
+
+/** A schema that threw: something in it, usually a transformation, took the value and could not do its work. */
+export function cannotTransform(error: unknown): Failure {
+  const message = `The reply fits its schema, but cannot be transformed: ${unexpectedFailure(error).message}`;
+  return failureOf('transformation', 'transformation_failed', message);
+}
+
+/** The first stage that failed: what has the wrong shape counts more than a broken rule. */
+function stageOf(kinds: ReadonlySet<IssueKind>): FailureStage {
+  if (kinds.has('shape') || kinds.size === 0) return 'schema';
+  return kinds.has('rule') ? 'refinement' : 'transformation';
+}
+
+function nameOf(segment: PropertyKey | StandardSchemaV1.PathSegment): string {
+  return String(typeof segment === 'object' ? segment.key : segment);
 }

@@ -1,9 +1,10 @@
-import { basename, dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where the build puts what browsers are given: seen from `dist`, from the chunks in it, and from the sources. */
+/** Returns the path of a folder that the build makes, whether this module runs from `dist` or from the sources. */
 export function builtFolder(name: string): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const dist = { chunks: join(here, '..'), pages: join(here, '..', '..', 'dist') }[basename(here)] ?? here;
-  return join(dist, name);
+  let root = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(root, 'package.json')) && dirname(root) !== root) root = dirname(root);
+  return join(root, 'dist', name);
 }

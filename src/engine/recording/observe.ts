@@ -9,6 +9,7 @@ import {
 } from 'xstate';
 import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
 import type { JournalEvent, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import { transitionsTaken } from '../../internal/xstate-internals.ts';
 import { type GuardLog, type GuardLogs, guardLabel } from './guard-logs.ts';
 
 /**
@@ -40,7 +41,8 @@ type Candidate = TransitionFact['candidates'][number];
  */
 function transitionFacts(step: InspectedMicrostepEvent, logs: GuardLogs): readonly TransitionFact[] {
   const facts: TransitionFact[] = [];
-  for (const taken of step._transitions) {
+  const transitions = transitionsTaken(step);
+  for (const taken of transitions) {
     if (!moves(taken)) continue;
     const { machine, source, target, candidates } = outlineOf(taken);
     const log = logs.of(machine);
@@ -53,7 +55,7 @@ function transitionFacts(step: InspectedMicrostepEvent, logs: GuardLogs): readon
       candidates: withInputs(candidates, log),
     });
   }
-  for (const { source } of step._transitions) logs.of(source.machine.id).clear();
+  for (const { source } of transitions) logs.of(source.machine.id).clear();
   return facts;
 }
 

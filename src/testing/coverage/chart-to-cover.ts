@@ -2,6 +2,7 @@ import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { chartOf } from '../../engine/charts/chart.ts';
 import { placesOf } from '../../engine/charts/taken-transitions.ts';
+import { activeNodes } from '../../internal/xstate-internals.ts';
 import { enteredAtStart, enteredBy } from '../structure/entered.ts';
 import { groupsOf, transitionsOf } from '../structure/groups.ts';
 import {
@@ -13,8 +14,6 @@ import {
   stateKey,
   transitionKey,
 } from '../structure/items.ts';
-
-import { activeNodes } from '../structure/nodes.ts';
 
 /** One part of a chart, and how often it was brought about. */
 export interface CoveredItem extends CoverageItem {

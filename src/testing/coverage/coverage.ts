@@ -3,15 +3,16 @@ import type {
   AnyStateMachine,
   AnyStateNode,
   AnyTransitionDefinition,
+  InspectedMicrostepEvent,
   InspectionEvent,
 } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Chart } from '../../engine/charts/chart.ts';
 import { wildcardFits } from '../../engine/charts/taken-transitions.ts';
+import { activeNodes, transitionsTaken } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../properties/chart.ts';
 import { isWithin, leftBy } from '../structure/entered.ts';
-import { activeNodes } from '../structure/nodes.ts';
 import { type ChartToCover, type CoveredItem, chartToCover } from './chart-to-cover.ts';
 
 export interface MachineCoverage {
@@ -32,8 +33,6 @@ export interface CoverageCollector {
 /** The machine that each attempt begins anew. */
 const ATTEMPT = 'attempt';
 
-type Microstep = Extract<InspectionEvent, { readonly type: '@xstate.microstep' }>;
-
 /**
  * Collects over machines, which are known by their ids. Guards that said no are told by nobody: of a watched actor they are known by the order
  * in which XState asks; of a journal, those that were passed by for another candidate (see `CoverageItem.isTold`).
@@ -42,7 +41,9 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
   const charts = new Map(machines.map((machine) => [machine.id, chartToCover(machine)]));
   const stood = new WeakMap<object, AnyMachineSnapshot>();
 
-  function stepped({ actorRef, event, snapshot, _transitions: enabled }: Microstep): void {
+  function stepped(microstep: InspectedMicrostepEvent): void {
+    const { actorRef, event, snapshot } = microstep;
+    const enabled = transitionsTaken(microstep);
     const chart = charts.get((snapshot as AnyMachineSnapshot).machine?.id ?? '');
     if (chart === undefined) return;
     const before = stood.get(actorRef);

@@ -1,13 +1,10 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
+import { isScheduled } from '../../internal/xstate-internals.ts';
 import type { Occurrence } from './occurrence.ts';
 
 /** What is missing for something to happen to an actor whose own actors are held; null where nothing is. */
 export function missingFor(actor: AnyActorRef, { kind, event, name, actor: id }: Occurrence): string | null {
-  if (kind === 'delay') {
-    const { _scheduledEvents: scheduled } = actor.system.getSnapshot();
-    const isDue = Object.values(scheduled).some((one) => one.event.type === event.type);
-    return isDue ? null : `No timer runs for "${name}"`;
-  }
+  if (kind === 'delay') return isScheduled(actor, event.type) ? null : `No timer runs for "${name}"`;
   if (id === null) return null;
   return childOf(actor, id)?.getSnapshot().status === 'active' ? null : `The actor of "${name}" does not run`;
 }

@@ -1,9 +1,9 @@
 import type { AnyStateMachine } from 'xstate';
+import { activeNodes } from '../../internal/xstate-internals.ts';
 import { enteredAtStart, enteredBy } from '../structure/entered.ts';
 import { transitionsOf } from '../structure/groups.ts';
 import type { InstrumentedStep } from '../structure/instrumented-machine.ts';
 import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/items.ts';
-import { activeNodes } from '../structure/nodes.ts';
 import type { Beginning, Exploration, ExploredEdge } from './exploration.ts';
 
 /** What of its chart an edge brings about, as keys of `coverageItems`. */

@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { activeNodes, nodesOf } from '../structure/nodes.ts';
+import { activeNodes } from '../../internal/xstate-internals.ts';
+import { nodesOf } from '../structure/nodes.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Something that can happen to a machine where it stands. */

@@ -1,4 +1,5 @@
 import type { ActorLogic, AnyActorLogic, AnyStateMachine, Snapshot } from 'xstate';
+import { actorNames } from '../../internal/xstate-internals.ts';
 import { actorsOf } from './occurrence.ts';
 
 type HeldSnapshot = Snapshot<unknown> & { readonly input: unknown };
@@ -22,7 +23,7 @@ export function withStubActors<Machine extends AnyStateMachine>(
   machine: Machine,
   given: Readonly<Record<string, AnyActorLogic>> = {},
 ): Machine {
-  const names = [...Object.keys(machine.implementations.actors), ...actorsOf(machine).map(({ src }) => src)];
+  const names = [...actorNames(machine), ...actorsOf(machine).map(({ src }) => src)];
   const held = Object.fromEntries(names.map((name) => [name, stubActor as AnyActorLogic]));
   return machine.provide({ actors: { ...held, ...given } } as never) as Machine;
 }

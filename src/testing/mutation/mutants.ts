@@ -1,4 +1,5 @@
 import { type AnyStateMachine, type AnyStateNode, not } from 'xstate';
+import { replaceCandidates } from '../../internal/xstate-internals.ts';
 import { type Group, groupsOf } from '../structure/groups.ts';
 import { nodesOf } from '../structure/nodes.ts';
 
@@ -67,21 +68,14 @@ const swappedAt =
 function edited<Machine extends AnyStateMachine>(machine: Machine, state: string, event: string, by: Change): Machine {
   const copy = machine.provide({}) as Machine;
   const node = nodesOf(copy).find(({ id }) => id === state);
-  if (node !== undefined) change(node, event, by);
+  if (node !== undefined) replaceCandidates(node, event, by(candidatesOf(node, event)));
   const provide: Machine['provide'] = (implementations) =>
     edited(machine.provide(implementations) as Machine, state, event, by) as never;
   return Object.assign(copy, { provide });
 }
 
-function change(node: AnyStateNode, event: string, by: Change): void {
-  if (event === '') {
-    node.always = [...by(node.always ?? [])];
-    return;
-  }
-  const left = by(node.transitions.get(event) ?? []);
-  if (left.length === 0) node.transitions.delete(event);
-  else node.transitions.set(event, [...left]);
-}
+const candidatesOf = (node: AnyStateNode, event: string): Candidates =>
+  (event === '' ? node.always : node.transitions.get(event)) ?? [];
 
 const nth = (at: number, { length }: Candidates): string =>
   length === 1 ? 'its transition' : `candidate ${at + 1} of ${length}`;

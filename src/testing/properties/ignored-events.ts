@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { pathThrough } from '../exploration/paths.ts';
-import { activeNodes } from '../structure/nodes.ts';
 import type { Property } from './property.ts';
 import { standing } from './states.ts';
 

@@ -1,5 +1,6 @@
 import { type AnyStateMachine, type AnyTransitionDefinition, and, enqueueActions, or } from 'xstate';
 import { chartOf } from '../../engine/charts/chart.ts';
+import { replaceBehavior } from '../../internal/xstate-internals.ts';
 import { transitionsOf } from './groups.ts';
 import { placeInWords } from './place-words.ts';
 
@@ -46,12 +47,15 @@ export function instrumentMachine<Machine extends AnyStateMachine>(machine: Mach
   }
   for (const [place, transition] of transitionsOf(copy).entries()) {
     const { guard } = transition;
-    if (guard !== undefined)
-      transition.guard = askedTwice(guard, (first, second) => {
-        if (first !== second) fickle ??= place;
-        verdicts.push({ place, holds: first });
-      });
-    transition.actions = [enqueueActions(() => note(place)), ...transition.actions];
+    replaceBehavior(transition, {
+      guard:
+        guard &&
+        askedTwice(guard, (first, second) => {
+          if (first !== second) fickle ??= place;
+          verdicts.push({ place, holds: first });
+        }),
+      actions: [enqueueActions(() => note(place)), ...transition.actions],
+    });
   }
   return {
     machine: copy,

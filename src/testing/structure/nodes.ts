@@ -1,4 +1,4 @@
-import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
 
 /** All states of a machine, each before those within it, as they stand in its chart. */
 export function nodesOf({ root }: AnyStateMachine): readonly AnyStateNode[] {
@@ -10,6 +10,3 @@ export function nodesOf({ root }: AnyStateMachine): readonly AnyStateNode[] {
   visit(root);
   return all;
 }
-
-/** XState keeps the active states without naming the field among its types. */
-export const activeNodes = (snapshot: AnyMachineSnapshot): readonly AnyStateNode[] => snapshot._nodes;

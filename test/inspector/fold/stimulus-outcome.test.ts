@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnyMachineSnapshot, AnyStateNode, InspectionEvent } from 'xstate';
+import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { isStimulus } from '../../../inspector/fold/stimuli.ts';
 import { type StimulusOutcome, stimulusOutcome } from '../../../inspector/fold/stimulus-outcome.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { playToEnd } from '../../support/random-runs.ts';
@@ -22,12 +23,12 @@ function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
     const stimulus = latest();
     if (stimulus === undefined) return;
     if (event.type === '@xstate.microstep') {
-      const took = event._transitions.filter(({ eventType }) => eventType !== 'xstate.init');
+      const took = transitionsTaken(event).filter(({ eventType }) => eventType !== 'xstate.init');
       if (took.some(({ target, guard }) => target !== undefined || guard !== undefined)) kinds.set(stimulus.seq, 'led');
       else if (took.length > 0 && kinds.get(stimulus.seq) !== 'led') kinds.set(stimulus.seq, 'taken-in');
     } else if (event.type === '@xstate.event' && event.actorRef === run.actor && stimulus.type === 'delivery') {
-      const { _nodes } = run.actor.getSnapshot() as AnyMachineSnapshot;
-      const heard = (_nodes as AnyStateNode[]).some(({ transitions }) => transitions.has(event.event.type));
+      const nodes = activeNodes(run.actor.getSnapshot() as AnyMachineSnapshot);
+      const heard = nodes.some(({ transitions }) => transitions.has(event.event.type));
       if (!kinds.has(stimulus.seq)) kinds.set(stimulus.seq, heard ? 'refused' : 'no-way');
     }
   });

@@ -1,5 +1,13 @@
-import type { AnyActor, AnyStateMachine, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate';
+import type {
+  AnyActor,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyStateNode,
+  AnyTransitionDefinition,
+  InspectionEvent,
+} from 'xstate';
 import { StateMachine } from 'xstate';
+import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';
 
 type Run = ScriptedRun['run'];
@@ -23,7 +31,7 @@ export function watchRun(run: Run): { readonly steps: RealStep[]; readonly stand
   const standings: RealStanding[] = [];
   run.actor.system.inspect((event: InspectionEvent) => {
     if (event.type !== '@xstate.microstep') return;
-    for (const taken of event._transitions)
+    for (const taken of transitionsTaken(event))
       if (taken.target !== undefined || taken.guard !== undefined)
         steps.push({ machine: taken.source.machine.id, taken, leaves: leavesOf(event.snapshot) });
   });
@@ -47,7 +55,7 @@ function runningIn(actor: AnyActor): Record<string, readonly string[]> {
 
 /** The innermost of its states. */
 function leavesOf(snapshot: unknown): readonly string[] {
-  const { _nodes: nodes } = snapshot as { readonly _nodes: readonly AnyStateNode[] };
+  const nodes = activeNodes(snapshot as AnyMachineSnapshot);
   return nodes.filter((node) => nodes.every(({ parent }) => parent !== node)).map(({ id }) => id);
 }
 

@@ -8,6 +8,7 @@ import {
   type InspectionEvent,
   SimulatedClock,
 } from 'xstate';
+import { transitionsTaken } from '../../../../src/internal/xstate-internals.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
@@ -36,7 +37,11 @@ function watchedBy(machine: AnyStateMachine): { readonly inspect: (event: Inspec
   return {
     inspect(event) {
       if (event.type === '@xstate.microstep')
-        taken.push(...event._transitions.map((transition) => all.indexOf(transition)).filter((place) => place >= 0));
+        taken.push(
+          ...transitionsTaken(event)
+            .map((transition) => all.indexOf(transition))
+            .filter((place) => place >= 0),
+        );
     },
     take: () => taken.splice(0),
   };

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AnyStateNode,
+  type AnyTransitionDefinition,
+  createActor,
+  fromPromise,
+  type InspectionEvent,
+  SimulatedClock,
+  setup,
+} from 'xstate';
+import {
+  activeNodes,
+  actorNames,
+  isScheduled,
+  replaceBehavior,
+  replaceCandidates,
+  transitionsTaken,
+} from '../../../src/internal/xstate-internals.ts';
+
+const createMachine = () =>
+  setup({
+    actors: { fetchUser: fromPromise(async () => {}) },
+    delays: { timeout: 1_000 },
+    guards: { isReady: () => true, isEmpty: () => false },
+  }).createMachine({
+    id: 'm',
+    initial: 'outer',
+    states: {
+      outer: {
+        initial: 'inner',
+        states: { inner: {}, waiting: { after: { timeout: '#m.ended' } } },
+        on: {
+          go: [
+            { guard: 'isEmpty', target: '.inner' },
+            { guard: 'isReady', target: '.waiting' },
+          ],
+        },
+      },
+      ended: {},
+    },
+  });
+
+type Machine = ReturnType<typeof createMachine>;
+const nodeOf = (machine: Machine, id: string): AnyStateNode => machine.getStateNodeById(id);
+const candidatesOf = (machine: Machine): AnyTransitionDefinition[] =>
+  nodeOf(machine, 'm.outer').transitions.get('go') ?? [];
+
+function start(machine = createMachine()) {
+  const taken: AnyTransitionDefinition[] = [];
+  const inspect = (event: InspectionEvent): void => {
+    if (event.type === '@xstate.microstep') taken.push(...transitionsTaken(event));
+  };
+  const actor = createActor(machine, { clock: new SimulatedClock(), inspect });
+  actor.start();
+  return { actor, taken };
+}
+
+describe('the XState internals that this product uses', () => {
+  it('lists the active nodes, each parent before its children', () => {
+    const { actor } = start();
+    expect(activeNodes(actor.getSnapshot()).map(({ id }) => id)).toEqual(['m', 'm.outer', 'm.outer.inner']);
+  });
+
+  it('reports the transitions of a microstep as the objects of the machine', () => {
+    const machine = createMachine();
+    const { actor, taken } = start(machine);
+    actor.send({ type: 'go' });
+    expect(taken.at(-1)).toBe(candidatesOf(machine)[1]);
+  });
+
+  it('finds a scheduled delay until it fires or its state exits', () => {
+    const { actor } = start();
+    const delay = 'xstate.after.timeout.m.outer.waiting';
+    expect(isScheduled(actor, delay)).toBe(false);
+    actor.send({ type: 'go' });
+    expect(isScheduled(actor, delay)).toBe(true);
+    (actor.clock as SimulatedClock).increment(1_000);
+    expect(actor.getSnapshot().value).toBe('ended');
+    expect(isScheduled(actor, delay)).toBe(false);
+  });
+
+  it('lists the actors of a machine by name', () => {
+    expect(actorNames(createMachine())).toEqual(['fetchUser']);
+    expect(actorNames(createMachine().provide({ actors: { fetchUser: fromPromise(async () => {}) } }))).toEqual([
+      'fetchUser',
+    ]);
+  });
+
+  it('replaces the candidates for an event', () => {
+    const machine = createMachine();
+    const [first] = candidatesOf(machine);
+    replaceCandidates(nodeOf(machine, 'm.outer'), 'go', [first as AnyTransitionDefinition]);
+    const { actor } = start(machine);
+    actor.send({ type: 'go' });
+    expect(actor.getSnapshot().value).toEqual({ outer: 'inner' });
+
+    replaceCandidates(nodeOf(machine, 'm.outer'), 'go', []);
+    expect(candidatesOf(machine)).toEqual([]);
+    expect(start(machine).actor.getSnapshot().can({ type: 'go' })).toBe(false);
+  });
+
+  it('replaces the always transitions of a state', () => {
+    const machine = createMachine();
+    const [, go] = candidatesOf(machine);
+    const always = { ...(go as AnyTransitionDefinition), eventType: '', target: [nodeOf(machine, 'm.ended')] };
+    replaceCandidates(nodeOf(machine, 'm.outer.waiting'), '', [always]);
+    const { actor } = start(machine);
+    actor.send({ type: 'go' });
+    expect(actor.getSnapshot().value).toBe('ended');
+  });
+
+  it('replaces the guard and the actions of one transition, not of the machine it was copied from', () => {
+    const original = createMachine();
+    const copy = original.provide({});
+    let runs = 0;
+    const [first] = candidatesOf(copy);
+    replaceBehavior(first as AnyTransitionDefinition, { guard: () => true, actions: [() => (runs += 1)] });
+    const { actor } = start(copy);
+    actor.send({ type: 'go' });
+    expect([actor.getSnapshot().value, runs]).toEqual([{ outer: 'inner' }, 1]);
+    const untouched = start(original).actor;
+    untouched.send({ type: 'go' });
+    expect([untouched.getSnapshot().value, runs]).toEqual([{ outer: 'waiting' }, 1]);
+  });
+});

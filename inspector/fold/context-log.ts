@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Pruning } from '../../machines/contracts/phases/understanding.ts';
 import { applyOperations, sharedIds } from '../../machines/policies/context.ts';
-import { begunWith, type ListedOperation, operationList } from '../../src/journal/context-report.ts';
+import { type ListedOperation, operationList, startMessages } from '../../src/journal/context-history.ts';
 import { countUpTo } from './sorted.ts';
 
 /** A message that came into the context: what the run began with, or what an operation added. */
@@ -125,7 +125,7 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
       },
     },
     take(entry) {
-      const first = begunWith(entry);
+      const first = startMessages(entry);
       if (first.length > 0) begin(first, entry.seq);
       list(entry);
       if (entry.type === 'operations') for (const operation of entry.applied) apply(operation, entry.seq);

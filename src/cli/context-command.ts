@@ -5,15 +5,15 @@ import type { Message } from '../../machines/contracts/message.ts';
 import { contextOf, undo } from '../../machines/policies/context-document.ts';
 import { preview } from '../../machines/policies/summary.ts';
 import { count, cutEnd, cutStart, grouped, oneLine } from '../internal/printable.ts';
-import { contextHistory } from '../journal/context-history.ts';
 import {
   type ContextChange,
   charsOf,
   contextChanges,
+  contextHistory,
   type ListedOperation,
   listOperations,
-} from '../journal/context-report.ts';
-import { readJournal } from '../journal/read-journal.ts';
+} from '../journal/context-history.ts';
+import { readJournal } from '../journal/file-journals.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 import { type Colors, colorsFor, columnsOf } from './screen.ts';
 

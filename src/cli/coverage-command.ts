@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { machinesByName } from '../engine/charts/machines.ts';
 import { writePage } from '../inspection/pages/write-page.ts';
-import { entriesOf } from '../journal/entries-of.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
 import { coveragePage } from '../testing/coverage/coverage-page.ts';
 import { coverageText } from '../testing/coverage/coverage-text.ts';

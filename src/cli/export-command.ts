@@ -6,7 +6,7 @@ import { exportRun } from '../inspection/export/export-run.ts';
 import { type Redaction, redacted, redactionOf, redactionsIn } from '../inspection/export/redaction.ts';
 import { suspectsIn } from '../inspection/export/suspects.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
-import { entriesOf } from '../journal/entries-of.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 
 export interface ExportFlags extends JournalFlags {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStart } from '../../machines/contracts/journal-entry.ts';
 import { oneLine } from '../internal/printable.ts';
-import { entriesOf } from '../journal/entries-of.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
 import { type FoundRun, findRun } from './open-journals.ts';
 import { prepareRun, type RunFlags } from './prepare-run.ts';
 import { playRun, type Streams } from './run-command.ts';

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore, RunSummary } from '../../machines/contracts/journal-store.ts';
-import { fileJournals, journalFile } from '../journal/stores/file-journals.ts';
-import { sqliteJournals } from '../journal/stores/sqlite-journals.ts';
+import { fileJournals, journalFile } from '../journal/file-journals.ts';
+import { sqliteJournals } from '../journal/sqlite-journals.ts';
 
 export interface JournalFlags {
   /** A folder, or an SQLite file. */

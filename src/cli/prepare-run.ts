@@ -12,8 +12,8 @@ import { readPhase, readSessionId, type Turn } from '../engine/runtime/run-optio
 import { createPostChain, type PostChain } from '../index.ts';
 import { makeFolder } from '../internal/make-folder.ts';
 import { count, oneLine } from '../internal/printable.ts';
-import type { SqliteSessions } from '../journal/sessions/sqlite-sessions.ts';
-import { journalFile } from '../journal/stores/file-journals.ts';
+import { journalFile } from '../journal/file-journals.ts';
+import type { SqliteSessions } from '../journal/sqlite-sessions.ts';
 import { type BuiltIn, openCapabilities } from './open-capabilities.ts';
 import { journalsForRun } from './open-journals.ts';
 import type { AnswerFormat } from './render-answer.ts';
@@ -206,7 +206,7 @@ async function openSessions(flags: {
     if (flags.sessionFile === undefined) return null;
     throw new PostChainError('invalid_option', '--session-file: got no session; wanted --session ID beside it.');
   }
-  const { sqliteSessions } = await import('../journal/sessions/sqlite-sessions.ts');
+  const { sqliteSessions } = await import('../journal/sqlite-sessions.ts');
   const sessions = sqliteSessions(flags.sessionFile ?? prepareFolder(defaultFile()));
   await sessions.open();
   return sessions;

@@ -2,12 +2,10 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
-import { entriesOf } from '../journal/entries-of.ts';
-import { linesOf } from '../journal/journal-line.ts';
-import { type Divergence, divergenceText } from '../journal/replay/divergence.ts';
-import { replay } from '../journal/replay/replay.ts';
-import { rerecord } from '../journal/replay/rerecord.ts';
-import { journalFile } from '../journal/stores/file-journals.ts';
+import { journalFile } from '../journal/file-journals.ts';
+import { entriesOf, linesOf } from '../journal/journal-lines.ts';
+import { type Divergence, divergenceText, replay } from '../journal/replay.ts';
+import { rerecord } from '../journal/rerecord.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 import { createProgress } from './progress.ts';
 import { createScreen } from './screen.ts';

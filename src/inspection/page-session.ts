@@ -4,7 +4,7 @@ import { limitsSchema } from '../../machines/contracts/budget.ts';
 import { chainEventSchema } from '../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { thresholdsSchema } from '../../machines/contracts/thresholds.ts';
-import { jsonOf } from '../journal/journal-line.ts';
+import { jsonOf } from '../journal/journal-lines.ts';
 import { toVitest } from '../journal/to-vitest.ts';
 import { type Channel, channelTo } from './channel.ts';
 import { problemOf } from './problem.ts';

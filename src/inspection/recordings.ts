@@ -1,7 +1,7 @@
 import type { RunStart } from '../../machines/contracts/journal-entry.ts';
 import type { JournalStore, RunSummary } from '../../machines/contracts/journal-store.ts';
-import { entriesOf } from '../journal/entries-of.ts';
-import { linesFrom } from '../journal/stores/lines-from.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
+import { linesFrom } from '../journal/journal-store.ts';
 import { fidelityOf } from './fidelity.ts';
 import { problemOf } from './problem.ts';
 import { runCharts } from './run-charts.ts';

@@ -1,10 +1,13 @@
 import type { ContextDocument } from '../../machines/contracts/context-document.ts';
+import type { ContextOperation } from '../../machines/contracts/context-operation.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { Message } from '../../machines/contracts/message.ts';
+import type { Phase } from '../../machines/contracts/phase.ts';
 import { initialMessages } from '../../machines/policies/progress.ts';
 
 /**
- * The context of a run as a document: what it began with, recalled from its session or given, and every operation that was applied to it, in order [U12]. A fold of the
- * journal; `contextOf` gives the messages, `undo` takes an operation back.
+ * Returns the context of a run as a document, folded from its journal: the initial messages (given, or recalled from its session) and
+ * every applied operation, in order. `contextOf` computes the messages; `undo` reverts one operation.
  */
 export function contextHistory(entries: Iterable<JournalEntry>): ContextDocument {
   let initial: ContextDocument['initial'] = [];
@@ -15,4 +18,86 @@ export function contextHistory(entries: Iterable<JournalEntry>): ContextDocument
     if (entry.type === 'operations') operations.push(...entry.applied);
   }
   return { initial, operations, undone: [] };
+}
+
+/** An applied operation: the step and phase that requested it, and the size of its target in characters, null if there is no target. */
+export interface ListedOperation {
+  readonly step: number;
+  readonly phase: Phase;
+  readonly operation: ContextOperation;
+  readonly before: number | null;
+  readonly after: number | null;
+}
+
+/** Returns the operations of a run, in order. */
+export function listOperations(entries: Iterable<JournalEntry>): readonly ListedOperation[] {
+  const { listed, take } = operationList();
+  for (const entry of entries) take(entry);
+  return listed;
+}
+
+/** Lists operations entry by entry: `take` appends to `listed` what an entry applied. */
+export function operationList(): { readonly listed: readonly ListedOperation[]; take(entry: JournalEntry): void } {
+  const listed: ListedOperation[] = [];
+  const chars = new Map<string, number>();
+  // A phase applies the operations that the phase before it requested.
+  let requestedBy: { readonly step: number; readonly phase: Phase } | null = null;
+  return {
+    listed,
+    take(entry) {
+      for (const { id, content } of startMessages(entry)) chars.set(id, content.length);
+      if (entry.type !== 'operations') return;
+      const { step, phase } = requestedBy ?? entry;
+      for (const operation of entry.applied) {
+        const before = chars.get(operation.target) ?? null;
+        const after = charsAfter(operation, before);
+        if (after === null) chars.delete(operation.target);
+        else chars.set(operation.target, after);
+        listed.push({ step, phase, operation, before, after });
+      }
+      requestedBy = { step: entry.step, phase: entry.phase };
+    },
+  };
+}
+
+/** Returns the messages that an entry adds to the context before the first phase. */
+export function startMessages(entry: JournalEntry): readonly Message[] {
+  if (entry.type === 'run-start') return initialMessages(entry);
+  return entry.type === 'session-recalled' ? entry.messages : [];
+}
+
+/** Follows `applyOperations`: an existing message is not added again, and a missing one is not changed. */
+function charsAfter(operation: ContextOperation, before: number | null): number | null {
+  if (operation.operation === 'ADD') return before ?? operation.data.message.content.length;
+  if (before === null || operation.operation === 'PRUNE') return null;
+  return operation.operation === 'TRANSFORM' ? operation.data.content.length : before;
+}
+
+/** How undoing operations affects one message: it is restored (`back`), `changed` or removed (`gone`). */
+export interface ContextChange {
+  readonly messageId: string;
+  readonly change: 'back' | 'changed' | 'gone';
+  readonly before: Message | null;
+  readonly after: Message | null;
+}
+
+/** Returns the messages that differ between two contexts of one run, in their order. */
+export function contextChanges(before: readonly Message[], after: readonly Message[]): readonly ContextChange[] {
+  const beforeById = new Map(before.map((message) => [message.id, message]));
+  const afterIds = new Set(after.map(({ id }) => id));
+  const changes: ContextChange[] = [];
+  for (const message of after) {
+    const previous = beforeById.get(message.id) ?? null;
+    if (previous === null) changes.push({ messageId: message.id, change: 'back', before: null, after: message });
+    else if (previous !== message && JSON.stringify(previous) !== JSON.stringify(message))
+      changes.push({ messageId: message.id, change: 'changed', before: previous, after: message });
+  }
+  for (const message of before)
+    if (!afterIds.has(message.id))
+      changes.push({ messageId: message.id, change: 'gone', before: message, after: null });
+  return changes;
+}
+
+export function charsOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, { content }) => sum + content.length, 0);
 }

@@ -1,74 +1,72 @@
-/** Taken when it is needed: the rest of PostChain runs where there is none, in a browser say. */
+/** Loaded on use, because the rest of PostChain also runs in browsers, which have no file system. */
 const fs = () => process.getBuiltinModule('node:fs');
 
 const LINE_FEED = 0x0a;
-const PIECE = 65_536;
+const CHUNK_BYTES = 65_536;
 
-/** The lines of a file, without one that no line feed ends. Only `\n` ends a line: JSON leaves every other line end as it is. */
+/** Yields the complete lines of a file. Only `\n` ends a line: JSON text may contain other line separators unescaped. */
 export async function* linesOfFile(path: string): AsyncGenerator<string> {
-  let begun: string[] = [];
+  let pending: string[] = [];
   for await (const chunk of fs().createReadStream(path, 'utf8') as AsyncIterable<string>) {
     const [first = '', ...others] = chunk.split('\n');
-    begun.push(first);
+    pending.push(first);
     for (const other of others) {
-      const line = begun.join('');
-      begun = [other];
-      // A line end of Windows, and empty lines, come of editors.
-      const bare = line.endsWith('\r') ? line.slice(0, -1) : line;
-      if (bare !== '') yield bare;
+      const line = pending.join('');
+      pending = [other];
+      // Editors may add Windows line ends and empty lines.
+      const trimmed = line.endsWith('\r') ? line.slice(0, -1) : line;
+      if (trimmed !== '') yield trimmed;
     }
   }
 }
 
-/** Cuts off what stands behind the last line feed. */
+/** Truncates a file after its last line feed. */
 export function dropTornLine(path: string): void {
-  const { end, size } = inspect(path, (file, bytes) => ({ end: lineEndBefore(file, bytes), size: bytes }));
+  const { end, size } = withFile(path, (file, bytes) => ({ end: lastLineEnd(file, bytes), size: bytes }));
   if (end !== size) fs().truncateSync(path, end);
 }
 
-/** The first and the last whole line of a file; both empty where there is none. */
-export function edgesOf(path: string): { readonly first: string; readonly last: string } {
-  return inspect(path, (file, size) => {
-    const end = lineEndBefore(file, size);
+/** Returns the first and the last complete line of a file; both are empty if there is none. */
+export function firstAndLastLine(path: string): { readonly first: string; readonly last: string } {
+  return withFile(path, (file, size) => {
+    const end = lastLineEnd(file, size);
     if (end === 0) return { first: '', last: '' };
-    const start = lineEndBefore(file, end - 1);
-    return { first: firstLine(file, end), last: textOf(file, start, end - 1) };
+    const start = lastLineEnd(file, end - 1);
+    return { first: firstLine(file, end), last: readBytes(file, start, end - 1).toString('utf8') };
   });
 }
 
-function inspect<Value>(path: string, look: (file: number, size: number) => Value): Value {
+function withFile<Value>(path: string, use: (file: number, size: number) => Value): Value {
   const file = fs().openSync(path, 'r');
   try {
-    return look(file, fs().fstatSync(file).size);
+    return use(file, fs().fstatSync(file).size);
   } finally {
     fs().closeSync(file);
   }
 }
 
-/** Where the newest line ends that ends before this place: just behind its line feed; 0 where none does. */
-function lineEndBefore(file: number, before: number): number {
-  for (let end = before; end > 0; end -= PIECE) {
-    const start = Math.max(0, end - PIECE);
-    const at = bytesOf(file, start, end).lastIndexOf(LINE_FEED);
+/** Returns the offset behind the last line feed before `before`, or 0 if there is none. */
+function lastLineEnd(file: number, before: number): number {
+  for (let end = before; end > 0; end -= CHUNK_BYTES) {
+    const start = Math.max(0, end - CHUNK_BYTES);
+    const at = readBytes(file, start, end).lastIndexOf(LINE_FEED);
     if (at >= 0) return start + at + 1;
   }
   return 0;
 }
 
 function firstLine(file: number, end: number): string {
-  const pieces: Buffer[] = [];
-  for (let start = 0; start < end; start += PIECE) {
-    const piece = bytesOf(file, start, Math.min(end, start + PIECE));
-    const at = piece.indexOf(LINE_FEED);
-    pieces.push(at < 0 ? piece : piece.subarray(0, at));
+  const chunks: Buffer[] = [];
+  for (let start = 0; start < end; start += CHUNK_BYTES) {
+    const chunk = readBytes(file, start, Math.min(end, start + CHUNK_BYTES));
+    const at = chunk.indexOf(LINE_FEED);
+    chunks.push(at < 0 ? chunk : chunk.subarray(0, at));
     if (at >= 0) break;
   }
-  return Buffer.concat(pieces).toString('utf8');
+  return Buffer.concat(chunks).toString('utf8');
 }
 
-const textOf = (file: number, start: number, end: number): string => bytesOf(file, start, end).toString('utf8');
-
-function bytesOf(file: number, start: number, end: number): Buffer {
+function readBytes(file: number, start: number, end: number): Buffer {
   const bytes = Buffer.alloc(end - start);
   fs().readSync(file, bytes, 0, bytes.length, start);
   return bytes;

@@ -3,25 +3,25 @@ import type Database from 'libsql';
 /** A connection to an SQLite file. */
 export type SqliteFile = InstanceType<typeof Database>;
 
-/** What a file of this kind is known by, and how a new one is made. */
+/** What identifies a kind of file, and how a new one is set up. */
 export interface SqliteKind {
-  /** SQLite's `application_id`: four bytes that mark the file as of this kind. */
+  /** SQLite's `application_id`: four bytes that mark the file as one of this kind. */
   readonly applicationId: number;
   readonly version: number;
-  /** The statements that make the tables. */
+  /** The statements that create the tables. */
   readonly schema: string;
-  /** How long the library itself waits for another process, in milliseconds; it blocks this one for so long. */
+  /** How long the library waits for a lock of another process, in milliseconds. It blocks this process meanwhile. */
   readonly busyMs: number;
-  /** Whether what was committed survives a power cut, too (FULL), or only the process (NORMAL): the first takes seven times as long. */
+  /** `FULL`: commits survive a power failure. `NORMAL`: they survive a crash of the process only, but take a seventh of the time. */
   readonly synchronous: 'FULL' | 'NORMAL';
 }
 
 /**
- * Opens an SQLite file of this kind; makes one, for nobody but its owner to read, where there is none. Throws where the file is something
- * else, and does not change it then. The path is absolute: the library would take others for addresses of servers.
+ * Opens an SQLite file of this kind. Creates it, readable by its owner only, if it does not exist. Throws, and leaves the file unchanged,
+ * if it is something else. The path must be absolute: the library takes other strings for server URLs.
  */
 export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
-  const Sqlite = load();
+  const Sqlite = loadLibsql();
   const { closeSync, openSync } = process.getBuiltinModule('node:fs');
   closeSync(openSync(path, 'a', 0o600));
   const file = new Sqlite(path, { timeout: kind.busyMs });
@@ -36,50 +36,50 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   }
 }
 
-/** Everything goes into the file itself, so that it can be copied without those beside it. */
+/** Closes a file. First moves the write-ahead log into it, so that the one file is a complete copy. */
 export function closeSqliteFile(file: SqliteFile): void {
   try {
     file.pragma('wal_checkpoint(TRUNCATE)');
   } catch {
-    // Another process holds the file: what is beside it is read with it.
+    // Another process uses the file; the log stays beside it.
   } finally {
     file.close();
   }
 }
 
-/** An optional peer: whoever keeps nothing in SQLite has not installed it. */
-function load(): typeof Database {
+/** libsql is an optional peer dependency. */
+function loadLibsql(): typeof Database {
   const { createRequire } = process.getBuiltinModule('node:module');
   try {
     return createRequire(import.meta.url)('libsql') as typeof Database;
   } catch (cause) {
-    throw new Error('the package libsql is missing: npm install libsql', { cause });
+    throw new Error('the package libsql is not installed; run: npm install libsql', { cause });
   }
 }
 
-/** Whether the schema is there, as this version has it. */
 function isPrepared(file: SqliteFile, { applicationId, version }: SqliteKind): boolean {
-  return numberOf(file, 'PRAGMA application_id') === applicationId && numberOf(file, 'PRAGMA user_version') === version;
+  return (
+    readNumber(file, 'PRAGMA application_id') === applicationId && readNumber(file, 'PRAGMA user_version') === version
+  );
 }
 
 /**
- * Makes the schema in a new file. Throws where the file is something else. Within a transaction: of two processes that begin at once, the
- * second finds what the first made, and neither sees half of it.
+ * Creates the schema in a new file. Throws if the file is something else. Runs in a transaction: if two processes start at once, the
+ * second finds the complete schema of the first.
  */
 function prepare(file: SqliteFile, kind: SqliteKind): void {
   if (isPrepared(file, kind)) return;
-  const application = numberOf(file, 'PRAGMA application_id');
-  const version = numberOf(file, 'PRAGMA user_version');
+  const application = readNumber(file, 'PRAGMA application_id');
+  const version = readNumber(file, 'PRAGMA user_version');
   if (application === kind.applicationId)
-    throw new Error(`it is of version ${version}, and this PostChain reads version ${kind.version}`);
-  const isNew = application === 0 && version === 0 && numberOf(file, 'SELECT count(*) FROM sqlite_schema') === 0;
+    throw new Error(`its format version is ${version}; this PostChain reads version ${kind.version}`);
+  const isNew = application === 0 && version === 0 && readNumber(file, 'SELECT count(*) FROM sqlite_schema') === 0;
   if (!isNew) throw new Error('it is the database of another program');
   file.exec(kind.schema);
   file.exec(`PRAGMA application_id = ${kind.applicationId}; PRAGMA user_version = ${kind.version};`);
 }
 
-/** The one number that a statement gives. */
-function numberOf(file: SqliteFile, sql: string): number {
+function readNumber(file: SqliteFile, sql: string): number {
   const [row] = file.prepare(sql).raw().all([]) as [number][];
   return row?.[0] ?? 0;
 }

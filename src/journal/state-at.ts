@@ -3,8 +3,8 @@ import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { withChanges } from '../engine/recording/state-changes.ts';
 
 /**
- * The state of the chart as it stood at an entry: the newest keyframe before it with the changes since. Null where the journal has no
- * states, or before the first.
+ * Returns the chart's context at an entry: the latest keyframe before it, with the changes since. Null if the journal records no states, or
+ * none before the entry.
  */
 export function stateAt(entries: readonly JournalEntry[], seq: number): ChainState | null {
   const from = entries.findLastIndex((entry) => entry.seq <= seq && entry.type === 'keyframe');

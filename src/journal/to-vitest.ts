@@ -1,28 +1,29 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import { oneLine } from '../internal/printable.ts';
-import { divergenceText } from './replay/divergence.ts';
-import { replay } from './replay/replay.ts';
-import { startOf } from './replay/run-of.ts';
+import { divergenceText, replay, runStartOf } from './replay.ts';
 
 export interface ToVitestOptions {
-  /** Where the journal stands, seen from the test: a path. */
+  /** The path of the journal, relative to the test. */
   readonly journalPath: string;
 }
 
 const MAX_TITLE_CHARS = 80;
 
 /**
- * A Vitest test that a recorded run keeps its way through the charts: its phases, its decisions, and every entry. It needs the
- * recording and `postchain`, and no model.
+ * Returns the source of a Vitest test that replays a recorded run and checks its phases, its decisions and every entry. The test needs the
+ * recording and `postchain`, but no model.
  *
- * @throws PostChainError `invalid_journal` where the recording does not come out the same as it is.
+ * @throws PostChainError `invalid_journal` if the recording does not replay identically.
  */
 export function toVitest(recorded: readonly JournalEntry[], { journalPath }: ToVitestOptions): string {
-  const { request, runId } = startOf(recorded);
+  const { request, runId } = runStartOf(recorded);
   const { divergence } = replay(recorded);
   if (divergence !== null)
-    throw new PostChainError('invalid_journal', `${runId}: ${divergenceText(divergence)}; record it anew first.`);
+    throw new PostChainError(
+      'invalid_journal',
+      `${runId}: ${divergenceText(divergence)}; record the run again, or update the recording`,
+    );
   const phases = recorded.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
   const rules = recorded.flatMap((entry) => (entry.type === 'decision' ? [entry.decision.rule] : []));
   const { status } = recorded.findLast((entry) => entry.type === 'run-end') ?? { status: null };
@@ -30,9 +31,9 @@ export function toVitest(recorded: readonly JournalEntry[], { journalPath }: ToV
 import { type JournalEntry, readJournal, replay } from 'postchain';
 import { expect, it } from 'vitest';
 
-it(${quoted(`goes its way: ${titleOf(request)}`)}, async () => {
+it(${quoted(`replays: ${titleOf(request)}`)}, async () => {
   const recorded: JournalEntry[] = [];
-  const path = fileURLToPath(new URL(${quoted(addressOf(journalPath))}, import.meta.url));
+  const path = fileURLToPath(new URL(${quoted(urlOf(journalPath))}, import.meta.url));
   for await (const entry of readJournal(path)) recorded.push(entry);
   const { journal, answer, divergence } = replay(recorded);
   expect(divergence).toBeNull();
@@ -43,14 +44,14 @@ it(${quoted(`goes its way: ${titleOf(request)}`)}, async () => {
 `;
 }
 
-/** Model text is data: in a source it stands as a literal, on one line. */
+/** Returns text as a string literal on one line. The text may come from a model or a user. */
 function quoted(text: string): string {
-  const inside = JSON.stringify(oneLine(text)).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
-  return `'${inside.replace(/[\u2028\u2029]/gu, ' ')}'`;
+  const escaped = JSON.stringify(oneLine(text)).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
+  return `'${escaped.replace(/[\u2028\u2029]/gu, ' ')}'`;
 }
 
-/** A path may hold what means something else in an address. */
-const addressOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+/** Escapes characters of a path that mean something else in a URL. */
+const urlOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 const titleOf = (request: string): string => oneLine(request).slice(0, MAX_TITLE_CHARS);
 

@@ -7,7 +7,7 @@ import { loadDocuments } from '../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../src/documents/passage-index.ts';
 import { createPostChain } from '../../src/index.ts';
 import { exportRun } from '../../src/inspection/export/export-run.ts';
-import { memoryJournals } from '../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../src/journal/memory-journals.ts';
 import { startBrowser } from '../support/browser.ts';
 
 const PICTURES = { light: 'docs/inspector.png', dark: 'docs/inspector-dark.png' } as const;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replay } from '../../src/journal/replay/replay.ts';
+import { replay } from '../../src/journal/replay.ts';
 import { waitUntil } from './rig/child.ts';
 import { journalOf, runAt } from './rig/client.ts';
 import { type RestateServer, startRestate } from './rig/restate-server.ts';

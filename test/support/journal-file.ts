@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type { Turn } from '../../src/engine/runtime/run-options.ts';
 import { createPostChain } from '../../src/index.ts';
-import { lineWriter } from '../../src/journal/journal-line.ts';
+import { lineWriter } from '../../src/journal/journal-lines.ts';
 import { temporaryFolder } from './cli.ts';
 
 const long = (subject: string): string => `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;

@@ -1,5 +1,5 @@
 import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
-import type { ListedOperation } from '../../../src/journal/context-report.ts';
+import type { ListedOperation } from '../../../src/journal/context-history.ts';
 import { grouped, rounded } from '../../fold/number-words.ts';
 import { shortly } from '../../ui-state/text.ts';
 

@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
 import type { Redact } from '../../../machines/contracts/journal-store.ts';
-import { asRedacted } from '../../journal/journal-line.ts';
+import { asRedacted } from '../../journal/journal-lines.ts';
 import { textsOf, withTexts } from './texts.ts';
 
 const REDACTED = '[redacted]';

@@ -7,10 +7,9 @@ import type { ContextOperation } from '../../../machines/contracts/context-opera
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context-document.ts';
-import { contextHistory } from '../../../src/journal/context-history.ts';
-import { listOperations } from '../../../src/journal/context-report.ts';
+import { contextHistory, listOperations } from '../../../src/journal/context-history.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
-import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { playToEnd } from '../../support/random-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';

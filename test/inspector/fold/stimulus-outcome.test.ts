@@ -5,7 +5,7 @@ import { isStimulus } from '../../../inspector/fold/stimuli.ts';
 import { type StimulusOutcome, stimulusOutcome } from '../../../inspector/fold/stimulus-outcome.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
-import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { playToEnd } from '../../support/random-runs.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';

@@ -5,7 +5,7 @@ import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../src/index.ts';
-import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { type HeldModel, heldModel } from './held-model.ts';
 

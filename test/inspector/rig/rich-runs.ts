@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { everyTask, wish } from '../../support/every-task.ts';
 import { LONG_HISTORY } from '../../support/journal-file.ts';

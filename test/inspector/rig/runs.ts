@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../support/random-runs.ts';
 

@@ -151,7 +151,7 @@ describe('what is wrong with it is said in one line, with exit code 2', () => {
   it.each([
     [() => ['no-such.jsonl'], /^postchain: no-such\.jsonl: ENOENT/],
     [() => ['docs'], /^postchain: docs: EISDIR/],
-    [() => ['README.md'], /^postchain: README\.md: entry 0 cannot be read: it is no JSON; wanted the journal of a run/],
+    [() => ['README.md'], /^postchain: README\.md: cannot read entry 0: not valid JSON; expected the journal of a run/],
     [() => [fileWith('')], /: no run begins in it/],
     [
       () => [good(), '--undo', SUMMARISED, 's99.o1'],

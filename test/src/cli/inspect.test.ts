@@ -171,7 +171,7 @@ describe('postchain inspect', () => {
     expect(runs).toEqual([expect.objectContaining({ runId: file, title: 'What is a cycle?' })]);
     expect(chosen).toBe(file);
     page.say({ type: 'open', runId: file, from: 0 });
-    expect((await page.end(file)).problem).toMatch(/entry 30 cannot be read: it has no checksum/u);
+    expect((await page.end(file)).problem).toMatch(/cannot read entry 30: no checksum/u);
     expect(page.lines(file)).toHaveLength(30);
   });
 
@@ -181,11 +181,11 @@ describe('postchain inspect', () => {
     writeFileSync(text, 'no journal\n');
     writeFileSync(empty, '');
     for (const [args, message] of [
-      [[text], /entry 0 cannot be read: it is no JSON/u],
-      [[empty], /no run begins in it/u],
+      [[text], /cannot read entry 0: not valid JSON/u],
+      [[empty], /the journal is empty/u],
       [['nothing'], /There is no run "nothing"/u],
       [['last'], /There are no runs yet/u],
-      [['--journals', text], /are no folder/u],
+      [['--journals', text], /is not a directory/u],
       [['--port', '70000'], /Wanted a port, from 0 to 65535/u],
       [['--port', 'x'], /Wanted a port/u],
     ] as const) {

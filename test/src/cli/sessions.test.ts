@@ -5,7 +5,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts'
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { createProgress } from '../../../src/cli/progress.ts';
 import { createScreen } from '../../../src/cli/screen.ts';
-import { sqliteSessions } from '../../../src/journal/sessions/sqlite-sessions.ts';
+import { sqliteSessions } from '../../../src/journal/sqlite-sessions.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';

@@ -17,10 +17,7 @@ describe('what is wrong with a command is said in one line, with exit code 2, be
     [['run', 'x', '--timeout', '0'], /'0' is invalid\. Wanted a number above 0/],
     [['run', 'x', '--timeout', '3000000'], /'3000000' is invalid\. Wanted a number above 0, at most 2,000,000/],
     [['run', 'x', '--docs', 'no-such-folder'], /"no-such-folder"/],
-    [
-      ['run', 'x', '--journal', 'no-such-folder/run.jsonl'],
-      /The journal "no-such-folder\/run\.jsonl" cannot be written/,
-    ],
+    [['run', 'x', '--journal', 'no-such-folder/run.jsonl'], /Cannot write the journal "no-such-folder\/run\.jsonl"/],
     [['run', 'x', '--format', 'pdf'], /'pdf' is invalid\. Allowed choices are text, markdown, json\./],
     [['run', 'x', '--json', '--format', 'text'], /'--json' cannot be used with option '--format <format>'/],
     [['run', 'x', '--wat'], /unknown option '--wat'/],

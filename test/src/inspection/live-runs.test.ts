@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
-import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { openPage, startInspector } from '../../support/inspector-page.ts';
 import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts';
 

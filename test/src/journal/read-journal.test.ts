@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { readJournal } from '../../../src/journal/read-journal.ts';
-import { journalFile } from '../../../src/journal/stores/file-journals.ts';
+import { journalFile, readJournal } from '../../../src/journal/file-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { fileWith, linesOf } from '../../support/journal-file.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -24,8 +23,8 @@ async function read(path: string): Promise<readonly JournalEntry[]> {
   return entries;
 }
 
-describe('a journal read from its file', () => {
-  it('[U12] gives the entries that were written, one by one', async () => {
+describe('readJournal', () => {
+  it('[U12] yields the written entries', async () => {
     const journal = await journalOf();
     const path = join(temporaryFolder(), 'run.jsonl');
     const writer = journalFile(path).create('run-1');
@@ -34,17 +33,17 @@ describe('a journal read from its file', () => {
     expect(await read(path)).toEqual(journal);
   });
 
-  it('only a line feed ends a line, whatever stands in a text', async () => {
+  it('splits lines at line feeds only', async () => {
     const journal = await journalOf(`${LONG} a\u2028b\u2029c\u0085d\re\r\nf\u000bg`);
     expect(await read(fileWith(linesOf(journal)))).toEqual(journal);
   });
 
-  it('takes empty lines, and line ends of Windows', async () => {
+  it('accepts empty lines and Windows line ends', async () => {
     const journal = await journalOf();
     expect(await read(fileWith(`\n${linesOf(journal).replaceAll('\n', '\r\n\r\n')}\n`))).toEqual(journal);
   });
 
-  it('gives what was whole, wherever the file was cut off', async () => {
+  it('yields the complete entries of a file cut off anywhere', async () => {
     const journal = (await journalOf()).slice(0, 6);
     const bytes = Buffer.from(linesOf(journal));
     const ends = journal.map((_, at) => Buffer.byteLength(linesOf(journal.slice(0, at + 1))));
@@ -57,7 +56,7 @@ describe('a journal read from its file', () => {
     );
   });
 
-  it('an entry of ten million characters is read as any other', async () => {
+  it('reads an entry of ten million characters', async () => {
     const journal = await journalOf('x'.repeat(10_000_000));
     expect(await read(fileWith(linesOf(journal)))).toHaveLength(journal.length);
   });
@@ -66,23 +65,27 @@ describe('a journal read from its file', () => {
   const entry = (seq: number, type = 'capability-start') =>
     ({ seq, atMs: 0, type, capability: 'search', index: 1 }) as unknown as JournalEntry;
   it.each([
-    ['nothing', '', 'no run begins in it'],
-    ['what no line feed ends', 'garbage', 'no run begins in it'],
-    ['no JSON, with empty lines after it', 'garbage\n\n\n', 'entry 0 cannot be read: it is no JSON'],
-    ['several lines of no JSON', '# Title\n\ntext\n', 'entry 0 cannot be read: it is no JSON'],
-    ['a line in the middle that is no JSON', `${linesOf([start])}{"seq"\n`, 'entry 1 cannot be read: it is no JSON'],
-    ['JSON without a checksum', '{"a":1}\n', 'entry 0 cannot be read: it has no checksum'],
-    ['what is no run', linesOf([entry(0)]), 'entry 0 cannot be read: no run begins with it'],
-    ['an unknown kind of entry', linesOf([start, entry(1, 'lunch')]), 'entry 1 cannot be read: it is no entry'],
-    ['a gap', linesOf([start, entry(2)]), 'entry 1 cannot be read: entry 2 stands in its place'],
-    ['two runs in one', linesOf([start, { ...start, seq: 1 }]), 'entry 1 cannot be read: another run begins'],
-    ['two files in one', linesOf([start]).repeat(2), 'entry 1 cannot be read: its checksum does not fit'],
+    ['an empty file', '', 'the journal is empty'],
+    ['a file without a line feed', 'garbage', 'the journal is empty'],
+    ['invalid JSON followed by empty lines', 'garbage\n\n\n', 'cannot read entry 0: not valid JSON'],
+    ['several lines of invalid JSON', '# Title\n\ntext\n', 'cannot read entry 0: not valid JSON'],
+    ['invalid JSON after a valid entry', `${linesOf([start])}{"seq"\n`, 'cannot read entry 1: not valid JSON'],
+    ['JSON without a checksum', '{"a":1}\n', 'cannot read entry 0: no checksum'],
+    [
+      'a journal without a start',
+      linesOf([entry(0)]),
+      'cannot read entry 0: expected "run-start"; received "capability-start"',
+    ],
+    ['an unknown entry type', linesOf([start, entry(1, 'lunch')]), 'cannot read entry 1: not a journal entry'],
+    ['a gap', linesOf([start, entry(2)]), 'cannot read entry 1: expected seq 1; received 2'],
+    ['two runs in one', linesOf([start, { ...start, seq: 1 }]), 'cannot read entry 1: a second "run-start"'],
+    ['two files in one', linesOf([start]).repeat(2), 'cannot read entry 1: checksum mismatch'],
     [
       'another version',
       linesOf([{ ...start, version: 2 } as unknown as JournalEntry]),
-      'entry 0 cannot be read: it is of version 2, and this PostChain reads version 1',
+      'cannot read entry 0: format version 2 is not supported; this PostChain reads version 1',
     ],
-  ])('refuses %s', async (_, text, message) => {
+  ])('rejects %s', async (_, text, message) => {
     const path = fileWith(text);
     await expect(read(path)).rejects.toMatchObject({
       code: 'invalid_journal',
@@ -90,7 +93,7 @@ describe('a journal read from its file', () => {
     });
   });
 
-  it('notices every bit that was flipped, and gives nothing but what stood before it', async () => {
+  it('detects every flipped bit and yields only the entries before it', async () => {
     const journal = (await journalOf('It was so.')).slice(0, 6);
     const bytes = Buffer.from(linesOf(journal));
     await fc.assert(
@@ -102,23 +105,23 @@ describe('a journal read from its file', () => {
             .subarray(0, bit >> 3)
             .toString('utf8')
             .split('\n').length - 1;
-        const given: JournalEntry[] = [];
+        const received: JournalEntry[] = [];
         const error = await (async () => {
-          for await (const one of readJournal(fileWith(flipped))) given.push(one);
+          for await (const one of readJournal(fileWith(flipped))) received.push(one);
         })().catch((thrown: unknown) => thrown);
-        expect(given).toEqual(journal.slice(0, whole));
-        // The last line feed aside: without it the last line was cut off.
+        expect(received).toEqual(journal.slice(0, whole));
+        // If the last line feed is changed, the last line counts as torn.
         if (whole < journal.length - 1) expect(error).toMatchObject({ code: 'invalid_journal' });
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('refuses bytes that are no text', async () => {
+  it('rejects a binary file', async () => {
     await expect(read(fileWith(Buffer.from([0, 255, 10, 254, 0])))).rejects.toMatchObject({ code: 'invalid_journal' });
   });
 
-  it.each(['no-such-file.jsonl', '.'])('refuses "%s", which cannot be read, in one line', async (path) => {
+  it.each(['no-such-file.jsonl', '.'])('rejects the unreadable path "%s" in one line', async (path) => {
     const error = await read(path).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'invalid_journal',
@@ -126,7 +129,7 @@ describe('a journal read from its file', () => {
     });
   });
 
-  it.skipIf(!existsSync('/proc/self/fd'))('a reader that leaves early leaves no file open', async () => {
+  it.skipIf(!existsSync('/proc/self/fd'))('closes the file if the reader stops early', async () => {
     const path = fileWith(linesOf(await journalOf('x'.repeat(1_000_000))));
     for (let turn = 0; turn < 5; turn += 1) for await (const { seq } of readJournal(path)) if (seq === 0) break;
     await expect.poll(() => openFiles().filter((open) => open === path)).toEqual([]);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
 import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
 import { changesBetween, withChanges } from '../../../src/engine/recording/state-changes.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { stateAt } from '../../../src/journal/state-at.ts';
-import { memoryJournals } from '../../../src/journal/stores/memory-journals.ts';
 import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../support/random-runs.ts';
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** Plays a run, and notes the state of its chart whenever the journal tells it. */
+/** Plays a run and keeps the chart's context at every journal entry that records it. */
 async function played(random: RandomRun) {
   const states = new Map<number, unknown>();
   const inner = memoryJournals();
@@ -32,15 +32,15 @@ async function played(random: RandomRun) {
   return { journal: json(run.journal) as JournalEntry[], states };
 }
 
-describe('the state of a chart in its journal', () => {
-  it('[U12] is at every entry what it was', async () => {
+describe('stateAt', () => {
+  it('[U12] returns the context at every entry', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
         const { journal, states } = await played(random);
         expect(states.size).toBeGreaterThan(0);
         let current: unknown = null;
         for (const { seq, type } of journal) {
-          // The first is told before anybody holds the run.
+          // The first keyframe is written before run() returns.
           if (type === 'keyframe' && seq < 10) current = json(stateAt(journal, seq));
           else current = states.get(seq) ?? current;
           expect(stateAt(journal, seq)).toEqual(current);
@@ -50,7 +50,7 @@ describe('the state of a chart in its journal', () => {
     );
   });
 
-  it('is not told where nobody keeps the journal', async () => {
+  it('returns null if the run has no journal store', async () => {
     const { chain, clock } = randomChain({ ...fc.sample(aRandomRun, { numRuns: 1, seed: 7 })[0] } as RandomRun);
     const run = chain.run({ request: 'Is it so?' });
     await playToEnd(run, clock);
@@ -59,8 +59,8 @@ describe('the state of a chart in its journal', () => {
   });
 });
 
-describe('changes between two states', () => {
-  it('make the one of the other, whatever they are, through JSON', () => {
+describe('changesBetween and withChanges', () => {
+  it('transform any JSON value into any other', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (before, after) => {
         const changes = json(changesBetween(before, after)) as ReturnType<typeof changesBetween>;
@@ -70,7 +70,7 @@ describe('changes between two states', () => {
     );
   });
 
-  it('are as few as what changed', () => {
+  it('produce no more changes than there are differences', () => {
     const list = Array.from({ length: 1_000 }, (_, id) => ({ id }));
     const [first, second] = [
       { list, other: { a: 1, b: [1] } },

@@ -51,7 +51,7 @@ describe('a test that is made of a run', () => {
 
   it('reads as one that was written', async () => {
     const text = toVitest(await recordingOf('Is it so?'), { journalPath: './run.jsonl' });
-    expect(text).toContain("it('goes its way: Is it so?', async () => {");
+    expect(text).toContain("it('replays: Is it so?', async () => {");
     expect(text).toContain("toEqual(['confidenceReached']);");
     expect(text).toContain("expect(answer?.status ?? null).toBe('completed');");
   });
@@ -68,7 +68,7 @@ describe('a test that is made of a run', () => {
       entry.type === 'phase-end' ? { ...entry, summary: 'otherwise' } : entry,
     );
     expect(() => toVitest(recorded, { journalPath: './run.jsonl' })).toThrow(
-      expect.objectContaining({ code: 'invalid_journal', message: expect.stringContaining('record it anew first') }),
+      expect.objectContaining({ code: 'invalid_journal', message: expect.stringContaining('update the recording') }),
     );
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
-import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
 import { repliesWith, unsureAnswer } from '../../../support/replies.ts';
 import { scriptedChain, startScripted } from '../../../support/run-chain.ts';

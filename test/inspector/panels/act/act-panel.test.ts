@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { type Plan, settle, startScripted } from '../../../support/run-chain.ts';
 import { complaintsIn } from '../../rig/axe.ts';

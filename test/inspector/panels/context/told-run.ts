@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
 import { createPassageIndex } from '../../../../src/documents/passage-index.ts';
-import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 

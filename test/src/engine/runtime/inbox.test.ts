@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createInbox } from '../../../../src/engine/runtime/durable-actor.ts';
-import { replay } from '../../../../src/journal/replay/replay.ts';
+import { replay } from '../../../../src/journal/replay.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { entriesOf, phasesOf, rulesOf, startScripted } from '../../../support/run-chain.ts';
 

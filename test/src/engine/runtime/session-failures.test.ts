@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../../../../machines/contracts/session.ts';
-import { sqliteSessions } from '../../../../src/journal/sessions/sqlite-sessions.ts';
+import { sqliteSessions } from '../../../../src/journal/sqlite-sessions.ts';
 import { fileWith } from '../../../support/journal-file.ts';
 import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
 import { inSession, NOTE } from '../../../support/run-session.ts';

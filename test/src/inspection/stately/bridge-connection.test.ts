@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { type BridgedRun, statelyBridge } from '../../../../src/inspection/stately/bridge.ts';
 import type { StatelyMessage } from '../../../../src/inspection/stately/journal-messages.ts';
-import { memoryJournals } from '../../../../src/journal/stores/memory-journals.ts';
+import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 
 function startedRun() {

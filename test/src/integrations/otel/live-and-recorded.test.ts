@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
-import { readJournal } from '../../../../src/journal/read-journal.ts';
+import { readJournal } from '../../../../src/journal/file-journals.ts';
 import { journalFile } from '../../../support/journal-file.ts';
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../../machines/contracts/chain-event.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
-import { replay } from '../../../../src/journal/replay/replay.ts';
+import { replay } from '../../../../src/journal/replay.ts';
 import { everyTask } from '../../../support/every-task.ts';
 import { aRandomRun, limitsOf, planOf, type RandomRun } from '../../../support/random-runs.ts';
 import { plannedModel, startScripted } from '../../../support/run-chain.ts';

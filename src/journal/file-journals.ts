@@ -1,0 +1,185 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal-store.ts';
+import { makeFolder } from '../internal/make-folder.ts';
+import { describeValue } from '../internal/options.ts';
+import { lineReader, unreadable } from './journal-lines.ts';
+import {
+  createJournalStore,
+  type JournalBackend,
+  type JournalBounds,
+  type LineSink,
+  noSuchRun,
+  runExists,
+  runInUse,
+} from './journal-store.ts';
+import { dropTornLine, firstAndLastLine, linesOfFile } from './line-file.ts';
+import { ownerOf, releaseLock, takeLock } from './owner-lock.ts';
+
+/** Loaded on use, because the rest of PostChain also runs in browsers, which have no file system. */
+const fs = () => process.getBuiltinModule('node:fs');
+const paths = () => process.getBuiltinModule('node:path');
+
+const EXTENSION = '.jsonl';
+
+/**
+ * Returns a journal store that keeps each run as a JSON Lines file in a directory, readable by its owner only. The directory is created
+ * on the first write. Each entry is handed to the operating system before its run continues, so it survives a crash of the process; a
+ * power failure may lose the latest entries. Throws `invalid_option` if `folder` is not a path, and throws or rejects with `invalid_path`
+ * if the directory cannot be used.
+ */
+export function fileJournals(folder: string, options: JournalStoreOptions = {}): JournalStore {
+  const resolved = requirePath('fileJournals', folder, 'directory');
+  const backend = fileBackend((runId) => paths().join(resolved, `${encodeURIComponent(runId)}${EXTENSION}`), folder);
+  return createJournalStore(
+    {
+      ...backend,
+      create(runId) {
+        orInvalidPath(folder, () => makeFolder(resolved));
+        return backend.create(runId);
+      },
+      bounds: () => runIdsIn(resolved).flatMap(backend.boundsOf),
+    },
+    options,
+  );
+}
+
+/** Returns a journal store for one file, whatever the id of the run. `create` overwrites the file. */
+export function journalFile(path: string, options: JournalStoreOptions = {}): JournalStore {
+  const resolved = requirePath('journalFile', path, 'file');
+  const backend = fileBackend(() => resolved, path);
+  return createJournalStore({ ...backend, create: backend.replace, bounds: () => backend.boundsOf(resolved) }, options);
+}
+
+/**
+ * Yields the entries of a journal file, in order. A last line without a line feed, as a killed process may leave it, is skipped. Throws
+ * `invalid_journal` if the file cannot be read, or if a line is not an entry, was changed or is out of place.
+ */
+export async function* readJournal(path: string): AsyncGenerator<JournalEntry> {
+  const reader = lineReader(path);
+  try {
+    for await (const line of linesOfFile(path)) yield reader.entry(line);
+  } catch (cause) {
+    if (cause instanceof PostChainError) throw cause;
+    throw unreadable(path, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  reader.end();
+}
+
+/** A lock file beside each journal marks it as in use while it is written. */
+function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
+  const lockOf = (runId: string): string => `${pathOf(runId)}.lock`;
+
+  function claim(runId: string): void {
+    // A device or a pipe gets no lock file.
+    if (fs().existsSync(pathOf(runId)) && !fs().statSync(pathOf(runId)).isFile()) return;
+    if (!fs().existsSync(paths().dirname(pathOf(runId)))) throw new Error('its directory does not exist');
+    const owner = takeLock(lockOf(runId));
+    if (owner !== null) throw runInUse(runId, `process ${owner}`);
+  }
+  function openSink(runId: string, flag: 'a' | 'w'): LineSink {
+    const file = open(runId, flag);
+    return {
+      append: (line) => fs().appendFileSync(file, `${line}\n`),
+      close() {
+        fs().closeSync(file);
+        releaseLock(lockOf(runId));
+      },
+    };
+  }
+  function open(runId: string, flag: 'a' | 'w'): number {
+    try {
+      return fs().openSync(pathOf(runId), flag, 0o600);
+    } catch (error) {
+      releaseLock(lockOf(runId));
+      throw error;
+    }
+  }
+
+  return {
+    create: (runId: string) =>
+      orInvalidPath(givenPath, () => {
+        if (fs().existsSync(pathOf(runId))) throw runExists(runId);
+        claim(runId);
+        return openSink(runId, 'a');
+      }),
+    replace: (runId: string) =>
+      orInvalidPath(givenPath, () => {
+        claim(runId);
+        return openSink(runId, 'w');
+      }),
+    lines(runId: string) {
+      if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
+      return linesOfFile(pathOf(runId));
+    },
+    reopen: (runId: string) =>
+      orInvalidPath(givenPath, () => {
+        if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
+        claim(runId);
+        dropTornLine(pathOf(runId));
+        return openSink(runId, 'a');
+      }),
+    boundsOf(runId: string): readonly JournalBounds[] {
+      if (!fs().existsSync(pathOf(runId))) return [];
+      return [{ runId, ...firstAndLastOrEmpty(pathOf(runId)), isWritten: ownerOf(lockOf(runId)) !== null }];
+    },
+  } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
+}
+
+/** A file that cannot be read is listed as damaged. */
+function firstAndLastOrEmpty(path: string): ReturnType<typeof firstAndLastLine> {
+  try {
+    return firstAndLastLine(path);
+  } catch {
+    return { first: '', last: '' };
+  }
+}
+
+/** The run ids in a directory, by file name. Names that this store would not have chosen are skipped. */
+function runIdsIn(folder: string): readonly string[] {
+  if (!fs().existsSync(folder)) return [];
+  if (!fs().statSync(folder).isDirectory())
+    throw new PostChainError(
+      'invalid_path',
+      `"${folder}" is not a directory; expected a directory or an SQLite file (.db)`,
+    );
+  return fs()
+    .readdirSync(folder, { withFileTypes: true })
+    .flatMap((file) =>
+      (file.isFile() || file.isSymbolicLink()) && file.name.endsWith(EXTENSION)
+        ? runIdOf(file.name.slice(0, -EXTENSION.length))
+        : [],
+    );
+}
+
+function runIdOf(name: string): readonly string[] {
+  try {
+    const runId = decodeURIComponent(name);
+    return encodeURIComponent(runId) === name ? [runId] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Resolves a path at once, because the working directory may change later. */
+function requirePath(what: string, path: unknown, kind: string): string {
+  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return paths().resolve(path);
+  throw new PostChainError(
+    'invalid_option',
+    `${what}: expected the path of a ${kind}; received ${describeValue(path)}`,
+  );
+}
+
+function orInvalidPath<Value>(path: string, act: () => Value): Value {
+  try {
+    return act();
+  } catch (cause) {
+    if (cause instanceof PostChainError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new PostChainError(
+      'invalid_path',
+      `Cannot write the journal "${path}" (${reason}); expected a path in an existing, writable directory`,
+      { cause },
+    );
+  }
+}

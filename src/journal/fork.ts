@@ -1,0 +1,235 @@
+import type { z } from 'zod';
+import { limitsSchema } from '../../machines/contracts/budget.ts';
+import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import { PHASES } from '../../machines/contracts/phase.ts';
+import { thresholdsSchema } from '../../machines/contracts/thresholds.ts';
+import type { ChainParts } from '../engine/runtime/actors.ts';
+import { type ActivityExecutor, liveExecutor } from '../engine/runtime/durable-actor.ts';
+import type { Run } from '../engine/runtime/run.ts';
+import { describeValue, invalidOption } from '../internal/options.ts';
+import {
+  callKey,
+  callQueues,
+  endOf,
+  isAnswered,
+  type RecordedEvent,
+  type Recording,
+  recordedCalls,
+  recordedExecutor,
+} from './recorded-calls.ts';
+import { divergenceText, replayEntries, requireSameChart, runClock, runStartOf } from './replay.ts';
+
+export interface ForkOptions {
+  /** The seq of the entry to change: the fork leaves its source before the external event that led to this entry. */
+  readonly at: number;
+  /** What to change there. */
+  readonly set?: ForkChanges;
+  readonly signal?: AbortSignal;
+}
+
+/** Changes by path: `thresholds.confidence`, `limits.maxCycles`, `phase`, or a field of the next reply such as `reply.confidence`. */
+export type ForkChanges = Readonly<Record<string, unknown>>;
+
+interface ForkSource {
+  readonly entries: readonly JournalEntry[];
+  /** The id of the fork. */
+  readonly runId: string;
+}
+
+interface ForkTarget {
+  readonly parts: ChainParts;
+  readonly journals: JournalStore | undefined;
+}
+
+/**
+ * Starts a run that repeats another one up to an entry and then continues live with the changes. Recorded results are reused for identical
+ * requests; other calls are made.
+ *
+ * @throws PostChainError `invalid_option` for an invalid change, `invalid_journal` if this chain cannot continue the run.
+ */
+export function forkRun(
+  { entries, runId }: ForkSource,
+  { parts, journals }: ForkTarget,
+  { at, set = {}, signal }: ForkOptions,
+): Run {
+  const start = runStartOf(entries);
+  requireSameChart(start);
+  const from = branchPoint(entries, at);
+  const changes = readChanges(set, entries.slice(from));
+  const find = findRecorded({ start, entries, from, runId }, parts);
+  const clock = runClock(parts.clock, start.startedAtMs, entries[from - 1]?.atMs ?? 0);
+  const forkStart: RunStart = {
+    ...start,
+    runId,
+    forkedFrom: {
+      runId: start.runId,
+      seq: at,
+      changes: Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
+      forkedAt: new Date(parts.clock.now()).toISOString(),
+    },
+  };
+  const { opened } = replayEntries(
+    forkStart,
+    entries.slice(0, from),
+    { ...parts, clock },
+    {
+      isSame: () => true,
+      clockAfterRecording: { atMs: clock.sinceStartMs },
+      ...(journals && { writer: journals.create(runId) }),
+    },
+  );
+  const { run, durableActor, obey } = opened;
+  for (const event of changes.events) durableActor.deliver({ type: 'delivery', event });
+  const live = liveExecutor(clock, durableActor.deliver);
+  durableActor.attach(recordedExecutor(opened, { find, from, change: changes.change }, live));
+  obey(signal);
+  return run;
+}
+
+/** Returns the index of the last external event at or before an entry. The fork differs from there on. */
+function branchPoint(entries: readonly JournalEntry[], at: number): number {
+  if (!Number.isSafeInteger(at) || at < 1 || at >= entries.length)
+    throw new PostChainError(
+      'invalid_option',
+      `"at" must be the number of an entry, from 1 to ${entries.length - 1}; received ${at}`,
+    );
+  const from = entries.findLastIndex(({ seq, type }) => seq <= at && EXTERNAL_EVENTS.has(type));
+  return from < 0 ? entries.findIndex(({ type }) => EXTERNAL_EVENTS.has(type)) : from;
+}
+
+/**
+ * Returns a lookup of recorded results: the rest of a call that was in flight at the branch point, and the result of an identical later
+ * request. Throws `invalid_journal` if this chain does not make the recorded requests.
+ */
+function findRecorded(
+  { start, entries, from, runId }: ForkSource & { readonly start: RunStart; readonly from: number },
+  parts: ChainParts,
+): Recording['find'] {
+  const keys = new Map<number, string>();
+  const execute: ActivityExecutor['execute'] = (call, activity) => void keys.set(call, callKey(activity, start));
+  const { divergence } = replayEntries(start, entries, parts, { executor: { execute, wait: () => () => {} } });
+  if (divergence !== null)
+    throw new PostChainError('invalid_journal', `Cannot fork ${start.runId}: ${divergenceText(divergence)}`);
+  const calls = recordedCalls(entries).filter((recorded) => isAnswered(recorded) && endOf(recorded) >= from);
+  const answers = callQueues(calls, ({ call }) => keys.get(call));
+  return (_, activity) => answers.take(callKey(activity, { runId }));
+}
+
+interface ParsedChanges {
+  /** The events that the fork receives first. */
+  readonly events: readonly ChainEvent[];
+  /** Transforms recorded events: changes the first finished reply. */
+  readonly change: (recorded: RecordedEvent) => RecordedEvent;
+}
+
+const NUMBERS = { limits: limitsSchema.shape, thresholds: thresholdsSchema.shape } as const;
+
+/** Validates changes. `recorded` are the entries after the branch point. Throws `invalid_option`. */
+function readChanges(changes: ForkChanges, recorded: readonly JournalEntry[]): ParsedChanges {
+  const numbers: { limits: Record<string, number>; thresholds: Record<string, number> } = {
+    limits: {},
+    thresholds: {},
+  };
+  const directed: ChainEvent[] = [];
+  const reply: ReplyChange[] = [];
+  for (const [path, value] of Object.entries(changes)) {
+    const [root = '', ...below] = path.split('.');
+    if (root === 'limits' || root === 'thresholds') Object.assign(numbers[root], readNumber(root, below, path, value));
+    else if (root === 'phase' && below.length === 0)
+      directed.push({ type: 'run.directed', phase: readPhase(path, value) });
+    else if (root === 'reply' && below.length > 0) reply.push([below, value]);
+    else throw invalidChange(`"${path}" cannot be changed; expected limits.…, thresholds.…, reply.… or phase`);
+  }
+  const adjusts = Object.keys({ ...numbers.limits, ...numbers.thresholds }).length > 0;
+  requireReplyPaths(reply, recorded);
+  return {
+    events: [...(adjusts ? [{ type: 'run.adjusted' as const, ...numbers }] : []), ...directed],
+    change: changeFirstReply(reply),
+  };
+}
+
+/** Returns the limit or threshold at a path, within the range that a chain accepts. */
+function readNumber(
+  root: 'limits' | 'thresholds',
+  [name = '', ...more]: readonly string[],
+  path: string,
+  value: unknown,
+) {
+  const shape: Readonly<Record<string, z.ZodType>> = NUMBERS[root];
+  const schema = more.length === 0 && Object.hasOwn(shape, name) ? shape[name] : undefined;
+  if (schema === undefined)
+    throw invalidChange(`"${path}" does not exist; expected one of ${Object.keys(shape).join(', ')}`);
+  const read = schema.safeParse(value);
+  if (!read.success) throw invalidOption(path, value, read.error);
+  return { [name]: value as number };
+}
+
+function readPhase(path: string, value: unknown): string {
+  if (PHASES.some((phase) => phase === value)) return value as string;
+  throw invalidChange(`"${path}" must be one of ${PHASES.join(', ')}; received ${describeValue(value)}`);
+}
+
+const invalidChange = (message: string): PostChainError => new PostChainError('invalid_option', message);
+
+type ReplyChange = readonly [path: readonly string[], value: unknown];
+
+/** Changes the first reply that ends; later replies stay as they were. */
+function changeFirstReply(changes: readonly ReplyChange[]): ParsedChanges['change'] {
+  let pending = changes.length > 0;
+  return (recorded) => {
+    if (!pending || !('event' in recorded) || recorded.event.type !== 'reply.ended') return recorded;
+    pending = false;
+    const { reply } = recorded.event;
+    const value = changedIfPossible(reply.value, changes);
+    return { ...recorded, event: { ...recorded.event, reply: { ...reply, value, text: JSON.stringify(value) } } };
+  };
+}
+
+/** If the fork takes another path, its first reply is not the one that was validated, and may lack these fields. */
+function changedIfPossible(reply: unknown, changes: readonly ReplyChange[]): unknown {
+  try {
+    return changedReply(reply, changes);
+  } catch {
+    return reply;
+  }
+}
+
+function changedReply(reply: unknown, changes: readonly ReplyChange[]): unknown {
+  return changes.reduce((whole, [path, part]) => withPart(whole, path, part), reply);
+}
+
+/** Throws `invalid_option` if the next reply lacks a field: a misspelled one would silently have no effect. */
+function requireReplyPaths(changes: readonly ReplyChange[], recorded: readonly JournalEntry[]): void {
+  if (changes.length === 0) return;
+  const next = recorded.find((entry) => entry.type === 'call-event' && entry.event.type === 'reply.ended');
+  if (next?.type !== 'call-event' || next.event.type !== 'reply.ended')
+    throw invalidChange(
+      '"reply" cannot be changed: no reply follows this entry; choose an entry before the last reply',
+    );
+  const { value } = next.event.reply;
+  const fields = Object.keys(Object(value));
+  const unknown = changes.map(([[name = '']]) => name).find((name) => !fields.includes(name));
+  if (unknown !== undefined && fields.length > 0)
+    throw invalidChange(`"reply.${unknown}" does not exist in the next reply; expected one of ${fields.join(', ')}`);
+  changedReply(value, changes);
+}
+
+function withPart(whole: unknown, [name = '', ...below]: readonly string[], part: unknown): unknown {
+  const inside = (before: unknown): unknown => (below.length === 0 ? part : withPart(before, below, part));
+  if (Array.isArray(whole)) {
+    const at = /^\d+$/u.test(name) ? Number(name) : whole.length;
+    if (at >= whole.length)
+      throw invalidChange(`"reply" has a list without an item "${name}"; expected an index below ${whole.length}`);
+    return whole.with(at, inside(whole[at]));
+  }
+  if (typeof whole !== 'object')
+    throw invalidChange(
+      `"reply" has no field "${name}" in ${describeValue(whole)}; expected a path to an existing field`,
+    );
+  return { ...whole, [name]: inside(Object.hasOwn(whole ?? {}, name) ? (whole as Fields)[name] : null) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;

@@ -1,0 +1,143 @@
+import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/call-event.ts';
+import type { Annotation, JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
+import { type Activity, subjectOf } from '../engine/activities.ts';
+import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
+import type { OpenRun } from '../engine/runtime/run.ts';
+
+/** An event of a recorded call, or an annotation recorded with it. */
+export type RecordedEvent =
+  | { readonly seq: number; readonly event: CallEvent }
+  | { readonly seq: number; readonly annotation: TextDelta | Retrieval };
+
+type TextDelta = Extract<Annotation, { type: 'text-delta' }>;
+type Retrieval = Extract<Annotation, { type: 'retrieval' }>;
+
+export interface RecordedCall {
+  readonly call: number;
+  /** What was called: see `kindOf`. */
+  readonly kind: string;
+  readonly events: readonly RecordedEvent[];
+}
+
+/** Returns the calls of a recording, by their number, each with its events in order. */
+export function recordedCalls(recorded: readonly JournalEntry[]): readonly RecordedCall[] {
+  const calls: (RecordedCall & { readonly events: RecordedEvent[] })[] = [];
+  const byAttempt = new Map<string, RecordedEvent[]>();
+  let retrieving: RecordedEvent[] | null = null;
+  for (const entry of recorded) {
+    const { seq } = entry;
+    if (entry.type === 'call-start') {
+      const events: RecordedEvent[] = [];
+      calls[entry.call] = { call: entry.call, kind: kindName(entry), events };
+      if (entry.attemptId !== undefined) byAttempt.set(entry.attemptId, events);
+      if (entry.port === 'retrievePassages') retrieving = events;
+    }
+    if (entry.type === 'call-event') calls[entry.call]?.events.push({ seq, event: entry.event });
+    if (entry.type === 'text-delta') {
+      const { type, attemptId, text } = entry;
+      byAttempt.get(attemptId)?.push({ seq, annotation: { type, attemptId, text } });
+    }
+    if (entry.type === 'retrieval') {
+      const { type, query, passages, widened, failure } = entry;
+      retrieving?.push({ seq, annotation: { type, query, passages, widened, failure } });
+    }
+  }
+  return calls;
+}
+
+/** Returns the kind of a call: its actor, followed by the task of a model reply or the name of a capability. */
+export function kindOf({ port, input }: Pick<Activity, 'port' | 'input'>): string {
+  return kindName({ port, ...subjectOf(input) });
+}
+
+interface CallSubject {
+  readonly port: string;
+  readonly task?: string | undefined;
+  readonly capability?: string | undefined;
+}
+
+function kindName({ port, task, capability }: CallSubject): string {
+  return [port, task ?? capability ?? ''].join(' ').trim();
+}
+
+/**
+ * Returns a key that two calls share if they are the same request to the same actor. The run id is ignored, and so are a model call's own id
+ * and remaining budgets.
+ */
+export function callKey({ port, input }: Pick<Activity, 'port' | 'input'>, { runId }: Pick<RunStart, 'runId'>): string {
+  const request = port === 'readReply' ? modelRequestOf(input as Readonly<Record<string, unknown>>) : input;
+  const text = (JSON.stringify(request) ?? '').replaceAll(JSON.stringify(runId), '"run"');
+  return `${port} ${process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('base64')}`;
+}
+
+const modelRequestOf = ({ task, model, input, feedback }: Readonly<Record<string, unknown>>) => ({
+  task,
+  model,
+  input,
+  feedback,
+});
+
+/** Whether a call has a recorded result. */
+export function isAnswered({ events }: RecordedCall): boolean {
+  const last = events.at(-1);
+  return last !== undefined && 'event' in last && LAST_EVENTS.has(last.event.type) && last.event.type !== 'reply.lost';
+}
+
+/** Returns the seq of a call's last event. */
+export const endOf = ({ events }: RecordedCall): number => events.at(-1)?.seq ?? 0;
+
+/** Groups recorded calls by a key; `take` removes and returns the first remaining call of a key. */
+export function callQueues(calls: readonly RecordedCall[], keyOf: (recorded: RecordedCall) => string | undefined) {
+  const queues = new Map<string, RecordedCall[]>();
+  for (const recorded of calls) {
+    const key = keyOf(recorded);
+    if (key === undefined) continue;
+    const queue = queues.get(key);
+    if (queue === undefined) queues.set(key, [recorded]);
+    else queue.push(recorded);
+  }
+  return {
+    take: (key: string): RecordedCall | undefined => queues.get(key)?.shift(),
+  };
+}
+
+export interface Recording {
+  /** Returns the recorded call that answers a call; undefined if there is none. */
+  readonly find: (call: number, activity: Activity) => RecordedCall | undefined;
+  /** The first seq after the replayed entries. A call that was in flight there has already received its earlier events. */
+  readonly from: number;
+  /** Transforms an event before it is delivered. */
+  readonly change?: (recorded: RecordedEvent) => RecordedEvent;
+}
+
+/** Returns an executor that delivers recorded results. Calls without one, and timers, go to the fallback executor. */
+export function recordedExecutor(
+  { durableActor, journal }: OpenRun,
+  { find, from, change = (recorded) => recorded }: Recording,
+  fallback: ActivityExecutor,
+): ActivityExecutor {
+  return {
+    wait: fallback.wait,
+    execute(call, activity) {
+      const recorded = find(call, activity);
+      if (recorded === undefined) return fallback.execute(call, activity);
+      const { attemptId = '' } = subjectOf(activity.input);
+      const wasInFlight = recorded.call === call && (recorded.events[0]?.seq ?? from) < from;
+      // The charts must finish the step that started the call first.
+      queueMicrotask(() => {
+        for (const event of recorded.events) {
+          if (wasInFlight && event.seq < from) continue;
+          const changed = change(event);
+          if ('event' in changed)
+            durableActor.deliver({ type: 'call-event', call, port: activity.port, event: changed.event });
+          else if (durableActor.activities.has(call)) journal.append(withAttemptId(changed.annotation, attemptId));
+        }
+      });
+    },
+  };
+}
+
+/** The new run's attempt has its own id. */
+function withAttemptId(annotation: TextDelta | Retrieval, attemptId: string): TextDelta | Retrieval {
+  return annotation.type === 'text-delta' ? { ...annotation, attemptId } : annotation;
+}

@@ -1,0 +1,193 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import {
+  ANNOTATIONS,
+  type Annotation,
+  EXTERNAL_EVENTS,
+  type ExternalEvent,
+  type JournalEntry,
+  type RunStart,
+} from '../../machines/contracts/journal-entry.ts';
+import type { JournalWriter } from '../../machines/contracts/journal-store.ts';
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { clipped } from '../../machines/text/clipped.ts';
+import type { Clock } from '../engine/clock.ts';
+import type { ChainParts } from '../engine/runtime/actors.ts';
+import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
+import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
+import { chartVersion, type OpenRun, openRun } from '../engine/runtime/run.ts';
+
+export interface ReplayedRun {
+  /** What the charts produce now. Identical to the recording up to `divergence`. */
+  readonly journal: readonly JournalEntry[];
+  readonly divergence: Divergence | null;
+  /** Null if the recording ends before the run does. */
+  readonly answer: FinalAnswer | null;
+}
+
+/** The first entry in which a replay differs from the recording; null on the side that has no such entry. */
+export interface Divergence {
+  readonly seq: number;
+  readonly recorded: JournalEntry | null;
+  readonly replayed: JournalEntry | null;
+}
+
+/**
+ * Replays a recorded run on the real charts, with no model, network or waiting, and compares every entry, including the values that each
+ * guard saw. Pass the same custom prompts as in the run: their schemas validate the replies.
+ *
+ * @throws PostChainError `invalid_journal` if the first entry is not `run-start`.
+ */
+export function replay(
+  recorded: readonly JournalEntry[],
+  options: Pick<PostChainOptions, 'prompts'> = {},
+): ReplayedRun {
+  const { opened, divergence } = replayEntries(runStartOf(recorded), recorded, resolveOptions(options));
+  const { entries } = opened.journal;
+  const extra = entries[recorded.length] ?? null;
+  const ended = recorded.some(({ type }) => type === 'run-end');
+  return {
+    journal: entries,
+    // A recording may be cut off between two entries that one event causes. After the end of a run nothing may follow.
+    divergence: divergence ?? (ended && extra ? { seq: recorded.length, recorded: null, replayed: extra } : null),
+    answer: entries.findLast((entry) => entry.type === 'answer')?.answer ?? null,
+  };
+}
+
+export interface EntriesReplay {
+  readonly opened: OpenRun;
+  readonly divergence: Divergence | null;
+}
+
+export interface ReplayEntriesOptions {
+  /** The time of entries after the recording, for a run that continues. */
+  readonly clockAfterRecording?: { readonly atMs: () => number };
+  readonly writer?: JournalWriter;
+  /** Receives the activities that the charts start; no-op by default. */
+  readonly executor?: ActivityExecutor;
+  /** Compares a recorded entry with the replayed one; by default as JSON text. */
+  readonly isSame?: SameEntry;
+}
+
+/**
+ * Replays entries on the real charts: feeds them the recorded external events in order and lets them produce everything else. Stops at the
+ * end of the recording or at the first difference.
+ */
+export function replayEntries(
+  start: RunStart,
+  recorded: readonly JournalEntry[],
+  parts: ChainParts,
+  { clockAfterRecording, writer, executor, isSame = sameEntry(start) }: ReplayEntriesOptions = {},
+): EntriesReplay {
+  const lastMs = recorded.at(-1)?.atMs ?? 0;
+  const opened = openRun(start, {
+    parts,
+    atMs: (seq) => recorded[seq]?.atMs ?? clockAfterRecording?.atMs() ?? lastMs,
+    ...(writer && { writer }),
+  });
+  const { durableActor, journal } = opened;
+  if (executor !== undefined) durableActor.attach(executor);
+  durableActor.start();
+  for (const entry of recorded) {
+    const { seq } = entry;
+    if (seq === 0) continue;
+    if (journal.entries.length === seq) feed(opened, entry);
+    const replayed = journal.entries[seq] ?? null;
+    if (replayed === null || !isSame(entry, replayed))
+      return { opened, divergence: { seq, recorded: entry, replayed } };
+  }
+  return { opened, divergence: null };
+}
+
+/** Delivers an entry that came from outside; the charts produce all other entries themselves. */
+function feed({ durableActor, journal }: OpenRun, entry: JournalEntry): void {
+  if (EXTERNAL_EVENTS.has(entry.type)) durableActor.deliver(entry as ExternalEvent);
+  else if (ANNOTATIONS.has(entry.type)) journal.append(entry as Annotation);
+}
+
+type SameEntry = (recorded: JournalEntry, replayed: JournalEntry) => boolean;
+
+/**
+ * Compares entries as JSON text. In a redacted journal only the path through the charts can be compared, because the texts, and the numbers
+ * computed from them, are gone.
+ */
+function sameEntry({ redacted }: RunStart): SameEntry {
+  const compared = redacted ? pathOf : (entry: JournalEntry): unknown => entry;
+  return (recorded, replayed) => JSON.stringify(compared(recorded)) === JSON.stringify(compared(replayed));
+}
+
+/** The part of an entry that describes the path through the charts. */
+function pathOf(entry: JournalEntry): unknown {
+  if (entry.type !== 'transition') return [entry.seq, entry.type];
+  const { machine, event, source, target, candidates } = entry;
+  return [entry.seq, machine, event, source, target, candidates.map(({ guard, verdict }) => [guard, verdict])];
+}
+
+/** Returns the first entry of a journal. Throws `invalid_journal` if it is not `run-start`. */
+export function runStartOf([start]: readonly JournalEntry[]): RunStart {
+  if (start?.type === 'run-start') return start;
+  throw new PostChainError(
+    'invalid_journal',
+    `A journal must begin with "run-start"; received ${start === undefined ? 'an empty journal' : `"${start.type}"`}`,
+  );
+}
+
+/** Throws `invalid_journal` if another version of the chart recorded the run: it may be in a different state after the same events. */
+export function requireSameChart({ runId, chart }: RunStart): void {
+  const { id, digest } = chartVersion();
+  if (chart.id === id && chart.digest === digest) return;
+  throw new PostChainError(
+    'invalid_journal',
+    `${runId} was recorded with the chart ${chart.id} ${chart.digest}; this PostChain has ${id} ${digest}; use the version that recorded the run`,
+  );
+}
+
+/** The clock of a continued run: it starts at the time of the recording's last entry. */
+export interface RunClock extends Clock {
+  /** Milliseconds since the start of the run, without the time in which no process ran it. */
+  readonly sinceStartMs: () => number;
+}
+
+export function runClock(clock: Clock, startedAtMs: number, lastEntryMs: number): RunClock {
+  const resumedAtMs = clock.now();
+  const sinceStartMs = (): number => lastEntryMs + clock.now() - resumedAtMs;
+  return {
+    now: () => startedAtMs + sinceStartMs(),
+    setTimeout: (fn, timeoutMs) => clock.setTimeout(fn, timeoutMs),
+    clearTimeout: (id) => clock.clearTimeout(id),
+    sinceStartMs,
+  };
+}
+
+const MAX_SIDE_CHARS = 300;
+
+/** Describes a divergence in one line. If both entries have the same type, only the first difference between them is shown. */
+export function divergenceText({ seq, recorded, replayed }: Divergence): string {
+  const sameType = recorded !== null && recorded.type === replayed?.type;
+  const { path, one, other } = sameType
+    ? firstDifference(recorded, replayed)
+    : { path: '', one: recorded, other: replayed };
+  const place = path === '' ? `entry ${seq}` : `entry ${seq} (${recorded?.type}): ${path}`;
+  return `${place} was ${valueText(one)} in the recording and is ${valueText(other)} now`;
+}
+
+interface Difference {
+  readonly path: string;
+  readonly one: unknown;
+  readonly other: unknown;
+}
+
+function firstDifference(one: unknown, other: unknown, path = ''): Difference {
+  if (isObject(one) && isObject(other) && Array.isArray(one) === Array.isArray(other)) {
+    const differs = (name: string): boolean => JSON.stringify(one[name]) !== JSON.stringify(other[name]);
+    const name = Object.keys({ ...one, ...other }).find(differs);
+    if (name !== undefined) return firstDifference(one[name], other[name], path === '' ? name : `${path}.${name}`);
+  }
+  return { path, one, other };
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+function valueText(value: unknown): string {
+  return value === null || value === undefined ? 'missing' : clipped(JSON.stringify(value), MAX_SIDE_CHARS);
+}

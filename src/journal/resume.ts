@@ -1,0 +1,67 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalWriter, OpenedJournal } from '../../machines/contracts/journal-store.ts';
+import type { ChainParts } from '../engine/runtime/actors.ts';
+import { liveExecutor } from '../engine/runtime/durable-actor.ts';
+import type { ChainActor, Run } from '../engine/runtime/run.ts';
+import { divergenceText, replayEntries, requireSameChart, runClock, runStartOf } from './replay.ts';
+
+/**
+ * Resumes a run whose process ended: replays its journal, then continues live. Finished calls are not repeated; a call in flight is made
+ * again, a partial reply is void, and delays wait for their remaining time. The time in which no process ran it does not count. A run that
+ * has ended is returned as it ended.
+ *
+ * @throws PostChainError `invalid_journal` if this chain cannot continue the run.
+ */
+export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts, signal?: AbortSignal): Run {
+  try {
+    const start = runStartOf(entries);
+    requireSameChart(start);
+    const clock = runClock(parts.clock, start.startedAtMs, entries.at(-1)?.atMs ?? 0);
+    const { opened, divergence } = replayEntries(
+      start,
+      entries,
+      { ...parts, clock },
+      {
+        clockAfterRecording: { atMs: clock.sinceStartMs },
+        writer: writerFrom(writer, entries.length),
+      },
+    );
+    if (divergence !== null)
+      throw new PostChainError('invalid_journal', `Cannot resume ${start.runId}: ${divergenceText(divergence)}`);
+    const { run, durableActor, journal, obey } = opened;
+    if (run.actor.getSnapshot().status !== 'active') return run;
+    journal.append({ type: 'resumed', resumedAt: new Date(parts.clock.now()).toISOString() });
+    abandonPartialReplies(durableActor, entries);
+    durableActor.attach(liveExecutor(clock, durableActor.deliver));
+    obey(signal);
+    return run;
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+/** A stream cannot be continued in another process: the charts must request the reply again. */
+function abandonPartialReplies(
+  { activities, deliver }: Pick<ChainActor, 'activities' | 'deliver'>,
+  entries: readonly JournalEntry[],
+): void {
+  const started = new Set(entries.flatMap((entry) => (entry.type === 'call-start' ? [entry.call] : [])));
+  for (const [call, { port }] of [...activities])
+    if (port === 'readReply' && started.has(call))
+      deliver({ type: 'call-event', call, port, event: { type: 'reply.lost' } });
+}
+
+/** Skips the first entries, which are already written. */
+function writerFrom(writer: JournalWriter, firstSeq: number): JournalWriter {
+  return {
+    get failure() {
+      return writer.failure;
+    },
+    write: (entry) => {
+      if (entry.seq >= firstSeq) writer.write(entry);
+    },
+    close: () => writer.close(),
+  };
+}

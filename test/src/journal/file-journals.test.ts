@@ -1,0 +1,143 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
+import { replay } from '../../../src/journal/replay.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const START = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z","forkedFrom":null}\n';
+
+async function read(store: JournalStore, runId: string): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of store.read(runId)) entries.push(entry);
+  return entries;
+}
+
+describe('fileJournals', () => {
+  it.each([
+    ['{"type":"run-start"}\n', 'damaged'],
+    ['{"type":"run-start","request":3,"startedAt":"\\u001b]0;x\\u0007"}\n', 'damaged'],
+    ['{"type":"run-start","request":"r","startedAt":"\\u001b]0;x"}\n', 'damaged'],
+    [`${START}{"type":"run-end","status":"\\u001b[2J"}\n`, 'damaged'],
+    [`${START}{"type":"run-end"}\n`, 'damaged'],
+    [`${START}null\n`, 'damaged'],
+    [START, 'interrupted'],
+    ['', 'damaged'],
+  ])('lists a journal by its first and last line: %j', async (text, status) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'a.jsonl'), text);
+    expect(await fileJournals(folder).list()).toMatchObject([{ runId: 'a', status }]);
+  });
+
+  it('ignores other files in the directory', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'a.jsonl'), START);
+    mkdirSync(join(folder, 'folder.jsonl'));
+    for (const name of ['a%.jsonl', '%E0%A4.jsonl', 'a b.jsonl', '.jsonl.lock'])
+      writeFileSync(join(folder, name), START);
+    expect((await fileJournals(folder).list()).map(({ runId }) => runId)).toEqual(['a']);
+    mkdirSync(join(folder, 'b.jsonl'));
+    await expect(read(fileJournals(folder), 'b')).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: /EISDIR/u,
+    });
+  });
+});
+
+describe('redacted journals', () => {
+  it('hides a secret that is split across streamed deltas', async () => {
+    const secret = 'sk-0123456789abcdef0123456789';
+    const store = fileJournals(temporaryFolder(), { redact: (text) => text.replace(/sk-[0-9a-f]{26}/gu, '[key]') });
+    const { run } = startScripted({ action: { ...replies.action, response: secret } }, { journals: store });
+    await run.answer;
+    expect(JSON.stringify(run.journal.filter(({ type }) => type === 'text-delta'))).not.toContain(secret);
+    const text = JSON.stringify(await read(store, 'run-1'));
+    expect(text).toContain('[key]');
+    for (let at = 0; at + 8 <= secret.length; at += 1) expect(text).not.toContain(secret.slice(at, at + 8));
+    expect(replay(await read(store, 'run-1')).divergence).toBeNull();
+  });
+
+  it('does not continue an unredacted journal with redact', async () => {
+    const folder = join(temporaryFolder(), 'runs');
+    const { run } = startScripted();
+    await run.answer;
+    for (const [runId, length] of [
+      ['a', 9],
+      ['b', run.journal.length],
+    ] as const) {
+      const writer = fileJournals(folder).create(runId);
+      for (const entry of run.journal.slice(0, length)) writer.write(entry);
+      writer.close();
+    }
+    const store = fileJournals(folder, { redact: (text) => text });
+    await expect(store.open('a')).rejects.toThrow('Run "a" was recorded without "redact"');
+    (await store.open('b')).writer.close();
+    (await fileJournals(folder).open('a')).writer.close();
+  });
+});
+
+const entry = (seq: number): JournalEntry => ({ seq, atMs: 1, type: 'text-delta', attemptId: 'a', text: 'one\ntwo' });
+
+describe('a directory of journals', () => {
+  it('ignores files and directories that are not journals', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, '50%.jsonl'), 'x');
+    mkdirSync(join(folder, 'old.jsonl'));
+    expect(await fileJournals(folder).list()).toEqual([]);
+  });
+
+  it('rejects a path that is a file', async () => {
+    const path = join(temporaryFolder(), 'journals');
+    writeFileSync(path, 'x');
+    await expect(fileJournals(path).list()).rejects.toThrow(
+      expect.objectContaining({ code: 'invalid_path', message: expect.stringContaining('is not a directory') }),
+    );
+  });
+});
+
+describe('journalFile', () => {
+  it('writes each entry as one line at once', () => {
+    const path = join(temporaryFolder(), 'run.jsonl');
+    const writer = journalFile(path).create('a');
+    for (const seq of [0, 1, 2]) {
+      writer.write(entry(seq));
+      expect(
+        readFileSync(path, 'utf8')
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => JSON.parse(line)),
+      ).toHaveLength(seq + 1);
+    }
+    writer.close();
+    expect(writer.failure).toBeNull();
+  });
+
+  it('overwrites the file, unless another run is writing it', () => {
+    const path = join(temporaryFolder(), 'run.jsonl');
+    const first = journalFile(path).create('a');
+    first.write(entry(0));
+    expect(() => journalFile(path).create('b')).toThrow(/is still running in process/u);
+    first.close();
+    journalFile(path).create('b').close();
+    expect(readFileSync(path, 'utf8')).toBe('');
+  });
+
+  it('rejects a path in a missing directory', () => {
+    expect(() => journalFile(join(temporaryFolder(), 'none', 'run.jsonl')).create('a')).toThrow(
+      expect.objectContaining({ code: 'invalid_path' }),
+    );
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('reports a full disk as failure and does not throw', () => {
+    const writer = journalFile('/dev/full').create('a');
+    writer.write(entry(0));
+    writer.write(entry(1));
+    expect(writer.failure).toContain('ENOSPC');
+    writer.close();
+    expect(existsSync('/dev/full.lock')).toBe(false);
+  });
+});

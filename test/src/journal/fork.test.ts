@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { replay } from '../../../src/journal/replay.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { aRandomRun, playToEnd, randomChain } from '../../support/random-runs.ts';
+import { entriesOf, rulesOf, scriptedChain } from '../../support/run-chain.ts';
+
+const isTimer = ({ type }: JournalEntry): boolean => type === 'timer';
+
+/** A run with low confidence in the first cycle and high confidence in the second, in a chain with a journal store. */
+async function recordRun() {
+  const ids = ['first', 'fork'].values();
+  const plan = {
+    yield: (call: number) =>
+      call === 1 ? { ...replies.yield, confidence: 0.5, informationSufficiency: 0.5 } : replies.yield,
+  };
+  const journals = memoryJournals();
+  const scripted = scriptedChain(plan, { journals, newId: () => ids.next().value ?? '' });
+  const run = scripted.chain.run({ request: 'Is it so?' });
+  await run.answer;
+  return { ...scripted, run, asked: scripted.model.calls.length };
+}
+
+const atDecision = (journal: readonly JournalEntry[]): number =>
+  journal.find(({ type }) => type === 'decision')?.seq ?? 0;
+
+describe('a fork', () => {
+  it('without changes gives the same answer and makes no model call, wherever it starts', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
+        const ids = ['first', 'fork'].values();
+        const journals = memoryJournals();
+        const { chain, model, clock } = randomChain(random, { journals, newId: () => ids.next().value ?? '' });
+        const run = chain.run({ request: 'Is it so?', startAt: random.startAt });
+        await playToEnd(run, clock);
+        const answer = await run.answer;
+        // A call without a recorded result would be made live.
+        fc.pre(!run.journal.some((entry) => isTimer(entry) && !waitsForRetry(run.journal, entry)));
+        const asked = model.calls.length;
+        const fork = await chain.fork('first', { at: 1 + Math.floor(share * (run.journal.length - 2)) });
+        await playToEnd(fork, clock);
+        const answerOfFork = await fork.answer;
+        expect(model.calls.length).toBe(asked);
+        expect(answerOfFork.answerText).toBe(answer.answerText);
+        expect(rulesOf(fork)).toEqual(rulesOf(run));
+        expect(answerOfFork.metadata.usage).toEqual(answer.metadata.usage);
+        const start = entriesOf(fork, 'run-start')[0];
+        expect(start).toMatchObject({ runId: 'fork', forkedFrom: { runId: 'first', changes: [] } });
+        expect(replay(JSON.parse(JSON.stringify(fork.journal))).divergence).toBeNull();
+        expect(clock.waiting.size).toBe(0);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('applies a changed threshold, and makes only calls that were not recorded', async () => {
+    const { chain, run, model, asked } = await recordRun();
+    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'confidenceReached']);
+    const fork = await chain.fork('first', { at: atDecision(run.journal), set: { 'thresholds.confidence': 0.4 } });
+    await fork.answer;
+    expect(rulesOf(fork)).toEqual(['confidenceReached']);
+    expect(entriesOf(fork, 'decision')[0]?.decision.inputs).toMatchObject({ above: 0.4 });
+    expect(model.calls.slice(asked).map(({ task }) => task)).toEqual(['synthesis']);
+    expect(entriesOf(fork, 'run-start')[0]?.forkedFrom?.changes).toEqual(['thresholds.confidence=0.4']);
+  });
+
+  it('changes the next reply', async () => {
+    const { chain, run } = await recordRun();
+    const fork = await chain.fork('first', { at: atDecision(run.journal), set: { 'reply.confidence': 0.99 } });
+    await fork.answer;
+    expect(rulesOf(fork)).toEqual(['confidenceReached']);
+    expect(fork.actor.getSnapshot().context.results.yield).toMatchObject({ reply: { confidence: 0.99 } });
+  });
+
+  it('continues with another phase', async () => {
+    const { chain, run } = await recordRun();
+    const at = run.journal.find((entry) => entry.type === 'phase-start' && entry.phase === 'intention')?.seq ?? 0;
+    const fork = await chain.fork('first', { at, set: { phase: 'yield' } });
+    await fork.answer;
+    expect(
+      entriesOf(fork, 'phase-start')
+        .map(({ phase }) => phase)
+        .slice(0, 3),
+    ).toEqual(['action', 'experience', 'yield']);
+  });
+
+  it.each([
+    [{ 'thresholds.confidense': 1 }, /^"thresholds\.confidense" does not exist; expected one of confidence/u],
+    [{ 'limits.maxCycles': 'two' }, /^limits\.maxCycles: got "two"; .*expected number/u],
+    [{ 'limits.maxCycles': 0 }, /^limits\.maxCycles: got 0; too small/u],
+    [{ 'thresholds.confidence': 7 }, /^thresholds\.confidence: got 7; too big/u],
+    [
+      { 'reply.confidense': 0.1 },
+      /^"reply\.confidense" does not exist in the next reply; expected one of .*confidence/u,
+    ],
+    [{ phase: 'sleep' }, /^"phase" must be one of action.*; received "sleep"/u],
+    [{ results: 1 }, /^"results" cannot be changed; expected limits/u],
+    [{ reply: 1 }, /^"reply" cannot be changed; expected/u],
+    [{ 'reply.response.length': 1 }, /^"reply" has no field "length" in ".*"; expected a path to an existing field/u],
+    [{ 'reply.confidence.x.y': 1 }, /^"reply" has no field "x" in 0\./u],
+  ])('rejects %j', async (set, message) => {
+    const { chain } = await recordRun();
+    await expect(chain.fork('first', { at: 5, set })).rejects.toMatchObject({ code: 'invalid_option', message });
+  });
+
+  it.each([
+    [{ 'reply.insights.1': 'x' }, /has a list without an item "1"; expected an index below 1/u],
+    [{ 'reply.insights.first': 'x' }, /has a list without an item "first"/u],
+    [{ 'reply.insights.0.length': 9 }, /has no field "length" in "It is so"/u],
+    [{ 'reply.insights.0': 'x' }, null],
+    [{ 'reply.__proto__.polluted': 1 }, /does not exist in the next reply/u],
+  ])('changes an existing field of a reply, or rejects the path: %j', async (set, message) => {
+    const { chain, run } = await recordRun();
+    const at = run.journal.find((entry) => entry.type === 'attempt-end' && entry.task === 'observation')?.seq ?? 0;
+    const fork = chain.fork('first', { at, set });
+    if (message === null) await (await fork).answer;
+    else await expect(fork).rejects.toMatchObject({ code: 'invalid_option', message });
+    expect({}).not.toHaveProperty('polluted');
+  });
+
+  it('rejects a changed reply if no reply follows', async () => {
+    const { chain } = await recordRun();
+    const run = chain.run({ request: 'Is it so?', sessionId: 'so that the run ends by storing its turn' });
+    await run.answer;
+    const fork = chain.fork(run.journal, { at: run.journal.length - 1, set: { 'reply.confidence': 1 } });
+    await expect(fork).rejects.toThrow(/^"reply" cannot be changed: no reply follows this entry/u);
+  });
+
+  it.each([0, -1, 1.5, 100_000])('rejects the entry number %j', async (at) => {
+    const { chain } = await recordRun();
+    await expect(chain.fork('first', { at })).rejects.toThrow(
+      /^"at" must be the number of an entry, from 1 to \d+; received/u,
+    );
+  });
+});
+
+/** Whether a timer was a retry delay, not a call's time-out. */
+function waitsForRetry(journal: readonly JournalEntry[], timer: JournalEntry): boolean {
+  const next = journal[timer.seq + 1];
+  return next?.type === 'transition' && /backingOff/u.test(next.source);
+}

@@ -1,0 +1,270 @@
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
+import { createPostChain } from '../../../src/index.ts';
+import { fileJournals } from '../../../src/journal/file-journals.ts';
+import { entriesOf } from '../../../src/journal/journal-lines.ts';
+import { linesFrom } from '../../../src/journal/journal-store.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const stores: Record<string, (options?: JournalStoreOptions) => JournalStore> = {
+  memory: memoryJournals,
+  files: (options) => fileJournals(join(temporaryFolder(), 'runs'), options),
+  SQLite: (options) => {
+    const store = sqliteJournals(join(temporaryFolder(), 'runs.db'), options);
+    onTestFinished(() => store.close());
+    return store;
+  },
+};
+
+async function recordJournal(): Promise<readonly JournalEntry[]> {
+  const { run } = startScripted();
+  await run.answer;
+  return JSON.parse(JSON.stringify(run.journal));
+}
+
+/** With another start time, so that lists have an order. */
+const startedAtTime = (journal: readonly JournalEntry[], startedAt: string): JournalEntry[] =>
+  journal.map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry));
+
+function write(store: JournalStore, runId: string, entries: readonly JournalEntry[], close = true): void {
+  const writer = store.create(runId);
+  for (const entry of entries) writer.write(entry);
+  expect(writer.failure).toBeNull();
+  if (close) writer.close();
+}
+
+async function read(store: JournalStore, runId: string): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of store.read(runId)) entries.push(entry);
+  return entries;
+}
+
+describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
+  it('reads what was written, even while the run is being written', async () => {
+    const [store, journal] = [open(), await recordJournal()];
+    write(store, 'a', journal);
+    write(store, 'b', journal.slice(0, 9), false);
+    expect(await read(store, 'a')).toEqual(journal);
+    expect(await read(store, 'b')).toEqual(journal.slice(0, 9));
+  });
+
+  it('continues a journal where it stopped', async () => {
+    const [store, journal] = [open(), await recordJournal()];
+    write(store, 'a', journal.slice(0, 9));
+    const { entries, writer } = await store.open('a');
+    expect(entries).toEqual(journal.slice(0, 9));
+    for (const entry of journal.slice(9)) writer.write(entry);
+    writer.close();
+    expect(await read(store, 'a')).toEqual(journal);
+  });
+
+  it('allows one writer per journal and one journal per run id', async () => {
+    const [store, journal] = [open(), await recordJournal()];
+    write(store, 'a', journal.slice(0, 5), false);
+    await expect(store.open('a')).rejects.toMatchObject({ code: 'invalid_journal', message: /is still running in/u });
+    expect(() => store.create('a')).toThrow(/Run "a" already exists/u);
+    await expect(store.open('b')).rejects.toThrow('There is no run "b"');
+    await expect(read(store, 'b')).rejects.toThrow('There is no run "b"');
+  });
+
+  it('rejects a damaged journal, and releases it', async () => {
+    const [store, journal] = [open(), await recordJournal()];
+    write(store, 'a', [...journal.slice(0, 4), ...journal.slice(5)]);
+    await expect(read(store, 'a')).rejects.toThrow('run a: cannot read entry 4: expected seq 4; received 5');
+    for (const _again of [1, 2]) await expect(store.open('a')).rejects.toThrow('cannot read entry 4');
+  });
+
+  it('rejects an empty journal', async () => {
+    const store = open();
+    store.create('a').close();
+    await expect(read(store, 'a')).rejects.toThrow('run a: the journal is empty');
+    await expect(store.open('a')).rejects.toMatchObject({ code: 'invalid_journal' });
+    expect(await store.list()).toMatchObject([{ runId: 'a', request: '', startedAt: '', status: 'damaged' }]);
+  });
+
+  it('ignores a second close, and writes after it', async () => {
+    const [store, journal] = [open(), await recordJournal()];
+    const writer = store.create('a');
+    for (const entry of journal.slice(0, 9)) writer.write(entry);
+    writer.close();
+    const { writer: other } = await store.open('a');
+    writer.close();
+    writer.write(journal[9] as JournalEntry);
+    other.write(journal[9] as JournalEntry);
+    expect([writer.failure, other.failure]).toEqual([null, null]);
+    other.close();
+    expect(await read(store, 'a')).toEqual(journal.slice(0, 10));
+  });
+
+  it('lists runs with their status, newest first', async () => {
+    const [store, journal] = [open(), await recordJournal()];
+    expect(await store.list()).toEqual([]);
+    write(store, 'ended', startedAtTime(journal, '2026-01-01T10:00:00.000Z'));
+    write(store, 'killed', startedAtTime(journal.slice(0, -1), '2026-01-01T12:00:00.000Z'));
+    write(store, 'alive', startedAtTime(journal.slice(0, 3), '2026-01-01T11:00:00.000Z'), false);
+    const { status } = journal.at(-1) as Extract<JournalEntry, { type: 'run-end' }>;
+    const common = { request: 'Is it so?', forkedFrom: null };
+    expect(await store.list()).toEqual([
+      { runId: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
+      { runId: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },
+      { runId: 'ended', ...common, startedAt: '2026-01-01T10:00:00.000Z', status },
+    ]);
+  });
+
+  it.each(['../../etc/passwd', '.', 'CON', 'a b%2F?*', 'ö\u0000\n', '__proto__'])(
+    'accepts any run id: %j',
+    async (runId) => {
+      const [store, journal] = [open(), await recordJournal()];
+      write(store, runId, journal);
+      expect(await read(store, runId)).toEqual(journal);
+      expect((await store.list()).map((run) => run.runId)).toEqual([runId]);
+    },
+  );
+
+  it('redacts every string before it is written, and marks the journal', async () => {
+    const seen = new Set<string>();
+    const store = open({
+      redact: (text) => {
+        seen.add(text);
+        return text.replaceAll('Is it so?', '[redacted]');
+      },
+    });
+    const journal = await recordJournal();
+    write(store, 'a', journal);
+    const stored = await read(store, 'a');
+    expect(JSON.stringify(stored)).not.toContain('Is it so?');
+    expect(stored[0]).toMatchObject({ request: '[redacted]', redacted: true });
+    expect(stored).toHaveLength(journal.length);
+    for (const text of textsOf(journal.filter(({ type }) => type !== 'text-delta'))) expect(seen).toContain(text);
+  });
+
+  it('stops writing if redact throws, and reports why', async () => {
+    const store = open({
+      redact: (text) => {
+        if (text.includes('It may be so')) throw new Error('redact failed');
+        return text;
+      },
+    });
+    const journal = await recordJournal();
+    const writer = store.create('a');
+    for (const entry of journal) writer.write(entry);
+    expect(writer.failure).toBe('redact failed');
+    writer.close();
+    const stored = await read(store, 'a');
+    expect(stored).toEqual(
+      journal.slice(0, stored.length).map((entry) => ({
+        ...entry,
+        ...(entry.seq === 0 && { redacted: true }),
+        ...(entry.type === 'text-delta' && { text: '' }),
+      })),
+    );
+    expect(stored.length).toBeGreaterThan(3);
+  });
+});
+
+function textsOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+describe('fileJournals', () => {
+  it('creates files that only their owner can read', async () => {
+    const folder = join(temporaryFolder(), 'runs');
+    write(fileJournals(folder), 'a', await recordJournal());
+    expect([statSync(folder).mode & 0o777, statSync(join(folder, 'a.jsonl')).mode & 0o777]).toEqual([0o700, 0o600]);
+  });
+
+  it('drops a torn last line and continues there', async () => {
+    const [folder, journal] = [temporaryFolder(), await recordJournal()];
+    const [store, path] = [fileJournals(folder), join(folder, 'a.jsonl')];
+    write(store, 'a', journal.slice(0, 9));
+    const whole = readFileSync(path, 'utf8');
+    appendFileSync(path, '{"seq":9,"atMs":1,"type":"text-');
+    expect(await read(store, 'a')).toEqual(journal.slice(0, 9));
+    const { writer } = await store.open('a');
+    expect(readFileSync(path, 'utf8')).toBe(whole);
+    for (const entry of journal.slice(9)) writer.write(entry);
+    writer.close();
+    expect(await read(store, 'a')).toEqual(journal);
+  });
+
+  it('releases the journal of a process that is gone', async () => {
+    const [folder, journal] = [temporaryFolder(), await recordJournal()];
+    const store = fileJournals(folder);
+    write(store, 'a', journal.slice(0, 9));
+    // Higher than any process id.
+    writeFileSync(join(folder, 'a.jsonl.lock'), '4194305');
+    expect((await store.list())[0]?.status).toBe('interrupted');
+    const { writer } = await store.open('a');
+    expect(readFileSync(join(folder, 'a.jsonl.lock'), 'utf8')).toMatch(new RegExp(`^${process.pid}\\b`, 'u'));
+    writer.close();
+    expect(existsSync(join(folder, 'a.jsonl.lock'))).toBe(false);
+  });
+
+  it('rejects a directory that cannot be created', () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    expect(() => fileJournals(file).create('a')).toThrow(expect.objectContaining({ code: 'invalid_path' }));
+    expect(() => fileJournals(' ')).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+  });
+});
+
+async function recordRun(journals: JournalStore = memoryJournals()) {
+  const run = createPostChain({ model: scriptedModel({}, { otherwise: replies }), journals }).run({
+    request: 'Is it so?',
+  });
+  await run.answer;
+  return { journals, runId: run.runId, entries: await entriesOf(journals.read(run.runId)) };
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+it.each([
+  ['memory', () => memoryJournals()],
+  ['files', () => fileJournals(temporaryFolder())],
+  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
+])('linesFrom yields the stored JSON without serializing it again: %s', async (_, journalsIn) => {
+  const { journals, runId, entries } = await recordRun(journalsIn());
+  vi.spyOn(journals, 'read').mockImplementation(() => {
+    throw new Error('read was called');
+  });
+  const lines = await collect(linesFrom(journals, runId));
+  expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
+  expect(lines[0]).not.toContain('"sum"');
+});
+
+it('linesFrom uses the read method of a store derived from another', async () => {
+  const { journals, runId, entries } = await recordRun();
+  async function* read() {
+    yield* entries.slice(0, 3);
+  }
+  const lines = await collect(linesFrom({ ...journals, read }, runId));
+  expect(lines.map((line) => JSON.parse(line))).toEqual(entries.slice(0, 3));
+});
+
+it.each(['write', 'close'] as const)('a run still answers if its store throws on %s', async (method) => {
+  const writer = {
+    failure: null,
+    write: () => {},
+    close: () => {},
+    [method]: () => {
+      throw new Error('the store failed');
+    },
+  };
+  const { run } = startScripted({}, { journals: { ...memoryJournals(), create: () => writer } });
+  expect((await run.answer).status).toBe('completed');
+  for await (const _ of run.events);
+  expect(run.journalFailure).toBe('the store failed');
+});

@@ -1,0 +1,27 @@
+import { createRequire } from 'node:module';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
+import { sqliteSessions } from '../../../src/journal/sqlite-sessions.ts';
+
+const MISSING = 'the package libsql is not installed; run: npm install libsql';
+
+beforeEach(() => {
+  const builtin = process.getBuiltinModule.bind(process) as (name: string) => object;
+  vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) =>
+    name === 'node:module' ? { createRequire: withoutLibsql } : builtin(name)) as typeof process.getBuiltinModule);
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** Fails with Node's own error for a missing package. */
+const withoutLibsql = (from: string) => () => createRequire(from)('no-such-package-as-libsql');
+
+test('SQLite stores can be created without libsql; the first use fails with one line that says how to install it', async () => {
+  const store = sqliteSessions('chat.db');
+  const error = await store.open().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'session_failed', message: expect.stringContaining(MISSING) });
+  expect((error as Error).message).not.toContain('\n');
+  const journals = sqliteJournals('runs.db');
+  expect(() => journals.create('a')).toThrow(
+    expect.objectContaining({ code: 'invalid_path', message: expect.stringContaining(MISSING) }),
+  );
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { replay } from '../../../src/journal/replay.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { defineCapability } from '../../../src/tools/capability.ts';
+import { aRandomRun, playRandomRun, playToEnd, randomChain } from '../../support/random-runs.ts';
+import { scriptedChain } from '../../support/run-chain.ts';
+
+/** A store with the entries written before the process was killed. */
+function storeWith(entries: readonly JournalEntry[]): JournalStore {
+  const journals = memoryJournals();
+  const writer = journals.create('run-1');
+  for (const entry of entries) writer.write(entry);
+  writer.close();
+  return journals;
+}
+
+async function entriesIn(journal: AsyncIterable<JournalEntry>): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of journal) entries.push(entry);
+  return entries;
+}
+
+const modelCallsIn = (entries: readonly JournalEntry[]): number =>
+  entries.filter((entry) => entry.type === 'call-start' && entry.port === 'readReply').length;
+
+describe('a killed run', () => {
+  it('[promise 6] resumes at any entry to an answer, counts every call once, and replays as one run', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRandomRun, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
+        const { run } = await playRandomRun(random);
+        await run.answer;
+        const recorded = run.journal.slice(0, 1 + Math.floor(share * (run.journal.length - 1)));
+        const journals = storeWith(recorded);
+        const { chain, model, clock } = randomChain(random, { journals });
+        const resumed = await chain.resume('run-1');
+        await playToEnd(resumed, clock, random.words);
+        const answer = finalAnswerSchema.parse(await resumed.answer);
+        expect(answer.answerText.trim()).not.toBe('');
+        expect(answer.metadata.usage.modelCalls).toBe(modelCallsIn(recorded) + model.calls.length);
+        const stored = await entriesIn(journals.read('run-1'));
+        expect(stored.slice(0, recorded.length)).toEqual(JSON.parse(JSON.stringify(recorded)));
+        expect(stored).toEqual(JSON.parse(JSON.stringify(resumed.journal)));
+        const replayed = replay(stored);
+        expect(replayed.divergence).toBeNull();
+        expect(replayed.answer).toEqual(answer);
+        expect(clock.waiting.size).toBe(0);
+        expect(await journals.list()).toMatchObject([{ runId: 'run-1', status: answer.status }]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe('an interrupted capability', () => {
+  it('runs again with the same idempotency key; other runs have other keys', async () => {
+    const keys: string[] = [];
+    const step = { capability: 'pay', arguments: '{}' };
+    const pay = (hangs: boolean) =>
+      defineCapability({
+        name: 'pay',
+        description: 'Pays.',
+        arguments: z.object({}),
+        execute: (_, { idempotencyKey }) => {
+          keys.push(idempotencyKey);
+          return hangs && keys.length === 2 ? new Promise(() => {}) : 'paid';
+        },
+      });
+    const plan = { action: { ...replies.action, call: step } };
+    const journals = memoryJournals();
+    const decider = ({ results }: { results: readonly unknown[] }) =>
+      results.length < 3 ? ({ done: false, next: step } as const) : ({ done: true, finalOutput: null } as const);
+    const killed = scriptedChain(plan, { journals, decider, capabilities: [pay(true)] });
+    const run = killed.chain.run({ request: 'Is it so?' });
+    await expect.poll(() => keys).toHaveLength(2);
+    const left = storeWith(run.journal);
+    const { chain } = scriptedChain(plan, { journals: left, decider, capabilities: [pay(false)] });
+    await (await chain.resume('run-1')).answer;
+    expect(keys).toEqual(['run-1.s1.action.1', 'run-1.s1.action.2', 'run-1.s1.action.2', 'run-1.s1.action.3']);
+  });
+});

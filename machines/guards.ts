@@ -1,4 +1,4 @@
-import type { GuardResult } from './contracts/guard-result.ts';
+import type { GuardResult } from './contracts/decision.ts';
 
 type VerdictOf<Args, Params> = (args: Args, params: Params) => GuardResult;
 

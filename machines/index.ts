@@ -4,33 +4,37 @@ export type { ReadReply, ReadReplyInput, ValidateReply } from './attempt/ports.t
 export { chainMachine } from './chain/chain.machine.ts';
 export { chainGuards } from './chain/guards.ts';
 export type { ActionInput, ActionState } from './contracts/action-state.ts';
+export type { ReplyEvent } from './contracts/attempt.ts';
 export {
   type AttemptExecution,
   type AttemptInput,
   type AttemptOutcome,
+  type AttemptPolicy,
   attemptExecutionSchema,
+  attemptPolicySchema,
+  DEFAULT_POLICY,
   type Validation,
 } from './contracts/attempt.ts';
-export { type AttemptPolicy, attemptPolicySchema, DEFAULT_POLICY } from './contracts/attempt-policy.ts';
-export { type Limits, limitsSchema, type Usage } from './contracts/budget.ts';
-export { type ChainEvent, chainEventSchema } from './contracts/chain-event.ts';
-export type { ChainInput } from './contracts/chain-input.ts';
-export type { ChainState } from './contracts/chain-state.ts';
-export { type ContextOperation, contextOperationSchema } from './contracts/context-operation.ts';
+export type { ChainInput, ChainState } from './contracts/chain-state.ts';
+export { type RecursionState, recursionStateSchema } from './contracts/chain-state.ts';
+export { type ContextOperation, contextOperationSchema, type Envelope, envelopeSchema } from './contracts/context.ts';
 export { type Decision, decisionSchema } from './contracts/decision.ts';
-export { type Envelope, envelopeSchema } from './contracts/envelope.ts';
+export { type ChainEvent, chainEventSchema } from './contracts/events.ts';
 export type { EvidenceText } from './contracts/evidence-text.ts';
 export { type Failure, failureSchema } from './contracts/failure.ts';
-export { type JournalEntry, journalEntrySchema } from './contracts/journal-entry.ts';
+export { type JournalEntry, journalEntrySchema } from './contracts/journal.ts';
+export { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from './contracts/limits.ts';
 export { type Message, messageSchema } from './contracts/message.ts';
-export { type PhaseInput, phaseInputSchema } from './contracts/phases/input.ts';
-export { type PhaseResult, phaseResultSchema } from './contracts/phases/result.ts';
-export { type RecursionState, recursionStateSchema } from './contracts/recursion.ts';
-export type { ReplyEvent } from './contracts/reply-event.ts';
+export { type PhaseInput, type PhaseResult, phaseInputSchema, phaseResultSchema } from './contracts/phase-io.ts';
 export { type RecalledSession, type SessionTurn, sessionTurnSchema } from './contracts/session.ts';
-export { type FinalAnswer, finalAnswerSchema, type SynthesisOutcome } from './contracts/synthesis.ts';
-export { type SynthesisInput, synthesisInputSchema } from './contracts/synthesis-input.ts';
-export { type Thresholds, thresholdsSchema } from './contracts/thresholds.ts';
+export {
+  type FinalAnswer,
+  finalAnswerSchema,
+  type SynthesisInput,
+  type SynthesisOutcome,
+  synthesisInputSchema,
+} from './contracts/synthesis.ts';
+export type { Usage } from './contracts/usage.ts';
 export {
   type ClaimInputs,
   type ClaimVerdict,

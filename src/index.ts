@@ -1,6 +1,29 @@
 import { PostChainError } from '../machines/contracts/error.ts';
-import type { JournalEntry } from '../machines/contracts/journal-entry.ts';
-import type { JournalStore } from '../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore } from '../machines/contracts/journal.ts';
+
+export type {
+  ConsentChoice,
+  ConsentRequest,
+  ContextDocument,
+  ContextOperation,
+} from '../machines/contracts/context.ts';
+export type { ChainEvent } from '../machines/contracts/events.ts';
+export type {
+  JournalEntry,
+  JournalStore,
+  JournalStoreOptions,
+  JournalWriter,
+  OpenedJournal,
+  RunStatus,
+  RunSummary,
+} from '../machines/contracts/journal.ts';
+export type { Limits, Thresholds } from '../machines/contracts/limits.ts';
+export type { EmbeddingModel } from '../machines/contracts/model.ts';
+export type { ContextStatistics, Pruning, Replies } from '../machines/contracts/phase-io.ts';
+export type { SynthesisInput } from '../machines/contracts/synthesis.ts';
+export type { Price, PriceTable, TokenUsage } from '../machines/contracts/usage.ts';
+export { contextOf, redo, undo } from '../machines/policies/context.ts';
+
 import { type PostChainOptions, resolveOptions } from './engine/runtime/options.ts';
 import { type Run, runStart, startRun } from './engine/runtime/run.ts';
 import { inputOf, type RunOptions } from './engine/runtime/run-options.ts';
@@ -9,24 +32,12 @@ import { entriesOf } from './journal/journal-lines.ts';
 import { resumeRun } from './journal/resume.ts';
 
 export type { AttemptExecution, AttemptOutcome, AttemptRecord, NextCall } from '../machines/contracts/attempt.ts';
-export type { Limits, TokenUsage } from '../machines/contracts/budget.ts';
-export type { ChainEvent } from '../machines/contracts/chain-event.ts';
-export type { ConsentChoice, ConsentRequest } from '../machines/contracts/consent.ts';
-export type { ContextDocument } from '../machines/contracts/context-document.ts';
-export type { ContextOperation } from '../machines/contracts/context-operation.ts';
+
 export type { Decision } from '../machines/contracts/decision.ts';
-export type { EmbeddingModel } from '../machines/contracts/embedding.ts';
+
 export { type ErrorCode, PostChainError } from '../machines/contracts/error.ts';
 export type { Failure } from '../machines/contracts/failure.ts';
-export type { JournalEntry } from '../machines/contracts/journal-entry.ts';
-export type {
-  JournalStore,
-  JournalStoreOptions,
-  JournalWriter,
-  OpenedJournal,
-  RunStatus,
-  RunSummary,
-} from '../machines/contracts/journal-store.ts';
+
 export type { Message } from '../machines/contracts/message.ts';
 export type {
   ChatModel,
@@ -39,14 +50,10 @@ export type {
 } from '../machines/contracts/model.ts';
 export type { Passage, PassageSource, Retrieval, SearchOptions } from '../machines/contracts/passage.ts';
 export { PHASES, type Phase, type Task } from '../machines/contracts/phase.ts';
-export type { Replies } from '../machines/contracts/phases/reply.ts';
-export type { ContextStatistics, Pruning } from '../machines/contracts/phases/understanding.ts';
-export type { Price, PriceTable } from '../machines/contracts/price.ts';
+
 export type { SessionStore, SessionTurn } from '../machines/contracts/session.ts';
 export type { Citation, FinalAnswer } from '../machines/contracts/synthesis.ts';
-export type { SynthesisInput } from '../machines/contracts/synthesis-input.ts';
-export type { Thresholds } from '../machines/contracts/thresholds.ts';
-export { contextOf, redo, undo } from '../machines/policies/context-document.ts';
+
 export { failureOf } from '../machines/policies/failures.ts';
 export type { Document } from './documents/document.ts';
 export { type LoadedDocuments, loadDocuments } from './documents/load-documents.ts';

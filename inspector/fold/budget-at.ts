@@ -1,7 +1,8 @@
-import type { Limits } from '../../machines/contracts/budget.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { Limits } from '../../machines/contracts/limits.ts';
 import type { Message } from '../../machines/contracts/message.ts';
-import type { ContextStatistics } from '../../machines/contracts/phases/understanding.ts';
+import type { ContextStatistics } from '../../machines/contracts/phase-io.ts';
+
 import type { RunLog } from '../log/run-log.ts';
 import type { ContextAt } from './context-at.ts';
 import { rounded } from './number-words.ts';

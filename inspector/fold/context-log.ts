@@ -1,7 +1,8 @@
-import type { ContextOperation } from '../../machines/contracts/context-operation.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { ContextOperation } from '../../machines/contracts/context.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
-import type { Pruning } from '../../machines/contracts/phases/understanding.ts';
+import type { Pruning } from '../../machines/contracts/phase-io.ts';
+
 import { applyOperations, sharedIds } from '../../machines/policies/context.ts';
 import { type ListedOperation, operationList, startMessages } from '../../src/journal/context-history.ts';
 import { countUpTo } from './sorted.ts';

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { isStimulusType } from './stimuli.ts';
 
 type EntryType = JournalEntry['type'];

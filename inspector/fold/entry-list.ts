@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type EntryGroup, groupOf } from './entry-groups.ts';
 import type { Places } from './places.ts';
 import { countUpTo } from './sorted.ts';

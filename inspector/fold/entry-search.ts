@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Places } from './places.ts';
 

@@ -1,4 +1,4 @@
-import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
 import { eventInWords } from './event-words.ts';
 import { namedInWords } from './guard-words.ts';
 import type { Spans } from './spans.ts';

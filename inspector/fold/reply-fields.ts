@@ -1,4 +1,4 @@
-import type { Replies } from '../../machines/contracts/phases/reply.ts';
+import type { Replies } from '../../machines/contracts/phase-io.ts';
 import type { GrowingMember, GrowingValue } from './growing-value.ts';
 
 /** The fields of a reply, task by task, in the order in which they are asked for. */

@@ -1,5 +1,6 @@
-import type { TokenUsage } from '../../machines/contracts/budget.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { TokenUsage } from '../../machines/contracts/usage.ts';
+
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createPlaces, type Places } from './places.ts';
 import { countUpTo } from './sorted.ts';

@@ -1,8 +1,8 @@
-import type { TokenUsage } from '../../machines/contracts/budget.ts';
-import type { CallEvent } from '../../machines/contracts/call-event.ts';
+import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import type { EntryOf } from './entry-of.ts';
 
 /** Something that lasts: from the entry at which it begins to the one at which it ends; null while it goes on. */

@@ -1,4 +1,4 @@
-import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
 import { countUpTo } from './sorted.ts';
 
 const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'call-event', 'timer', 'run-stopped'];

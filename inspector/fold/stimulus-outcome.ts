@@ -1,4 +1,4 @@
-import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ChartState } from '../../src/engine/charts/chart.ts';
 import { eventFits } from '../../src/engine/charts/taken-transitions.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { firstPlace } from './sorted.ts';
 
 /** Where nothing happens for longer, the time between is drawn as long as this. */

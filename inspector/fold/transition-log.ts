@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { EntryOf } from './entry-of.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 

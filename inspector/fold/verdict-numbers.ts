@@ -1,4 +1,4 @@
-import type { GuardResult } from '../../machines/contracts/guard-result.ts';
+import type { GuardResult } from '../../machines/contracts/decision.ts';
 
 type Inputs = GuardResult['inputs'];
 

@@ -1,4 +1,4 @@
-import type { ConsentRequest } from '../../machines/contracts/consent.ts';
+import type { ConsentRequest } from '../../machines/contracts/context.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { RunFold } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';

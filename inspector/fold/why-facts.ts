@@ -1,5 +1,5 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Transition } from './explain-transition.ts';
 import { guardInWords, namedInWords } from './guard-words.ts';
 import { grouped, rounded } from './number-words.ts';

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 
 /**
  * The entries of one run in order, append-only, outside any framework. They are kept as text, which takes a third of the memory that their

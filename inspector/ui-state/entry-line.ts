@@ -1,5 +1,6 @@
-import type { CallEvent } from '../../machines/contracts/call-event.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { CallEvent } from '../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+
 import type { EntryOf } from '../fold/entry-of.ts';
 import { eventInWords } from '../fold/event-words.ts';
 import { counted, grouped } from '../fold/number-words.ts';

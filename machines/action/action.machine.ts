@@ -1,4 +1,4 @@
-import { actionAttempt, continuationAttempt } from '../policies/capability-loop/attempts.ts';
+import { actionAttempt, continuationAttempt } from '../policies/continuation.ts';
 import { requirePorts } from '../ports.ts';
 import { actionOutcome, actionSetup, startAction } from './setup.ts';
 import { broken, stop } from './transitions.ts';

@@ -1,8 +1,6 @@
 import type { ActionState } from '../contracts/action-state.ts';
-import type { EmittedEvent } from '../contracts/emitted-event.ts';
-import { breakOff } from '../policies/capability-loop/broken-off.ts';
-import { failedResult } from '../policies/capability-loop/history.ts';
-import { continuationLimitReached } from '../policies/capability-loop/steps.ts';
+import type { EmittedEvent } from '../contracts/events.ts';
+import { breakOff, continuationLimitReached, failedResult } from '../policies/capability-loop.ts';
 
 type FactOf<Type extends EmittedEvent['type']> = Extract<EmittedEvent, { type: Type }>;
 export type ActionEmittedEvent = FactOf<'capability-start' | 'capability-end' | 'continuation' | 'capability-stop'>;

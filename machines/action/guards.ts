@@ -1,12 +1,12 @@
 import type { ActionState } from '../contracts/action-state.ts';
-import type { GuardResult } from '../contracts/guard-result.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import {
   continuationLimitReached,
   isFirstStep,
   modelMayDecide,
   nextStepInvalid,
   nothingToRun,
-} from '../policies/capability-loop/steps.ts';
+} from '../policies/capability-loop.ts';
 
 type Args = { readonly context: ActionState };
 

@@ -1,7 +1,7 @@
 import type { PromiseActorLogic } from 'xstate';
 import type { attemptMachine } from '../attempt/attempt.machine.ts';
 import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../contracts/capability.ts';
-import type { ActionReply } from '../contracts/phases/action.ts';
+import type { ActionReply } from '../contracts/phase-io.ts';
 import { port } from '../ports.ts';
 
 /**

@@ -2,13 +2,18 @@ import { assign, emit, setup } from 'xstate';
 import type { ActionInput, ActionState } from '../contracts/action-state.ts';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ArgumentsCheck, CapabilityResult, StopReason } from '../contracts/capability.ts';
-import type { ActionReply } from '../contracts/phases/action.ts';
+import type { ActionReply } from '../contracts/phase-io.ts';
 import { guardsOf } from '../guards.ts';
-import { joinExecutions } from '../policies/capability-loop/attempts.ts';
-import { loopResult } from '../policies/capability-loop/broken-off.ts';
-import { readContinuation, synthesizeLast } from '../policies/capability-loop/continuation.ts';
-import { appendMemory, appendResult, failedResult } from '../policies/capability-loop/history.ts';
-import { runMs, stepProblem } from '../policies/capability-loop/steps.ts';
+import {
+  appendMemory,
+  appendResult,
+  failedResult,
+  loopResult,
+  runMs,
+  stepProblem,
+} from '../policies/capability-loop.ts';
+import { joinExecutions, readContinuation, synthesizeLast } from '../policies/continuation.ts';
+
 import { unexpectedFailure } from '../policies/failures.ts';
 import { newExecution } from '../policies/retry.ts';
 import { type ActionEmittedEvent, actionEmittedEvents } from './emitted-events.ts';

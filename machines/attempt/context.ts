@@ -2,15 +2,17 @@ import type {
   AttemptExecution,
   AttemptInput,
   AttemptOutcome,
+  AttemptPolicy,
   AttemptRecord,
+  CallProgress,
   Feedback,
   NextCall,
   Reply,
 } from '../contracts/attempt.ts';
-import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
-import { MAX_TIMER_MS, type TokenUsage } from '../contracts/budget.ts';
 import type { Failure } from '../contracts/failure.ts';
-import type { CallProgress } from '../contracts/reply-event.ts';
+import { MAX_TIMER_MS } from '../contracts/limits.ts';
+import type { TokenUsage } from '../contracts/usage.ts';
+
 import { newExecution } from '../policies/retry.ts';
 import { estimateTokens } from '../policies/usage.ts';
 

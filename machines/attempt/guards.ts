@@ -1,5 +1,5 @@
 import type { Reply } from '../contracts/attempt.ts';
-import type { GuardResult } from '../contracts/guard-result.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
 import { fallbackDue, hopeless, retryAllowed } from '../policies/retry.ts';
 import { type AttemptContext, elapsed, waitMs } from './context.ts';

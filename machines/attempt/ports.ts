@@ -1,7 +1,6 @@
 import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
-import type { Feedback, Validation } from '../contracts/attempt.ts';
-import type { AttemptPolicy } from '../contracts/attempt-policy.ts';
-import type { ReplyEvent } from '../contracts/reply-event.ts';
+import type { AttemptPolicy, Feedback, ReplyEvent, Validation } from '../contracts/attempt.ts';
+
 import { port } from '../ports.ts';
 
 /** What reading one reply needs. `attempt` counts from 1; `model` from 0, the first, over its fallbacks. */

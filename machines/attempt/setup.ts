@@ -1,11 +1,18 @@
 import { assign, emit, setup } from 'xstate';
-import type { AttemptInput, AttemptOutcome, Reply, Validation } from '../contracts/attempt.ts';
-import type { EmittedEvent } from '../contracts/emitted-event.ts';
-import type { CallProgress, ReplyEvent } from '../contracts/reply-event.ts';
+import type {
+  AttemptInput,
+  AttemptOutcome,
+  CallProgress,
+  Reply,
+  ReplyEvent,
+  Validation,
+} from '../contracts/attempt.ts';
+import type { EmittedEvent } from '../contracts/events.ts';
+
 import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
-import { planNextCall } from '../policies/next-call.ts';
-import { countFallback, countRetry, recordAttempt } from '../policies/retry.ts';
+
+import { countFallback, countRetry, planNextCall, recordAttempt } from '../policies/retry.ts';
 import { keptRecord, NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
 import { type AttemptContext, attemptRecord, callUsage, elapsed, NOTHING_YET, stallMs, waitMs } from './context.ts';
 import { attemptGuards } from './guards.ts';

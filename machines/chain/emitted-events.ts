@@ -1,14 +1,14 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { ConsentGiver } from '../contracts/consent.ts';
-import type { EmittedEvent } from '../contracts/emitted-event.ts';
+import type { ConsentGiver } from '../contracts/context.ts';
+import type { EmittedEvent } from '../contracts/events.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import { NO_DECISION } from '../policies/decisions.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
-import { fittingTurns, recalledMessages } from '../policies/recalled-turns.ts';
 import { NO_STATISTICS } from '../policies/retention/statistics.ts';
-import { preview } from '../policies/summary.ts';
+import { fittingTurns, recalledMessages } from '../policies/session.ts';
 import { answerOf } from '../policies/synthesis/state.ts';
+import { preview } from '../text/summary.ts';
 
 /** What the chart says of itself: the state's view of each fact, for whoever listens and for the journal. */
 export const emittedEvents = {

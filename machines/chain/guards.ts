@@ -1,6 +1,7 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { GuardResult } from '../contracts/guard-result.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
+import { comparisonWanted } from '../policies/assessment.ts';
 import {
   answerConverged,
   budgetExhausted,
@@ -9,17 +10,15 @@ import {
   taskComplete,
 } from '../policies/completion.ts';
 import { consentRequest } from '../policies/consent.ts';
-import { comparisonWanted } from '../policies/convergence.ts';
 import { loopDetected } from '../policies/decisions.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
-import { measuringPays } from '../policies/phases/understanding.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
 import { modelUnavailable, phaseMayBeSkipped, phaseMayRepeat, phaseSaved } from '../policies/recovery.ts';
 import { hasSession, recallWanted } from '../policies/session.ts';
-import { sourceMayRecover } from '../policies/source-backoff.ts';
-import { summariesWanted } from '../policies/summaries.ts';
+import { sourceMayRecover } from '../policies/source-retry.ts';
 import { modelMayWrite } from '../policies/synthesis/state.ts';
+import { measuringPays, summariesWanted } from '../policies/understanding.ts';
 
 type Args = { readonly context: ChainState };
 

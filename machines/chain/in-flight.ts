@@ -1,7 +1,7 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { type AttemptContext, callUsage } from '../attempt/context.ts';
 import type { ActionState } from '../contracts/action-state.ts';
-import type { Usage } from '../contracts/budget.ts';
+import type { Usage } from '../contracts/usage.ts';
 import { addCall, addUsage, NO_USAGE } from '../policies/usage.ts';
 
 /**

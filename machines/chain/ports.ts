@@ -1,7 +1,7 @@
 import type { PromiseActorLogic } from 'xstate';
 import type { actionMachine } from '../action/action.machine.ts';
 import type { attemptMachine } from '../attempt/attempt.machine.ts';
-import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../contracts/context-measures.ts';
+import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../contracts/context.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { RecalledSession, SessionTurn } from '../contracts/session.ts';
 import { port } from '../ports.ts';

@@ -1,6 +1,6 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { RecalledSession } from '../contracts/session.ts';
-import { deadlines } from '../policies/recovery.ts';
+import { deadlines } from '../policies/limits.ts';
 import { lostSession, problemOf, STOPPED, tooLate, turnOf } from '../policies/session.ts';
 import { chainSetup } from './setup.ts';
 

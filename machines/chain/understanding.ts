@@ -1,6 +1,6 @@
 import { attemptPolicy, executionId } from '../policies/phase-input.ts';
 import { visibleMessages } from '../policies/progress.ts';
-import { summaryInput } from '../policies/summaries.ts';
+import { summaryInput } from '../policies/understanding.ts';
 import { chainSetup } from './setup.ts';
 import { begin, brokenOff, end, onBroken, onDeadline, settle, think } from './transitions.ts';
 

@@ -1,5 +1,4 @@
-import type { AttemptExecution } from './attempt.ts';
-import type { AttemptPolicy } from './attempt-policy.ts';
+import type { AttemptExecution, AttemptPolicy } from './attempt.ts';
 import type {
   CapabilityCall,
   CapabilityFailure,
@@ -10,8 +9,7 @@ import type {
   StopReason,
 } from './capability.ts';
 import type { Failure } from './failure.ts';
-import type { ActionReply } from './phases/action.ts';
-import type { PhaseInput } from './phases/input.ts';
+import type { ActionReply, PhaseInput } from './phase-io.ts';
 
 /** What the capability loop is started with. */
 export interface ActionInput {

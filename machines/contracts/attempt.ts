@@ -1,7 +1,46 @@
 import { z } from 'zod';
-import type { AttemptPolicy } from './attempt-policy.ts';
-import { MAX_TIMER_MS, tokenUsageSchema, usageSchema } from './budget.ts';
 import { type Failure, failureSchema } from './failure.ts';
+import { limitsSchema, MAX_TIMER_MS } from './limits.ts';
+import { priceSchema, tokenUsageSchema, usageSchema } from './usage.ts';
+
+/**
+ * The bounds and rules of one execution, as data: it stands in the machine's context and in the journal [A3, A4]. Times in
+ * milliseconds. What a chain's limits name too means the same and has the same default.
+ */
+export const attemptPolicySchema = limitsSchema
+  .pick({
+    maxCorrections: true,
+    maxTransportRetries: true,
+    backoffBaseMs: true,
+    backoffMaxMs: true,
+    firstChunkMs: true,
+    chunkMs: true,
+    maxReplyChars: true,
+  })
+  .extend({
+    /** All model calls together, whatever the budgets above have left. */
+    maxCalls: z.int().min(1).default(100),
+    /** Tokens of all calls together: where the last prompt would not fit in what is left, there is no further call. Null bounds nothing. */
+    maxTokens: z.int().min(1).nullable().default(null),
+    /** The whole execution, its waits and retries included. */
+    totalMs: limitsSchema.shape.totalMs,
+    /** The share of a wait before a transport retry that is drawn: 0 waits all of it, 1 anything from nothing to all. */
+    backoffJitter: z.number().min(0).max(1).default(0),
+    /** Characters of the last reply and its errors that the model is shown; at 0 it is told nothing. */
+    maxFeedbackChars: z.int().min(0).default(8_000),
+    /** Whether a correction that failed exactly as the reply before it is the last. */
+    stopOnRepeatedError: z.boolean().default(false),
+    /** How many models stand behind the first; each takes over where the one before it has no retry left. */
+    maxFallbacks: z.int().min(0).default(0),
+    /** Failed attempts after which the next model takes over, whatever retries are left. */
+    fallbackAfter: z.int().min(1).max(MAX_TIMER_MS).default(MAX_TIMER_MS),
+    /** What each model costs, in the order of the models; null where that is not known. */
+    prices: z.array(priceSchema.nullable()).readonly().default([]),
+  });
+export type AttemptPolicy = Readonly<z.infer<typeof attemptPolicySchema>>;
+
+/** The policy of one who says nothing. */
+export const DEFAULT_POLICY: AttemptPolicy = attemptPolicySchema.parse({});
 
 /** What a stream came to: all of its text and the JSON value found in it, or why there is none. Not yet validated [A2]. */
 export const replySchema = z.object({
@@ -72,3 +111,16 @@ export type NextCall = Readonly<z.infer<typeof nextCallSchema>>;
 export type AttemptOutcome<Value = unknown> =
   | { readonly ok: true; readonly value: Value; readonly execution: AttemptExecution }
   | { readonly ok: false; readonly failure: Failure; readonly execution: AttemptExecution };
+
+/** Where a call stands. Times are milliseconds since the epoch by the run's clock; `chars` counts the text that came so far. */
+const callProgressSchema = z.object({ openedAtMs: z.number(), atMs: z.number(), chars: z.int().min(0) });
+export type CallProgress = Readonly<z.infer<typeof callProgressSchema>>;
+
+/** What the reader of a reply tells the attempt machine. `reply.lost`: its process ended before the reply did. */
+export const replyEventSchema = z.discriminatedUnion('type', [
+  callProgressSchema.extend({ type: z.literal('reply.started') }),
+  callProgressSchema.extend({ type: z.literal('reply.progressed') }),
+  callProgressSchema.extend({ type: z.literal('reply.ended'), reply: replySchema.readonly() }),
+  z.object({ type: z.literal('reply.lost') }),
+]);
+export type ReplyEvent = Readonly<z.infer<typeof replyEventSchema>>;

@@ -1,18 +1,66 @@
-import type { Usage } from './budget.ts';
-import type { RememberedRun } from './capability.ts';
-import type { ChainInput } from './chain-input.ts';
-import type { ContextMeasures } from './context-measures.ts';
-import type { ContextOperation } from './context-operation.ts';
-import type { Assessment, Decision } from './decision.ts';
-import type { Envelope } from './envelope.ts';
+import { z } from 'zod';
+import { capabilityDescriptorSchema, deciderKindSchema, type RememberedRun } from './capability.ts';
+import type { ContextMeasures, ContextOperation, Envelope } from './context.ts';
+import type { Assessment, Decision, Interruption } from './decision.ts';
 import type { PhaseFailure } from './failure.ts';
-import type { Interruption } from './interruption.ts';
+import { limitsSchema, thresholdsSchema } from './limits.ts';
+import { messageSchema } from './message.ts';
 import type { Retrieval } from './passage.ts';
-import type { Phase } from './phase.ts';
-import type { PhaseResults } from './phases/result.ts';
-import type { UnderstandingReply } from './phases/understanding.ts';
-import type { RecursionState } from './recursion.ts';
+import { type Phase, phaseSchema } from './phase.ts';
+import type { PhaseResults, UnderstandingReply } from './phase-io.ts';
 import type { FinalAnswer, SynthesisOutcome } from './synthesis.ts';
+import { priceSchema, type Usage } from './usage.ts';
+
+/** One decision to go on, as loop detection sees it [Y7]. */
+const turnSchema = z.object({ cycle: z.int(), target: phaseSchema, fingerprint: z.string() });
+export type Turn = Readonly<z.infer<typeof turnSchema>>;
+
+/**
+ * Where the run stands [C2, Y6]. `cycle` is the current one (from 1), `completedCycles` how many reached a decision,
+ * `origin` the phase the current cycle started at, `step` how many phases were entered. `history` keeps the newest
+ * decisions only (64), so that a step costs the same at any cycle.
+ */
+export const recursionStateSchema = z.object({
+  mode: z.enum(['automatic', 'manual']),
+  cycle: z.int().min(1),
+  completedCycles: z.int().min(0),
+  step: z.int().min(0),
+  origin: phaseSchema,
+  continuationPrompt: z.string().nullable(),
+  history: z.array(turnSchema).readonly(),
+});
+export type RecursionState = Readonly<z.infer<typeof recursionStateSchema>>;
+
+/** What a run is started with, and what its journal begins with. Defaults are filled in at the edge: here nothing is optional. */
+export const chainInputSchema = z.object({
+  runId: z.string().min(1),
+  request: z.string(),
+  origin: phaseSchema,
+  mode: recursionStateSchema.shape.mode,
+  /** Milliseconds since the epoch. */
+  startedAtMs: z.number(),
+  limits: limitsSchema,
+  thresholds: thresholdsSchema,
+  /** Of the model that takes the least. */
+  contextWindowTokens: z.number().positive(),
+  /** How many models stand behind the first, to take over where it has no retry left. */
+  fallbackModels: z.int().min(0),
+  capabilities: z.array(capabilityDescriptorSchema.readonly()).readonly(),
+  /** Who says what comes after a capability's result. */
+  decider: deciderKindSchema,
+  /** The session that the request belongs to; null for one by itself. */
+  sessionId: z.string().nullable(),
+  /** What each model costs, the first and its fallbacks in order, in `currency`; null where that is not known. */
+  prices: z.array(priceSchema.readonly().nullable()).readonly(),
+  currency: z.string().nullable(),
+  /** Whether there is anything to search: an answer is then held against what was found. */
+  hasDocuments: z.boolean(),
+  /** Whether messages and answers can be compared by their embeddings. */
+  hasEmbeddings: z.boolean(),
+  /** Earlier turns that the request builds on; ids must differ from each other. */
+  messages: z.array(messageSchema.readonly()).readonly(),
+});
+export type ChainInput = Readonly<z.infer<typeof chainInputSchema>>;
 
 /** A search to come again after a wait. */
 export interface SourceRetry {

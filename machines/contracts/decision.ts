@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { verdictInputsSchema } from './guard-result.ts';
 import { phaseSchema } from './phase.ts';
+
+/** The inputs that a verdict saw: flat, so that every one can be shown beside its guard [Y8]. */
+export const verdictInputsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.null()]));
+
+/** What a guard's policy says, and the numbers it saw. */
+const verdictSchema = z.object({ holds: z.boolean(), inputs: verdictInputsSchema });
+export type GuardResult = Readonly<z.infer<typeof verdictSchema>>;
 
 /** The rule that ended a cycle [Y2, Y3]. It is the name of the guard that held in the chart. */
 const decisionRuleSchema = z.enum([
@@ -62,3 +68,10 @@ export const assessmentSchema = z.object({
   rationale: z.string(),
 });
 export type Assessment = Readonly<z.infer<typeof assessmentSchema>>;
+
+/** Why the phases were left other than by a decision of Yield. */
+export const interruptionSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['cancelled', 'interrupted']), reason: z.string() }),
+  z.object({ kind: z.enum(['finished_by_user', 'deadline', 'budget', 'phase_failed', 'model_unavailable']) }),
+]);
+export type Interruption = Readonly<z.infer<typeof interruptionSchema>>;

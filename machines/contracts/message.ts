@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { unitSchema } from './limits.ts';
 import { phaseSchema } from './phase.ts';
-import { unitSchema } from './unit.ts';
 
 /** Where a piece of a document stands: lines count from 1, both ends included. */
 export const sourceSchema = z.object({

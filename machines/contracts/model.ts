@@ -1,5 +1,5 @@
-import type { TokenUsage } from './budget.ts';
 import type { Failure } from './failure.ts';
+import type { TokenUsage } from './usage.ts';
 
 export interface ChatTurn {
   readonly role: 'system' | 'user' | 'assistant';
@@ -71,4 +71,18 @@ export interface ChatModel {
    * engine then estimates, as it does for a model without this, at four characters a token.
    */
   countTokens?(texts: readonly string[]): Promise<readonly number[]>;
+}
+
+/**
+ * The embedding port: texts as vectors that lie close where the texts mean much the same. It is optional: without one, the engine
+ * goes by words alone [U1].
+ *
+ * `embed` gives one vector for each text, in order: finite numbers, as many in each. Vectors need no certain length (norm).
+ *
+ * Failure contract: it may reject, whatever went wrong; the engine then goes on without similarities and says so. It asks for none
+ * of a blank text. When `signal` aborts, it rejects soon and lets go of its connection.
+ */
+export interface EmbeddingModel {
+  readonly id: string;
+  embed(texts: readonly string[], options: { readonly signal: AbortSignal }): Promise<readonly (readonly number[])[]>;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { unitSchema } from './limits.ts';
 import { sourceSchema } from './message.ts';
-import { unitSchema } from './unit.ts';
 
 /**
  * A ranked piece of a document [C5]. `relevance` is 0..1: the share of the query's weight that the passage covers;

@@ -1,15 +1,15 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { Assessment } from '../contracts/decision.ts';
+import type { Assessment, GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
-import type { YieldReply } from '../contracts/phases/yield.ts';
+import type { YieldReply } from '../contracts/phase-io.ts';
 import { fnv1a } from '../text/hash.ts';
-import { partsOf } from '../text/words.ts';
-import { changeBetween } from './convergence.ts';
+import { jaccard } from '../text/similarity.ts';
+import { partsOf, signsOf, wordSet } from '../text/words.ts';
 import { holdAgainstEvidence } from './evidence.ts';
 import { countRepeats } from './loop-detection.ts';
+import { isUnclear } from './phase-output.ts';
 import { isPhase, selectNextPhase } from './phase-selection.ts';
-import { isUnclear } from './phases/intention.ts';
-import { contextTokens, tokensAllowed } from './phases/understanding.ts';
+import { contextTokens, tokensAllowed } from './understanding.ts';
 
 /** Everything that the guards of `deciding` look at, computed once [Y8]. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
@@ -62,3 +62,27 @@ function mayShrink({ results: { understanding }, thresholds }: ChainState, messa
 export function fingerprint(text: string): string {
   return (fnv1a(partsOf(text).join(' ')) >>> 0).toString(16).padStart(8, '0');
 }
+
+/**
+ * How much an answer changed: 0 for the same words, 1 for no word in common. One minus the Jaccard index of the two sets of words and
+ * signs. Two empty answers have not changed.
+ */
+export function changeBetween(previous: string, current: string): number {
+  return 1 - jaccard(tokens(previous), tokens(current));
+}
+
+/** Whether the change is yet to be measured by embeddings. */
+export function comparisonWanted({ assessment }: ChainState): GuardResult {
+  const isToCompare = assessment?.toCompare != null;
+  return { holds: isToCompare, inputs: { isToCompare } };
+}
+
+/** The change by embeddings, one minus their cosine similarity, in place of the one by words; null leaves that. */
+export function withComparison(assessment: Assessment | null, change: number | null): Assessment | null {
+  if (assessment === null) return null;
+  const compared = { ...assessment, toCompare: null };
+  if (change === null || !Number.isFinite(change)) return compared;
+  return { ...compared, change: Math.min(1, Math.max(0, change)), changeBy: 'embeddings' };
+}
+
+const tokens = (text: string): ReadonlySet<string> => new Set([...wordSet(text), ...signsOf(text)]);

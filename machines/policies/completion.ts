@@ -1,6 +1,5 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { Decision, DecisionRule } from '../contracts/decision.ts';
-import type { GuardResult } from '../contracts/guard-result.ts';
+import type { Decision, DecisionRule, GuardResult } from '../contracts/decision.ts';
 
 /** When a run is complete [Y1, Y2]. Each rule is a guard of the chart by the same name; the chart holds their order. */
 

@@ -2,13 +2,12 @@ import {
   type ConsentChoice,
   type ConsentGiver,
   type ConsentRequest,
+  type ContextOperation,
   consentChoiceSchema,
-} from '../contracts/consent.ts';
-import type { ContextOperation } from '../contracts/context-operation.ts';
+} from '../contracts/context.ts';
 import type { Message } from '../contracts/message.ts';
-import { asksConsent, isLoss } from './operations.ts';
-import { KEPT_BY_USER } from './relevance/protection.ts';
-import { preview } from './summary.ts';
+import { preview } from '../text/summary.ts';
+import { asksConsent, isLoss, KEPT_BY_USER } from './context.ts';
 
 /** One question for all operations that touch user content, or null where none does [U8]. */
 export function consentRequest(

@@ -1,6 +1,5 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { Decision, DecisionRule } from '../contracts/decision.ts';
-import type { GuardResult } from '../contracts/guard-result.ts';
+import type { Decision, DecisionRule, GuardResult } from '../contracts/decision.ts';
 import type { Phase } from '../contracts/phase.ts';
 import { answerConverged, budgetExhausted, confidenceReached, cycleLimitReached, taskComplete } from './completion.ts';
 import { loopVerdict, remember } from './loop-detection.ts';

@@ -1,8 +1,8 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
+import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
-import type { YieldReply } from '../contracts/phases/yield.ts';
-import type { Thresholds } from '../contracts/thresholds.ts';
+import type { YieldReply } from '../contracts/phase-io.ts';
 import { isNoAnswer } from '../heuristics/answer-fit/no-answer.ts';
 import { requestKind } from '../heuristics/answer-fit/request-kind.ts';
 import { claimedCompletion } from '../heuristics/claimed-completion/claimed-completion.ts';
@@ -10,7 +10,7 @@ import { groundingOf } from '../heuristics/grounding/grounding.ts';
 import { unsupportedEntities } from '../heuristics/grounding/unsupported-entities.ts';
 import { type DialogueTurn, SATISFIED, userSatisfaction } from '../heuristics/satisfaction/satisfaction.ts';
 import { sufficiencyOf } from '../heuristics/sufficiency/sufficiency.ts';
-import { FAILED } from './phases/action.ts';
+import { FAILED } from './phase-output.ts';
 
 type Asked = Pick<ChainState, 'request' | 'hasDocuments'>;
 type Bounds = { readonly thresholds: Pick<Thresholds, 'grounding' | 'ungroundedConfidence'> };

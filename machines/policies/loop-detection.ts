@@ -1,5 +1,5 @@
-import type { GuardResult } from '../contracts/guard-result.ts';
-import type { Turn } from '../contracts/recursion.ts';
+import type { Turn } from '../contracts/chain-state.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 
 const KEPT = 64;
 

@@ -1,20 +1,18 @@
 import type { ActionState } from '../contracts/action-state.ts';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
-import type { Usage } from '../contracts/budget.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Phase } from '../contracts/phase.ts';
-import type { UnderstandingReply } from '../contracts/phases/understanding.ts';
-import type { YieldReply } from '../contracts/phases/yield.ts';
+import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
+import type { Usage } from '../contracts/usage.ts';
 import { assess } from './assessment.ts';
-import { breakOff, loopResult } from './capability-loop/broken-off.ts';
+import { breakOff, loopResult } from './capability-loop.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
+import { makePhase } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import { makePhase } from './phases/make.ts';
-import type { PhaseOutput } from './phases/phase-output.ts';
-import { evaluateContext } from './phases/understanding.ts';
-import { chargeExecution, completePhase, failPhase, visibleMessages } from './progress.ts';
+import { chargeExecution, completePhase, failPhase, type PhaseOutput, visibleMessages } from './progress.ts';
 import { tellingFailure } from './recovery.ts';
 import { rememberRuns } from './session.ts';
+import { evaluateContext } from './understanding.ts';
 import { addUsage } from './usage.ts';
 
 /** What the end of a phase's actor does to the state: a value, a failure, an error, or no end in time. */

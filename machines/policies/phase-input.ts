@@ -1,9 +1,9 @@
 import type { ActionInput } from '../contracts/action-state.ts';
-import { type AttemptPolicy, DEFAULT_POLICY } from '../contracts/attempt-policy.ts';
+import { type AttemptPolicy, DEFAULT_POLICY } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
-import type { PhaseInput } from '../contracts/phases/input.ts';
-import { isUnclear } from './phases/intention.ts';
+import type { PhaseInput } from '../contracts/phase-io.ts';
+import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;

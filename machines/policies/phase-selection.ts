@@ -1,8 +1,8 @@
-import type { GuardResult } from '../contracts/guard-result.ts';
+import type { GuardResult } from '../contracts/decision.ts';
+import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
-import type { Thresholds } from '../contracts/thresholds.ts';
-import { floored } from './numbers.ts';
+import { floored } from '../text/clip.ts';
 
 export const DEFAULT_PHASE: Phase = 'action';
 

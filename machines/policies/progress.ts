@@ -1,17 +1,22 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
-import type { ChainInput } from '../contracts/chain-input.ts';
-import type { ChainState } from '../contracts/chain-state.ts';
-import type { Envelope } from '../contracts/envelope.ts';
+import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
+import type { ContextOperation, Envelope } from '../contracts/context.ts';
 import type { Failure, PhaseFailure } from '../contracts/failure.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Phase } from '../contracts/phase.ts';
-import { applyOperations } from './context.ts';
+import type { PhaseResult } from '../contracts/phase-io.ts';
+import { applyOperations, REQUEST } from './context.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import type { PhaseOutput } from './phases/phase-output.ts';
-import { REQUEST } from './relevance/protection.ts';
 import { addUsage, NO_USAGE, tokensPerCharOf } from './usage.ts';
 
 /** How a run moves from phase to phase: each function gives the fields of the state that change. */
+
+/** What a phase makes of a validated reply: its result, what it hands on, and the operations it appends [C3]. */
+export interface PhaseOutput<Result extends PhaseResult = PhaseResult> {
+  readonly result: Result;
+  readonly content: string;
+  readonly operations: readonly ContextOperation[];
+}
 
 const KEPT_FAILURES = 16;
 

@@ -1,10 +1,9 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { GuardResult } from '../contracts/guard-result.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
-import { applyOperations } from './context.ts';
-import { asksConsent } from './operations.ts';
-import { contextTokens, evaluateContext, NOT_RATED, tokensAllowed } from './phases/understanding.ts';
+import { applyOperations, asksConsent } from './context.ts';
 import { visibleMessages } from './progress.ts';
+import { contextTokens, evaluateContext, NOT_RATED, tokensAllowed } from './understanding.ts';
 
 /** A context that was too large, as it was shown, and what that was made from: a phase asks for the same view several times. */
 const views = new WeakMap<readonly Message[], { readonly key: string; readonly view: readonly Message[] }>();

@@ -1,7 +1,7 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure } from '../contracts/failure.ts';
-import type { GuardResult } from '../contracts/guard-result.ts';
 
 /** What to do with a phase that failed [Y9]: again, skip, or finish degraded. */
 
@@ -36,24 +36,4 @@ export function phaseMayRepeat({ failure, phaseRetries, limits }: ChainState): G
 export function phaseMayBeSkipped({ failure }: ChainState): GuardResult {
   const phase = failure?.phase ?? null;
   return { holds: phase !== null && phase !== 'yield', inputs: { phase } };
-}
-
-type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption'>;
-
-/** Who stopped a run waits no longer than this for its turn to be stored. */
-const STOPPED_MS = 250;
-
-interface Deadlines {
-  readonly runMs: number;
-  readonly synthesisMs: number;
-  readonly sessionMs: number;
-}
-
-/** Milliseconds until the phases must end, what is kept for the answer, and, with a session, for storing: all within `totalMs`. */
-export function deadlines({ limits, sessionId, interruption }: Bounded): Deadlines {
-  const synthesisMs = Math.min(limits.synthesisMs, limits.totalMs / 4);
-  const stopped = interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted';
-  const most = Math.min(limits.sessionMs, limits.totalMs / 8);
-  const sessionMs = sessionId === null ? 0 : stopped ? Math.min(STOPPED_MS, most) : most;
-  return { runMs: limits.totalMs - synthesisMs - sessionMs, synthesisMs, sessionMs };
 }

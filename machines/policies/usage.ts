@@ -1,5 +1,4 @@
-import type { TokenUsage, Usage } from '../contracts/budget.ts';
-import type { Price } from '../contracts/price.ts';
+import type { Price, TokenUsage, Usage } from '../contracts/usage.ts';
 
 export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 };
 

@@ -1,7 +1,8 @@
 import { createInterface, type Interface } from 'node:readline';
 import wrapAnsi from 'wrap-ansi';
-import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
-import type { ConsentChoice, ConsentRequest } from '../../machines/contracts/consent.ts';
+import type { ConsentChoice, ConsentRequest } from '../../machines/contracts/context.ts';
+import type { ChainEvent } from '../../machines/contracts/events.ts';
+
 import { PHASES } from '../../machines/contracts/phase.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { type Question, select, type Terminal } from './select.ts';

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
-import { contextOf, undo } from '../../machines/policies/context-document.ts';
-import { preview } from '../../machines/policies/summary.ts';
+import { contextOf, undo } from '../../machines/policies/context.ts';
+import { preview } from '../../machines/text/summary.ts';
+
 import { count, cutEnd, cutStart, grouped, oneLine } from '../internal/printable.ts';
 import {
   type ContextChange,

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import type { Redact } from '../../machines/contracts/journal-store.ts';
+import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
+
 import { exportRun } from '../inspection/export/export-run.ts';
 import { type Redaction, redacted, redactionOf, redactionsIn } from '../inspection/export/redaction.ts';
 import { suspectsIn } from '../inspection/export/suspects.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ConsentChoice } from '../../machines/contracts/consent.ts';
+import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { TITLES } from '../testing/coverage/kinds.ts';
 import type { Thresholds } from '../testing/coverage/thresholds.ts';
 import type { AnswerFormat } from './render-answer.ts';

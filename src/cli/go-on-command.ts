@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { RunStart } from '../../machines/contracts/journal.ts';
 import { oneLine } from '../internal/printable.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
 import { type FoundRun, findRun } from './open-journals.ts';

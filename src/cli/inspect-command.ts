@@ -1,4 +1,4 @@
-import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import type { JournalStore } from '../../machines/contracts/journal.ts';
 import { openInspector } from './inspector.ts';
 import { findRun, type JournalFlags, openJournals } from './open-journals.ts';
 

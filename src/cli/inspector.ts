@@ -1,4 +1,4 @@
-import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { untilStopped } from './signals.ts';

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore, RunSummary } from '../../machines/contracts/journal-store.ts';
+import type { JournalStore, RunSummary } from '../../machines/contracts/journal.ts';
 import { fileJournals, journalFile } from '../journal/file-journals.ts';
 import { sqliteJournals } from '../journal/sqlite-journals.ts';
 

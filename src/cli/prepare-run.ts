@@ -1,9 +1,10 @@
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
-import type { ConsentChoice } from '../../machines/contracts/consent.ts';
+import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import type { JournalStore } from '../../machines/contracts/journal.ts';
+
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';

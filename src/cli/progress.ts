@@ -1,7 +1,8 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
-import type { ContextStatistics, Pruning } from '../../machines/contracts/phases/understanding.ts';
+import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
+
 import type { PartialUpdate, RunEvent } from '../engine/runtime/run-events.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import type { Entry, Screen } from './screen.ts';

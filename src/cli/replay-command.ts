@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { journalFile } from '../journal/file-journals.ts';
 import { entriesOf, linesOf } from '../journal/journal-lines.ts';

@@ -1,5 +1,6 @@
-import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
-import { EXTERNAL_EVENTS, type JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { ChainEvent } from '../../machines/contracts/events.ts';
+import { EXTERNAL_EVENTS, type JournalEntry } from '../../machines/contracts/journal.ts';
+
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import type { RunEvent } from '../engine/runtime/run-events.ts';

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 import { createProgress } from './progress.ts';

@@ -1,8 +1,8 @@
 import type MiniSearch from 'minisearch';
 import type { SearchResult } from 'minisearch';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
-import { type TermWeight, termWeights } from '../../machines/text/term-weights.ts';
-import { requestTerms, stemsOf } from '../../machines/text/terms.ts';
+
+import { requestTerms, stemsOf, type TermWeight, termWeights } from '../../machines/text/terms.ts';
 import { nextTurn, unlessAborted } from '../internal/async.ts';
 import type { Document } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';

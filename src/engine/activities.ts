@@ -1,5 +1,5 @@
 import type { ActorLogic, ActorRef, ActorSystem, ActorSystemInfo, PromiseActorLogic, Snapshot } from 'xstate';
-import type { CallError, CallEvent } from '../../machines/contracts/call-event.ts';
+import type { CallError, CallEvent } from '../../machines/contracts/events.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 
 /** A call out of the charts under way: an actor of one of their ports. */

@@ -1,4 +1,4 @@
-import type { RunStart } from '../../machines/contracts/journal-entry.ts';
+import type { RunStart } from '../../machines/contracts/journal.ts';
 import { chartVersion } from '../engine/runtime/run.ts';
 
 /** What the journal of a run leaves out, by what it begins with. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import type { JournalStore } from '../../machines/contracts/journal.ts';
 import { having, invalidOption } from '../internal/options.ts';
 import { builtFolder } from './pages/built-folder.ts';
 

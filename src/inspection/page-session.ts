@@ -1,9 +1,9 @@
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
-import { limitsSchema } from '../../machines/contracts/budget.ts';
-import { chainEventSchema } from '../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { thresholdsSchema } from '../../machines/contracts/thresholds.ts';
+import { chainEventSchema } from '../../machines/contracts/events.ts';
+import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.ts';
+
 import { jsonOf } from '../journal/journal-lines.ts';
 import { toVitest } from '../journal/to-vitest.ts';
 import { type Channel, channelTo } from './channel.ts';

@@ -1,5 +1,5 @@
-import type { RunStart } from '../../machines/contracts/journal-entry.ts';
-import type { JournalStore, RunSummary } from '../../machines/contracts/journal-store.ts';
+import type { JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
+
 import { entriesOf } from '../journal/journal-lines.ts';
 import { linesFrom } from '../journal/journal-store.ts';
 import { fidelityOf } from './fidelity.ts';

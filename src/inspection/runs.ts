@@ -1,6 +1,7 @@
-import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore, RunStatus } from '../../machines/contracts/journal-store.ts';
+import type { ChainEvent } from '../../machines/contracts/events.ts';
+import type { JournalStore, RunStatus } from '../../machines/contracts/journal.ts';
+
 import type { Run } from '../engine/runtime/run.ts';
 import { fidelityOf } from './fidelity.ts';
 import { lineLog } from './line-log.ts';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../machines/contracts/journal-store.ts';
+import type { RunStatus } from '../../machines/contracts/journal.ts';
 import type { Chart } from '../engine/charts/chart.ts';
 
 /**

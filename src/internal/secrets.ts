@@ -1,4 +1,4 @@
-import { oneLine } from '../../machines/text/one-line.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 
 /** An error body may have megabytes. */
 const MOST_CHARS = 8_000;

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
+
 import { makeFolder } from '../internal/make-folder.ts';
 import { describeValue } from '../internal/options.ts';
 import { lineReader, unreadable } from './journal-lines.ts';

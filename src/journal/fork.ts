@@ -1,11 +1,16 @@
 import type { z } from 'zod';
-import { limitsSchema } from '../../machines/contracts/budget.ts';
-import type { ChainEvent } from '../../machines/contracts/chain-event.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../machines/contracts/journal-entry.ts';
-import type { JournalStore } from '../../machines/contracts/journal-store.ts';
+import type { ChainEvent } from '../../machines/contracts/events.ts';
+import {
+  EXTERNAL_EVENTS,
+  type JournalEntry,
+  type JournalStore,
+  type RunStart,
+} from '../../machines/contracts/journal.ts';
+import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.ts';
+
 import { PHASES } from '../../machines/contracts/phase.ts';
-import { thresholdsSchema } from '../../machines/contracts/thresholds.ts';
+
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { type ActivityExecutor, liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { Run } from '../engine/runtime/run.ts';

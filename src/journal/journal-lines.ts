@@ -1,6 +1,10 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { JOURNAL_VERSION, type JournalEntry, journalEntrySchema } from '../../machines/contracts/journal-entry.ts';
-import type { Redact } from '../../machines/contracts/journal-store.ts';
+import {
+  JOURNAL_VERSION,
+  type JournalEntry,
+  journalEntrySchema,
+  type Redact,
+} from '../../machines/contracts/journal.ts';
 
 /** Serializes entries to lines, in order. Each line ends with a checksum over itself and all lines before it. */
 export interface LineWriter {

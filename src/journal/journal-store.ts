@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
 import type {
+  JournalEntry,
   JournalStore,
   JournalStoreOptions,
   JournalWriter,
   RunStatus,
   RunSummary,
-} from '../../machines/contracts/journal-store.ts';
+} from '../../machines/contracts/journal.ts';
+
 import { guardedWriter } from '../engine/recording/guarded-writer.ts';
 import { jsonOf, type LineReader, type LineWriter, lineReader, lineWriter, unreadable } from './journal-lines.ts';
 

@@ -1,4 +1,4 @@
-import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal-store.ts';
+import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
 import { createJournalStore, type LineSink, noSuchRun, runExists, runInUse } from './journal-store.ts';
 
 interface MemoryJournal {

@@ -1,5 +1,6 @@
-import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/call-event.ts';
-import type { Annotation, JournalEntry, RunStart } from '../../machines/contracts/journal-entry.ts';
+import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/events.ts';
+import type { Annotation, JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+
 import { type Activity, subjectOf } from '../engine/activities.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import type { OpenRun } from '../engine/runtime/run.ts';

@@ -5,11 +5,12 @@ import {
   EXTERNAL_EVENTS,
   type ExternalEvent,
   type JournalEntry,
+  type JournalWriter,
   type RunStart,
-} from '../../machines/contracts/journal-entry.ts';
-import type { JournalWriter } from '../../machines/contracts/journal-store.ts';
+} from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { clipped } from '../../machines/text/clipped.ts';
+import { clipped } from '../../machines/text/clip.ts';
+
 import type { Clock } from '../engine/clock.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
-import type { JournalWriter, OpenedJournal } from '../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalWriter, OpenedJournal } from '../../machines/contracts/journal.ts';
+
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { ChainActor, Run } from '../engine/runtime/run.ts';

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal-store.ts';
+import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
 import { describeValue } from '../internal/options.ts';
 import { jsonOf } from './journal-lines.ts';
 import {

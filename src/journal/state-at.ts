@@ -1,5 +1,5 @@
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { withChanges } from '../engine/recording/state-changes.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { oneLine } from '../internal/printable.ts';
 import { divergenceText, replay, runStartOf } from './replay.ts';
 

@@ -1,8 +1,8 @@
-import type { TokenUsage } from '../../machines/contracts/budget.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart, ModelRequest, ReplyForm } from '../../machines/contracts/model.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import type { TokenUsage } from '../../machines/contracts/usage.ts';
 
 /**
  * What any scripted reply may have beside. `reasoning`: thought aloud before all else. `cut`: after that many characters of the

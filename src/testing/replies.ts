@@ -1,4 +1,4 @@
-import type { Replies } from '../../machines/contracts/phases/reply.ts';
+import type { Replies } from '../../machines/contracts/phase-io.ts';
 
 /** A valid reply of each task: a run on them is answered with confidence in its first cycle. To change and to script with. */
 export const replies: Replies = {

@@ -1,5 +1,5 @@
 import type { ArgumentsCheck, CapabilityCall, CapabilityFailure } from '../../machines/contracts/capability.ts';
-import { oneLine } from '../../machines/text/one-line.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { listed, quoted } from './quoted.ts';
 import type { CapabilityRegistry } from './registry.ts';

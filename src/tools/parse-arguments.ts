@@ -1,5 +1,5 @@
 import type { ArgumentsCheck } from '../../machines/contracts/capability.ts';
-import { oneLine } from '../../machines/text/one-line.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 import { pathText, quoted } from './quoted.ts';
 
 /** Own keys that could change what objects are made of, once a careless program copies them. */

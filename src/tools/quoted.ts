@@ -1,4 +1,4 @@
-import { oneLine } from '../../machines/text/one-line.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 
 const MAX_QUOTED_CHARS = 60;
 const MAX_SEGMENTS = 8;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneLine } from '../../machines/text/one-line.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 import type { Document } from '../documents/document.ts';
 import { type Capability, defineCapability } from './capability.ts';
 import { listed, quoted } from './quoted.ts';

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { CapabilityDescriptor } from '../../machines/contracts/capability.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
-import { oneLine } from '../../machines/text/one-line.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 import { isJsonNode, type JsonNode, nullRemover } from '../internal/json-schema.ts';
 import { type JsonSchema, misfit } from '../internal/standard-schema.ts';
 import { wireName } from '../internal/wire-name.ts';

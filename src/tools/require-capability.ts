@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { MAX_TIMER_MS } from '../../machines/contracts/budget.ts';
 import { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
+import { MAX_TIMER_MS } from '../../machines/contracts/limits.ts';
 import { isJsonNode } from '../internal/json-schema.ts';
 import { describeValue } from '../internal/options.ts';
 import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../internal/standard-schema.ts';

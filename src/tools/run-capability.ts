@@ -1,6 +1,6 @@
 import type { CapabilityFailure, CapabilityResult } from '../../machines/contracts/capability.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
-import { oneLine } from '../../machines/text/one-line.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 import { unlessAborted } from '../internal/async.ts';
 import type { CapabilityContext } from './capability.ts';
 import { quoted } from './quoted.ts';

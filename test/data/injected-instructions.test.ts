@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../machines/contracts/message.ts';
-import type { YieldReply } from '../../machines/contracts/phases/yield.ts';
+import type { YieldReply } from '../../machines/contracts/phase-io.ts';
 import { assess } from '../../machines/policies/assessment.ts';
 import { aMessage, results } from '../machines/contracts/samples.ts';
 import { evaluated } from '../machines/policies/evaluated.ts';

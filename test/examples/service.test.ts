@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { journalEntrySchema } from '../../machines/contracts/journal-entry.ts';
+import { journalEntrySchema } from '../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';

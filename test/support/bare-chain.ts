@@ -1,7 +1,8 @@
 import { createActor, SimulatedClock } from 'xstate';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
-import type { ChainInput } from '../../machines/contracts/chain-input.ts';
-import type { EmittedEvent } from '../../machines/contracts/emitted-event.ts';
+import type { ChainInput } from '../../machines/contracts/chain-state.ts';
+import type { EmittedEvent } from '../../machines/contracts/events.ts';
+
 import type { Task } from '../../machines/contracts/phase.ts';
 import { chainInput, createActors } from '../../src/engine/runtime/bare-chain.ts';
 import { type ScriptEntry, scriptedModel } from '../../src/models/scripted.ts';

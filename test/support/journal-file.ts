@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Turn } from '../../src/engine/runtime/run-options.ts';
 import { createPostChain } from '../../src/index.ts';
 import { lineWriter } from '../../src/journal/journal-lines.ts';

@@ -1,5 +1,5 @@
 import { SimulatedClock } from 'xstate';
-import type { JournalEntry } from '../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { PostChainOptions } from '../../src/engine/runtime/options.ts';

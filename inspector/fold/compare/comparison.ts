@@ -1,4 +1,4 @@
-import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
+import type { RunStart } from '../../../machines/contracts/journal.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { RunLog } from '../../log/run-log.ts';
 import type { EntryOf } from '../entry-of.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/consent.ts';
+import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/context.ts';
 import { counted, grouped, rounded } from '../../fold/number-words.ts';
 import type { Waiting } from '../../fold/waiting-at.ts';
 import { shortly, visible } from '../../ui-state/text.ts';

@@ -1,4 +1,4 @@
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { ListedOperation } from '../../../src/journal/context-history.ts';
 import { grouped, rounded } from '../../fold/number-words.ts';
 import { shortly } from '../../ui-state/text.ts';

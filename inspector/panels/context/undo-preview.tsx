@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { contextOf } from '../../../machines/policies/context-document.ts';
+import { contextOf } from '../../../machines/policies/context.ts';
 import { type ContextChange, charsOf, contextChanges } from '../../../src/journal/context-history.ts';
 import { counted } from '../../fold/number-words.ts';
 import type { RunView } from '../../ui-state/inspector.ts';

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { createEntrySearch } from '../../fold/entry-search.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 

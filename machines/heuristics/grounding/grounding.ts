@@ -1,5 +1,5 @@
 import type { EvidenceText } from '../../contracts/evidence-text.ts';
-import { isGeneral, termWeights } from '../../text/term-weights.ts';
+import { isGeneral, termWeights } from '../../text/terms.ts';
 import { type RequestKind, requestKind } from '../answer-fit/request-kind.ts';
 import { readGathered } from './gathered.ts';
 import { isTerse, type Reading, readStart, type Word } from './reading.ts';

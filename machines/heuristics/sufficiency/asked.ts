@@ -1,6 +1,4 @@
-import { ASKING_WORDS } from '../../text/stop-words.ts';
-import { isGeneral } from '../../text/term-weights.ts';
-import { requestTerms, stemsOf, type Term, termsOf } from '../../text/terms.ts';
+import { ASKING_WORDS, isGeneral, requestTerms, stemsOf, type Term, termsOf } from '../../text/terms.ts';
 import { LISTING, layoutOf, partsOf } from './layout.ts';
 import { isCalendar } from './reading.ts';
 

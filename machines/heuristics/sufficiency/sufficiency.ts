@@ -1,5 +1,5 @@
 import type { EvidenceText } from '../../contracts/evidence-text.ts';
-import { isGeneral } from '../../text/term-weights.ts';
+import { isGeneral } from '../../text/terms.ts';
 import { type Asked, askedOf, type WordSet } from './asked.ts';
 import { type Covered, coverageOf, firstSentence, PLACED } from './coverage.ts';
 import { isHead, placesOf, readingOf, stemSetOf } from './reading.ts';

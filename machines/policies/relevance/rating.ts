@@ -1,12 +1,10 @@
+import type { Thresholds } from '../../contracts/limits.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { UnderstandingReply } from '../../contracts/phases/understanding.ts';
-import type { Thresholds } from '../../contracts/thresholds.ts';
-import { jaccard } from '../../text/jaccard.ts';
-import { sketch } from '../../text/min-hash.ts';
+import type { UnderstandingReply } from '../../contracts/phase-io.ts';
+import { jaccard, sketch } from '../../text/similarity.ts';
+import { isProtected } from '../context.ts';
 import { estimateTokens } from '../usage.ts';
-import { termsOfMessage } from './message-terms.ts';
-import { isProtected } from './protection.ts';
-import { type Relevance, relevanceOf } from './relevance.ts';
+import { type Relevance, relevanceOf, termsOfMessage } from './relevance.ts';
 
 /** A message with what is known of its worth. */
 export interface Rated {

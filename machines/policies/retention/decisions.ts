@@ -1,7 +1,7 @@
-import type { ContextOperation } from '../../contracts/context-operation.ts';
+import type { ContextOperation } from '../../contracts/context.ts';
 import type { Message } from '../../contracts/message.ts';
-import { extractSummary } from '../extract.ts';
-import { floored } from '../numbers.ts';
+import { floored } from '../../text/clip.ts';
+import { extractSummary } from '../../text/summary.ts';
 import type { Rated } from '../relevance/rating.ts';
 import { summaryTokens } from '../usage.ts';
 

@@ -1,10 +1,8 @@
-import type { ContextOperation } from '../../contracts/context-operation.ts';
+import type { ContextOperation } from '../../contracts/context.ts';
+import type { Thresholds } from '../../contracts/limits.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { Thresholds } from '../../contracts/thresholds.ts';
-import { sharedIds } from '../context.ts';
-import { floored } from '../numbers.ts';
-import { type OperationList, operationsOfStep } from '../operations.ts';
-import { isProtected } from '../relevance/protection.ts';
+import { floored } from '../../text/clip.ts';
+import { isProtected, type OperationList, operationsOfStep, sharedIds } from '../context.ts';
 import { type Rated, type Rating, rate } from '../relevance/rating.ts';
 import { goes, isSummarized, numbersOf, type RetentionDecision, type RetentionDecisions } from './decisions.ts';
 import { type Eviction, type Excess, evictToFit } from './eviction.ts';

@@ -1,9 +1,8 @@
-import type { ContextMeasures } from '../../contracts/context-measures.ts';
-import type { ContextOperation } from '../../contracts/context-operation.ts';
+import type { ContextMeasures, ContextOperation } from '../../contracts/context.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { ContextStatistics, Pruning } from '../../contracts/phases/understanding.ts';
-import { isLoss, type Loss } from '../operations.ts';
-import { preview } from '../summary.ts';
+import type { ContextStatistics, Pruning } from '../../contracts/phase-io.ts';
+import { preview } from '../../text/summary.ts';
+import { isLoss, type Loss } from '../context.ts';
 import { summaryTokens, TOKENS_PER_CHAR } from '../usage.ts';
 
 /** Tokens as they are estimated where no tokenizer measured them. */

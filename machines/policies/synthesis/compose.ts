@@ -1,12 +1,18 @@
-import type { Usage } from '../../contracts/budget.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { Budget, Citation, FinalAnswer, SynthesisOutcome, SynthesisReply } from '../../contracts/synthesis.ts';
-import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
-import { says } from '../../contracts/visible-text.ts';
-import { isKnown, missingFields, shortfalls, ttlExhausted } from '../degradation.ts';
+import {
+  type Budget,
+  type Citation,
+  type FinalAnswer,
+  type SynthesisInput,
+  type SynthesisOutcome,
+  type SynthesisReply,
+  says,
+} from '../../contracts/synthesis.ts';
+import type { Usage } from '../../contracts/usage.ts';
+import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn } from '../evidence.ts';
-import { preview } from '../summary.ts';
 import { addUsage } from '../usage.ts';
+import { isKnown, missingFields, shortfalls, ttlExhausted } from './degradation.ts';
 import { bestDraft } from './draft.ts';
 import { readOutcome } from './outcome.ts';
 import { type ReadSynthesisInput, readSynthesisInput } from './read-input.ts';

@@ -1,8 +1,7 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Passage } from '../../contracts/passage.ts';
-import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
-import { says } from '../../contracts/visible-text.ts';
-import { preview } from '../summary.ts';
+import { type SynthesisInput, says } from '../../contracts/synthesis.ts';
+import { preview } from '../../text/summary.ts';
 
 export type Draft = NonNullable<SynthesisInput['run']['draft']>;
 

@@ -1,9 +1,9 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
 import { PHASES } from '../../contracts/phase.ts';
-import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
+import type { SynthesisInput } from '../../contracts/synthesis.ts';
 import { settled } from '../completion.ts';
+import { deadlines } from '../limits.ts';
 import { visibleMessages } from '../progress.ts';
-import { deadlines } from '../recovery.ts';
 import { draftIn } from './draft.ts';
 
 type Readers<View> = { readonly [Field in keyof View]-?: (state: ChainState) => View[Field] };

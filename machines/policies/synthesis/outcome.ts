@@ -1,5 +1,4 @@
 import type { AttemptOutcome } from '../../contracts/attempt.ts';
-import type { Usage } from '../../contracts/budget.ts';
 import type { Failure } from '../../contracts/failure.ts';
 import {
   type Fallback,
@@ -7,6 +6,7 @@ import {
   synthesisOutcomeSchema,
   synthesisReplySchema,
 } from '../../contracts/synthesis.ts';
+import type { Usage } from '../../contracts/usage.ts';
 import { unexpectedFailure } from '../failures.ts';
 import { NO_USAGE } from '../usage.ts';
 

@@ -1,6 +1,5 @@
-import { type InputProblem, readMembers } from '../../contracts/read/read-members.ts';
-import { describeReadValue } from '../../contracts/read/spelled.ts';
-import { type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis-input.ts';
+import { describeReadValue, type InputProblem, readMembers } from '../../contracts/read-fields.ts';
+import { type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis.ts';
 import { NO_USAGE } from '../usage.ts';
 
 export interface ReadSynthesisInput {

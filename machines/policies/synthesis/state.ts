@@ -1,11 +1,11 @@
 import type { AttemptInput, AttemptOutcome } from '../../contracts/attempt.ts';
-import type { Usage } from '../../contracts/budget.ts';
 import type { ChainState } from '../../contracts/chain-state.ts';
-import type { GuardResult } from '../../contracts/guard-result.ts';
+import type { GuardResult } from '../../contracts/decision.ts';
 import type { FinalAnswer } from '../../contracts/synthesis.ts';
+import type { Usage } from '../../contracts/usage.ts';
+import { deadlines } from '../limits.ts';
 import { executionId } from '../phase-input.ts';
 import { chargeExecution } from '../progress.ts';
-import { deadlines } from '../recovery.ts';
 import { composeAnswer } from './compose.ts';
 import { synthesisInput } from './input.ts';
 import { composedOutcome, lateOutcome, outcomeOf } from './outcome.ts';

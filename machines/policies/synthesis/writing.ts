@@ -1,9 +1,7 @@
-import type { AttemptPolicy } from '../../contracts/attempt-policy.ts';
+import type { AttemptPolicy } from '../../contracts/attempt.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { SynthesisOutcome } from '../../contracts/synthesis.ts';
-import type { SynthesisInput } from '../../contracts/synthesis-input.ts';
-import { says } from '../../contracts/visible-text.ts';
-import { clipped } from '../../text/clipped.ts';
+import { type SynthesisInput, type SynthesisOutcome, says } from '../../contracts/synthesis.ts';
+import { clipped } from '../../text/clip.ts';
 import { type CallBounds, callLimits } from '../phase-input.ts';
 import { tokensPerCharOf } from '../usage.ts';
 import { composedOutcome, unwritten } from './outcome.ts';

@@ -1,4 +1,4 @@
-import type { EmbeddingModel } from '../../../machines/contracts/embedding.ts';
+import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { type UnitVector, unitVector } from './unit-vector.ts';
 
 /** What a blank text gets, which is never sent: it is like nothing. */

@@ -1,4 +1,4 @@
-import type { EmbeddingModel } from '../../../machines/contracts/embedding.ts';
+import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { embedTexts } from './embed-texts.ts';
 import type { UnitVector } from './unit-vector.ts';
 

@@ -1,7 +1,7 @@
 import type { AttemptExecution, AttemptRecord } from '../../../machines/contracts/attempt.ts';
-import type { Usage } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
+import type { Usage } from '../../../machines/contracts/usage.ts';
 
 /**
  * No value came of all attempts. It carries every one of them: what the model said, what was wrong with it path by path, what it

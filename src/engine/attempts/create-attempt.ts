@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot, SnapshotFrom } from 'xstate';
 import type { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import type { AttemptInput, AttemptOutcome } from '../../../machines/contracts/attempt.ts';
+import type { AttemptInput, AttemptOutcome, ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
-import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
+
 import type { RetryHooks } from '../../../machines/policies/retry-hooks.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';

@@ -2,9 +2,9 @@ import { fromCallback } from 'xstate';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
 import { recordFailureWith } from '../../../machines/attempt/setup.ts';
-import type { Reply } from '../../../machines/contracts/attempt.ts';
+import type { Reply, ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
-import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
+
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry-hooks.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';

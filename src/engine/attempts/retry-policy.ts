@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptPolicySchema } from '../../../machines/contracts/attempt-policy.ts';
+import { attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../../machines/policies/retry-hooks.ts';
 import { invalidOption } from '../../internal/options.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PromptVersion } from '../../../machines/contracts/journal-entry.ts';
+import type { PromptVersion } from '../../../machines/contracts/journal.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import type { JsonSchema } from '../../internal/standard-schema.ts';

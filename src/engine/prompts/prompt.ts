@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Feedback } from '../../../machines/contracts/attempt.ts';
 import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
-import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
+import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
 
 /**

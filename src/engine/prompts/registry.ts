@@ -1,25 +1,35 @@
 import { z } from 'zod';
-import type { CapabilityCall, CapabilityDescriptor } from '../../../machines/contracts/capability.ts';
 import {
+  type CapabilityCall,
+  type CapabilityDescriptor,
   type ContinuationInput,
   continuationInputSchema,
   continuationReplySchema,
-} from '../../../machines/contracts/continuation.ts';
+} from '../../../machines/contracts/capability.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { ToolOffer } from '../../../machines/contracts/model.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
 import type { Phase, Task } from '../../../machines/contracts/phase.ts';
-import { actionReplySchema } from '../../../machines/contracts/phases/action.ts';
-import { experienceReplySchema } from '../../../machines/contracts/phases/experience.ts';
-import { type PhaseInput, phaseInputSchema } from '../../../machines/contracts/phases/input.ts';
-import { intentionReplySchema } from '../../../machines/contracts/phases/intention.ts';
-import { observationReplySchema } from '../../../machines/contracts/phases/observation.ts';
-import { understandingReplySchema } from '../../../machines/contracts/phases/understanding.ts';
-import { yieldReplySchema } from '../../../machines/contracts/phases/yield.ts';
-import { type SummaryInput, summaryInputSchema, summaryReplySchema } from '../../../machines/contracts/summary.ts';
-import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
-import { type SynthesisInput, synthesisInputSchema } from '../../../machines/contracts/synthesis-input.ts';
-import { REQUEST } from '../../../machines/policies/relevance/protection.ts';
+import {
+  actionReplySchema,
+  experienceReplySchema,
+  intentionReplySchema,
+  observationReplySchema,
+  type PhaseInput,
+  phaseInputSchema,
+  type SummaryInput,
+  summaryInputSchema,
+  summaryReplySchema,
+  understandingReplySchema,
+  yieldReplySchema,
+} from '../../../machines/contracts/phase-io.ts';
+import {
+  type SynthesisInput,
+  synthesisInputSchema,
+  synthesisReplySchema,
+} from '../../../machines/contracts/synthesis.ts';
+import { REQUEST } from '../../../machines/policies/context.ts';
+
 import { definePrompt, type Prompt, type ToolCall } from './prompt.ts';
 
 type Of<P extends Phase> = Extract<PhaseInput, { phase: P }>;

@@ -1,6 +1,6 @@
 import type { Message } from '../../../machines/contracts/message.ts';
 import { PHASES, type Task } from '../../../machines/contracts/phase.ts';
-import { REQUEST } from '../../../machines/policies/relevance/protection.ts';
+import { REQUEST } from '../../../machines/policies/context.ts';
 
 const request = 'When was the harbour bridge opened?';
 const quote = 'The harbour bridge was opened on 19 March 1932.';

@@ -1,4 +1,4 @@
-import type { GuardResult } from '../../../machines/contracts/guard-result.ts';
+import type { GuardResult } from '../../../machines/contracts/decision.ts';
 
 type VerdictOf = (args: never, params: never) => GuardResult;
 // biome-ignore lint/suspicious/noExplicitAny: it stands in for a guard of any context, event and parameters

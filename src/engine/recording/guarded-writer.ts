@@ -1,4 +1,4 @@
-import type { JournalWriter } from '../../../machines/contracts/journal-store.ts';
+import type { JournalWriter } from '../../../machines/contracts/journal.ts';
 
 /**
  * A writer that never throws: one whose place fails has failed, and writes nothing more. Closed once, it takes nothing more either. Stores are

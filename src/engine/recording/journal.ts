@@ -1,4 +1,4 @@
-import type { JournalEntry, JournalEvent } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry, JournalEvent } from '../../../machines/contracts/journal.ts';
 
 /**
  * The one journal of a run: append-only, in memory. Everything that shows, stores or checks a run is a fold of it.

@@ -7,8 +7,9 @@ import {
   type InspectionEvent,
   StateMachine,
 } from 'xstate';
-import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
-import type { JournalEvent, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import type { EmittedEvent } from '../../../machines/contracts/events.ts';
+import type { JournalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
+
 import { transitionsTaken } from '../../internal/xstate-internals.ts';
 import { type GuardLog, type GuardLogs, guardLabel } from './guard-logs.ts';
 

@@ -1,4 +1,4 @@
-import type { StateChange } from '../../../machines/contracts/state-change.ts';
+import type { StateChange } from '../../../machines/contracts/journal.ts';
 
 type Path = StateChange['path'];
 type Members = Readonly<Record<string, unknown>>;

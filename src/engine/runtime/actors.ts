@@ -6,20 +6,15 @@ import { attemptGuards } from '../../../machines/attempt/guards.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
 import type { AppendTurnInput, RecallSessionInput, RetrievePassagesInput } from '../../../machines/chain/ports.ts';
-import type { Limits } from '../../../machines/contracts/budget.ts';
 import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../../../machines/contracts/capability.ts';
-import type {
-  CompareAnswersInput,
-  ContextMeasures,
-  MeasureContextInput,
-} from '../../../machines/contracts/context-measures.ts';
-import type { EmbeddingModel } from '../../../machines/contracts/embedding.ts';
-import type { ChatModel, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../../../machines/contracts/context.ts';
+import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
+import type { ChatModel, EmbeddingModel, ReplyForm } from '../../../machines/contracts/model.ts';
 import { type PassageSource, type Retrieval, retrievalSchema } from '../../../machines/contracts/passage.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
-import type { PriceTable } from '../../../machines/contracts/price.ts';
 import type { RecalledSession, SessionStore } from '../../../machines/contracts/session.ts';
-import type { Thresholds } from '../../../machines/contracts/thresholds.ts';
+import type { PriceTable } from '../../../machines/contracts/usage.ts';
+
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { readTurns } from '../../../machines/policies/session.ts';
 import { checkArguments } from '../../tools/check-arguments.ts';

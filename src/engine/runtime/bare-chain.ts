@@ -1,4 +1,4 @@
-import type { ChainInput } from '../../../machines/contracts/chain-input.ts';
+import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { inlineDispatcher } from '../activities.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';

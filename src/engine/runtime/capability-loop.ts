@@ -3,13 +3,14 @@ import type { actionMachine } from '../../../machines/action/action.machine.ts';
 import { brokenOffFacts } from '../../../machines/action/emitted-events.ts';
 import { inFlight } from '../../../machines/chain/in-flight.ts';
 import type { ActionInput, ActionState, LoopProblem } from '../../../machines/contracts/action-state.ts';
-import type { Usage } from '../../../machines/contracts/budget.ts';
 import type { CapabilityResult, MemoryEntry, StopReason } from '../../../machines/contracts/capability.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { breakOff } from '../../../machines/policies/capability-loop/broken-off.ts';
-import { readContinuation } from '../../../machines/policies/capability-loop/continuation.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { Usage } from '../../../machines/contracts/usage.ts';
+import { breakOff } from '../../../machines/policies/capability-loop.ts';
+import { readContinuation } from '../../../machines/policies/continuation.ts';
+
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';

@@ -1,11 +1,7 @@
-import type {
-  CompareAnswersInput,
-  ContextMeasures,
-  MeasureContextInput,
-} from '../../../machines/contracts/context-measures.ts';
-import type { EmbeddingModel } from '../../../machines/contracts/embedding.ts';
+import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../../../machines/contracts/context.ts';
+
 import type { Message } from '../../../machines/contracts/message.ts';
-import type { ChatModel } from '../../../machines/contracts/model.ts';
+import type { ChatModel, EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { estimateTokens } from '../../../machines/policies/usage.ts';
 import { embedTexts } from '../../documents/embeddings/embed-texts.ts';

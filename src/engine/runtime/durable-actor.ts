@@ -1,6 +1,7 @@
 import { type ActorRefFrom, type AnyStateMachine, createActor, type InputFrom, type SnapshotFrom } from 'xstate';
-import { LAST_EVENTS } from '../../../machines/contracts/call-event.ts';
-import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import { LAST_EVENTS } from '../../../machines/contracts/events.ts';
+import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
+
 import { type Activity, type ActivityDispatcher, subjectOf } from '../activities.ts';
 import type { Clock } from '../clock.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';

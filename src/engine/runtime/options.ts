@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { type Limits, limitsSchema } from '../../../machines/contracts/budget.ts';
-import type { EmbeddingModel } from '../../../machines/contracts/embedding.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
-import { type ChatModel, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import type { JournalStore } from '../../../machines/contracts/journal.ts';
+import { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from '../../../machines/contracts/limits.ts';
+import { type ChatModel, type EmbeddingModel, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';
 import { TASKS, type Task } from '../../../machines/contracts/phase.ts';
-import { type PriceTable, priceTableSchema } from '../../../machines/contracts/price.ts';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
-import { type Thresholds, thresholdsSchema } from '../../../machines/contracts/thresholds.ts';
+import { type PriceTable, priceTableSchema } from '../../../machines/contracts/usage.ts';
+
 import { aClock, aFunction, aModel, having, invalidOption } from '../../internal/options.ts';
 import { isStandardSchema } from '../../internal/standard-schema.ts';
 import { extractiveModel } from '../../models/extractive/extractive-model.ts';

@@ -1,6 +1,7 @@
-import type { JournalEntry, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry, RuntimeEvent } from '../../../machines/contracts/journal.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
-import type { Replies } from '../../../machines/contracts/phases/reply.ts';
+import type { Replies } from '../../../machines/contracts/phase-io.ts';
+
 import type { DeepPartial } from '../attempts/updates.ts';
 import type { GuardLogs } from '../recording/guard-logs.ts';
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { ChainInput } from '../../../machines/contracts/chain-input.ts';
+import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
-import type { PriceTable } from '../../../machines/contracts/price.ts';
+import type { PriceTable } from '../../../machines/contracts/usage.ts';
+
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
 import { describeValue, invalidOption, requireSignal } from '../../internal/options.ts';
 import { type ChainParts, noPassages } from './actors.ts';

@@ -2,12 +2,16 @@ import type { ActorRefFrom, AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import { type ChainEvent, chainEventSchema } from '../../../machines/contracts/chain-event.ts';
-import { type ChainInput, chainInputSchema } from '../../../machines/contracts/chain-input.ts';
-import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { JOURNAL_VERSION, type JournalEntry, type RunStart } from '../../../machines/contracts/journal-entry.ts';
-import type { JournalWriter } from '../../../machines/contracts/journal-store.ts';
+import { type ChainEvent, chainEventSchema } from '../../../machines/contracts/events.ts';
+import {
+  JOURNAL_VERSION,
+  type JournalEntry,
+  type JournalWriter,
+  type RunStart,
+} from '../../../machines/contracts/journal.ts';
+
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { failPhase } from '../../../machines/policies/progress.ts';

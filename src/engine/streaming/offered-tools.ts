@@ -1,7 +1,7 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import { oneLine } from '../../../machines/text/one-line.ts';
+import { oneLine } from '../../../machines/text/clip.ts';
 import { GrowingText } from './part-source.ts';
 import type { FoundValue, OfferedCall, StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';

@@ -1,6 +1,6 @@
-import { type TokenUsage, tokenUsageSchema } from '../../../machines/contracts/budget.ts';
 import { type Failure, failureSchema } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
+import { type TokenUsage, tokenUsageSchema } from '../../../machines/contracts/usage.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { nextTurn } from '../../internal/async.ts';
 import type { DeltaPart } from './stream-driver.ts';

@@ -1,9 +1,10 @@
 import type { Reply } from '../../../machines/contracts/attempt.ts';
-import type { TokenUsage } from '../../../machines/contracts/budget.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ModelPart, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import { oneLine } from '../../../machines/text/one-line.ts';
+import { oneLine } from '../../../machines/text/clip.ts';
+
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { PartSource, type StreamEnd } from './part-source.ts';

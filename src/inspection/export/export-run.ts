@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { Redact } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, Redact } from '../../../machines/contracts/journal.ts';
+
 import { fidelityOf } from '../fidelity.ts';
 import { pageData, pageWith } from '../pages/page-template.ts';
 import { runCharts } from '../run-charts.ts';

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
-import type { Redact } from '../../../machines/contracts/journal-store.ts';
+import { type JournalEntry, journalEntrySchema, type Redact } from '../../../machines/contracts/journal.ts';
+
 import { asRedacted } from '../../journal/journal-lines.ts';
 import { textsOf, withTexts } from './texts.ts';
 

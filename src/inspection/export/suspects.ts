@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { textsOf } from './texts.ts';
 
 /** What should perhaps not leave the machine. A help for who looks, no promise: what a text means only its owner knows. */

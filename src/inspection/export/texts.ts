@@ -1,5 +1,4 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { StateChange } from '../../../machines/contracts/state-change.ts';
+import type { JournalEntry, StateChange } from '../../../machines/contracts/journal.ts';
 
 /** A text of a journal, and where it stands: `answer.sources.0.path` of entry 417. */
 export interface PlacedText {

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Run } from '../../engine/runtime/run.ts';
 import { journalMessages, type StatelyMessage } from './journal-messages.ts';
 

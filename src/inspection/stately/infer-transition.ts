@@ -1,4 +1,4 @@
-import type { RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import type { RuntimeEvent } from '../../../machines/contracts/journal.ts';
 import { initialLeaves, withAncestors } from './active-states.ts';
 import type { StateOutline, TransitionOutline } from './machine-outline.ts';
 

@@ -2,7 +2,7 @@ import type { AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { withChanges } from '../../engine/recording/state-changes.ts';
 import { initialLeaves, withAncestors } from './active-states.ts';
 import { decodeDefinition } from './decode.ts';

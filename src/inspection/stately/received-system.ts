@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { lineLog } from '../line-log.ts';
 import type { RunSource, SourceSink } from '../source.ts';
 import type { SystemMessage } from './messages.ts';

@@ -1,5 +1,4 @@
-import type { JournalEntry, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
-import type { StateChange } from '../../../machines/contracts/state-change.ts';
+import type { JournalEntry, RuntimeEvent, StateChange } from '../../../machines/contracts/journal.ts';
 
 /** What is told of a system: facts of a journal, for events and states of any program. */
 export type SystemEvent =

@@ -1,5 +1,5 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { RunStatus } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, RunStatus } from '../../../machines/contracts/journal.ts';
+
 import { changesBetween } from '../../engine/recording/state-changes.ts';
 import type { RunCharts } from '../wire.ts';
 import { activeLeaves, initialLeaves } from './active-states.ts';

@@ -1,5 +1,6 @@
-import type { GuardResult } from '../../../machines/contracts/guard-result.ts';
-import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
+import type { GuardResult } from '../../../machines/contracts/decision.ts';
+import type { RunStart } from '../../../machines/contracts/journal.ts';
+
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { Facts, SpanError } from './spans.ts';
 

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 
 export type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
 

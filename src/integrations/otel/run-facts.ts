@@ -1,4 +1,4 @@
-import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
+import type { RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { type ContentFilter, messageText } from './content-filter.ts';
 import type { EntryOf } from './entries.ts';

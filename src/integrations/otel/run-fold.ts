@@ -1,4 +1,4 @@
-import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal-entry.ts';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { type ContentFilter, createContentFilter, messageText } from './content-filter.ts';
 import { type EntryOf, type Handlers, handle } from './entries.ts';

@@ -1,4 +1,4 @@
-import type { TokenUsage, Usage } from '../../../machines/contracts/budget.ts';
+import type { TokenUsage, Usage } from '../../../machines/contracts/usage.ts';
 import type { SpanBook } from './span-book.ts';
 import type { Facts, OpenSpan } from './spans.ts';
 

@@ -13,7 +13,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalEntry, RunStart } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { RunEvent } from '../../engine/runtime/run-events.ts';
 import { readOptions, type TraceRunOptions } from './options.ts';
 import { createRunFold } from './run-fold.ts';

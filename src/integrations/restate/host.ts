@@ -1,6 +1,5 @@
-import type { CallEvent } from '../../../machines/contracts/call-event.ts';
-import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
-import type { RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import type { CallEvent, ChainEvent } from '../../../machines/contracts/events.ts';
+import type { RuntimeEvent } from '../../../machines/contracts/journal.ts';
 
 /** What came of a call: all of it, once. `atMs` is when it ended, milliseconds since the epoch. */
 export interface CallOutcome {

@@ -1,6 +1,6 @@
 import type { WorkflowContext, WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { z } from 'zod';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { invalidOption } from '../../internal/options.ts';
 import { foldStatus, newStatus, type RunStatus } from './run-status.ts';
 import { terminal } from './terminal.ts';

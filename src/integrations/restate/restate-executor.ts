@@ -1,5 +1,6 @@
-import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/call-event.ts';
-import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
+import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
+
 import { type Activity, activityError } from '../../engine/activities.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';

@@ -1,7 +1,8 @@
-import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { RunStart } from '../../../machines/contracts/journal-entry.ts';
+import type { RunStart } from '../../../machines/contracts/journal.ts';
+import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
+
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import type { Clock } from '../../engine/clock.ts';

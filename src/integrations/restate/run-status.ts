@@ -1,5 +1,6 @@
-import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { EmittedEvent } from '../../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 

@@ -1,6 +1,6 @@
 import { TerminalError, type WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { z } from 'zod';
-import { chainEventSchema } from '../../../machines/contracts/chain-event.ts';
+import { chainEventSchema } from '../../../machines/contracts/events.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { SentOutcome } from './host.ts';
 import { terminal } from './terminal.ts';

@@ -1,18 +1,26 @@
-import type { ContinuationReply } from '../../../machines/contracts/continuation.ts';
+import type { ContinuationReply } from '../../../machines/contracts/capability.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { TASKS, type Task, taskSchema } from '../../../machines/contracts/phase.ts';
-import type { ActionReply } from '../../../machines/contracts/phases/action.ts';
-import type { ExperienceReply } from '../../../machines/contracts/phases/experience.ts';
-import { type PhaseInput, phaseInputSchema } from '../../../machines/contracts/phases/input.ts';
-import type { IntentionReply } from '../../../machines/contracts/phases/intention.ts';
-import { type SummaryInput, type SummaryReply, summaryInputSchema } from '../../../machines/contracts/summary.ts';
-import type { SynthesisReply } from '../../../machines/contracts/synthesis.ts';
-import { type SynthesisInput, synthesisInputSchema } from '../../../machines/contracts/synthesis-input.ts';
-import { extractSummary } from '../../../machines/policies/extract.ts';
+import {
+  type ActionReply,
+  type ExperienceReply,
+  type IntentionReply,
+  type PhaseInput,
+  phaseInputSchema,
+  type SummaryInput,
+  type SummaryReply,
+  summaryInputSchema,
+} from '../../../machines/contracts/phase-io.ts';
+import {
+  type SynthesisInput,
+  type SynthesisReply,
+  synthesisInputSchema,
+} from '../../../machines/contracts/synthesis.ts';
 import { bestDraft } from '../../../machines/policies/synthesis/draft.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
+import { extractSummary } from '../../../machines/text/summary.ts';
 import { requestTerms } from '../../../machines/text/terms.ts';
 import { clipped } from './clipped.ts';
 import { type Evidence, messageEvidence, passageEvidence } from './evidence.ts';

@@ -1,5 +1,11 @@
-import { isGeneral, type TermWeight, termWeights } from '../../../machines/text/term-weights.ts';
-import { requestTerms, stemsOf, type Term } from '../../../machines/text/terms.ts';
+import {
+  isGeneral,
+  requestTerms,
+  stemsOf,
+  type Term,
+  type TermWeight,
+  termWeights,
+} from '../../../machines/text/terms.ts';
 import type { Evidence } from './evidence.ts';
 
 /** A set of a question's terms, one bit each. */

@@ -1,8 +1,7 @@
 import type { Message } from '../../../machines/contracts/message.ts';
-import type { PhaseInput } from '../../../machines/contracts/phases/input.ts';
-import type { ObservationReply } from '../../../machines/contracts/phases/observation.ts';
-import { termWeights } from '../../../machines/text/term-weights.ts';
-import { stemsOf, termsOf } from '../../../machines/text/terms.ts';
+import type { ObservationReply, PhaseInput } from '../../../machines/contracts/phase-io.ts';
+
+import { stemsOf, termsOf, termWeights } from '../../../machines/text/terms.ts';
 import { clipped } from './clipped.ts';
 import { messageEvidence } from './evidence.ts';
 import { findAnswer } from './found-answer.ts';

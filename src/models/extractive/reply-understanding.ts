@@ -1,5 +1,5 @@
-import type { PhaseInput } from '../../../machines/contracts/phases/input.ts';
-import type { UnderstandingReply } from '../../../machines/contracts/phases/understanding.ts';
+import type { PhaseInput, UnderstandingReply } from '../../../machines/contracts/phase-io.ts';
+
 import { messageEvidence } from './evidence.ts';
 import { findAnswer } from './found-answer.ts';
 import { messageRelevance } from './message-relevance.ts';

@@ -1,5 +1,5 @@
-import type { PhaseInput } from '../../../machines/contracts/phases/input.ts';
-import type { YieldReply } from '../../../machines/contracts/phases/yield.ts';
+import type { PhaseInput, YieldReply } from '../../../machines/contracts/phase-io.ts';
+
 import { messageEvidence } from './evidence.ts';
 import { type FoundAnswer, findAnswer } from './found-answer.ts';
 import { percent, quoted } from './wording.ts';

@@ -1,4 +1,4 @@
-import type { EmbeddingModel } from '../../../machines/contracts/embedding.ts';
+import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { lazyClient } from './client.ts';
 import { embeddingBatches } from './embeddings-batches.ts';
 import { embeddingsCancelled } from './embeddings-failure.ts';

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai';
 import { z } from 'zod';
-import type { TokenUsage } from '../../../machines/contracts/budget.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
+import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { countTokens } from '../../documents/tokens/count-tokens.ts';
 import { encodingOf } from '../../documents/tokens/encoding.ts';
 import { withoutSecrets } from '../../internal/secrets.ts';

@@ -1,6 +1,11 @@
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import type { AttemptInput, Reply, Validation } from '../../../machines/contracts/attempt.ts';
-import { attemptPolicySchema } from '../../../machines/contracts/attempt-policy.ts';
+import {
+  type AttemptInput,
+  attemptPolicySchema,
+  type Reply,
+  type Validation,
+} from '../../../machines/contracts/attempt.ts';
+
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import type { ExploredChart } from '../exploration/explored-chart.ts';

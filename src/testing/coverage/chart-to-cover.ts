@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { chartOf } from '../../engine/charts/chart.ts';
 import { placesOf } from '../../engine/charts/taken-transitions.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';

@@ -6,7 +6,7 @@ import type {
   InspectedMicrostepEvent,
   InspectionEvent,
 } from 'xstate';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Chart } from '../../engine/charts/chart.ts';
 import { wildcardFits } from '../../engine/charts/taken-transitions.ts';
 import { activeNodes, transitionsTaken } from '../../internal/xstate-internals.ts';

@@ -6,7 +6,7 @@ import type {
   TransportSendOptions,
   VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
-import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
+import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { deadline, linked, onAbort, unlessAborted } from '../../internal/async.ts';
 import { fetchWithoutTimeout } from '../../internal/http.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { requireSendable, secretWords } from '../../internal/http.ts';
 import { aSignal, invalidOption } from '../../internal/options.ts';
 

@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { clipped } from '../../../machines/text/clipped.ts';
+import { clipped } from '../../../machines/text/clip.ts';
 import { unlessAborted } from '../../internal/async.ts';
 import { withoutSecrets } from '../../internal/secrets.ts';
 import type { Capability } from '../capability.ts';

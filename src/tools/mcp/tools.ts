@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { MAX_TIMER_MS } from '../../../machines/contracts/budget.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { withoutSecrets } from '../../internal/secrets.ts';
 import type { LeftOut } from './mcp-connection.ts';
 import type { McpSettings } from './options.ts';

@@ -5,7 +5,7 @@ import { chartWaysOf } from '../../../inspector/fold/chart-ways.ts';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Chart } from '../../../src/engine/charts/chart.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';

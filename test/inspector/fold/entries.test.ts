@@ -3,8 +3,8 @@ import { groupOf, originOf } from '../../../inspector/fold/entry-groups.ts';
 import { createGroupFilter, groupCounts, listOf } from '../../../inspector/fold/entry-list.ts';
 import { createEntrySearch } from '../../../inspector/fold/entry-search.ts';
 import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { ANNOTATIONS, EXTERNAL_EVENTS } from '../../../machines/contracts/journal-entry.ts';
+import { ANNOTATIONS, EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
+
 import { folded } from '../rig/folded.ts';
 import { someRuns } from '../rig/runs.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { countUpTo, lastBegunBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
 import { stateAt } from '../../../inspector/fold/state-at.ts';
 import { createTimeLine, LONGEST_GAP_MS } from '../../../inspector/fold/time-line.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
 import { folded } from '../rig/folded.ts';
 import { someRuns } from '../rig/runs.ts';

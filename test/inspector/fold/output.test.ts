@@ -6,8 +6,9 @@ import { issuesByPlace } from '../../../inspector/fold/issues-by-place.ts';
 import { phasesOfCycle } from '../../../inspector/fold/phases-of-cycle.ts';
 import { replyAt } from '../../../inspector/fold/reply-at.ts';
 import { fieldsOf, REPLY_FIELDS } from '../../../inspector/fold/reply-fields.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { replySchemas } from '../../../machines/contracts/phase-io.ts';
+
 import { folded } from '../rig/folded.ts';
 import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
 

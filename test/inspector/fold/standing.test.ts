@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { standingAt } from '../../../inspector/fold/standing.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';

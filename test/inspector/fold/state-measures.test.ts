@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
 import { standingAt } from '../../../inspector/fold/standing.ts';
 import { type Measure, NOTHING, stateMeasuresOf } from '../../../inspector/fold/state-measures.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';

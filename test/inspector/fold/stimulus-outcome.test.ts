@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { isStimulus } from '../../../inspector/fold/stimuli.ts';
 import { type StimulusOutcome, stimulusOutcome } from '../../../inspector/fold/stimulus-outcome.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';

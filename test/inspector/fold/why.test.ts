@@ -3,7 +3,7 @@ import { chartBook } from '../../../inspector/fold/chart-book.ts';
 import { explainTransition } from '../../../inspector/fold/explain-transition.ts';
 import type { SeenNumber } from '../../../inspector/fold/verdict-numbers.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 
 /** Members that count on through a run, by how much each of them grows in one pass. */
 interface Pass {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { recorded, stumbling } from '../rig/rich-runs.ts';
 import { longRun } from './long-run.ts';

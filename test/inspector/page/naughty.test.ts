@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { visible } from '../../../inspector/ui-state/text.ts';
-import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
+import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { exportRun } from '../../../src/inspection/export/export-run.ts';
 import { withTexts } from '../../../src/inspection/export/texts.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';

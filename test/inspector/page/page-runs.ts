@@ -1,5 +1,5 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { shortly } from '../../../inspector/ui-state/text.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { contrastsOf, nameless, overflowing } from '../../examples/react/page-rig.ts';
 import { filePage } from '../rig/file-page.ts';
 import { pageTests } from '../rig/page-tests.ts';

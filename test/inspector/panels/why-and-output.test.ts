@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { complaintsIn } from '../rig/axe.ts';
 import { filePage } from '../rig/file-page.ts';
 import { pageTests } from '../rig/page-tests.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { runCharts as chartsOfRuns } from '../../../src/inspection/run-charts.ts';
 import type { ExportedRun } from '../../../src/inspection/wire.ts';
 import { heldRun } from './held-run.ts';

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { runCharts } from '../../../src/inspection/run-charts.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 

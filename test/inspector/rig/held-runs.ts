@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { unsureAnswer } from '../../support/replies.ts';
 import { type Plan, scriptedChain } from '../../support/run-chain.ts';

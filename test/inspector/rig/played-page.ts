@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { z } from 'zod';
-import { chainEventSchema } from '../../../machines/contracts/chain-event.ts';
+import { chainEventSchema } from '../../../machines/contracts/events.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { runCharts } from './file-page.ts';
 import type { HeldRun } from './held-run.ts';

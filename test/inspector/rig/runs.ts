@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../support/random-runs.ts';

@@ -8,9 +8,10 @@ import type {
   CapabilityResult,
   Continuation,
 } from '../../../machines/contracts/capability.ts';
-import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
+import type { EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
-import type { ActionReply, ActionResult } from '../../../machines/contracts/phases/action.ts';
+import type { ActionReply, ActionResult } from '../../../machines/contracts/phase-io.ts';
+
 import { provideAttempt, unwatched } from '../../../src/engine/attempts/provide-attempt.ts';
 import type { Clock } from '../../../src/engine/clock.ts';
 import { askOf } from '../../../src/engine/prompts/prompt.ts';

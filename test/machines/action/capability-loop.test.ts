@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
-import { limitsSchema } from '../../../machines/contracts/budget.ts';
 import { capabilityResultSchema } from '../../../machines/contracts/capability.ts';
-import { emittedEventSchema } from '../../../machines/contracts/emitted-event.ts';
+import { emittedEventSchema } from '../../../machines/contracts/events.ts';
+import { limitsSchema } from '../../../machines/contracts/limits.ts';
+
 import { actionRig, call, done, next, ran, saying } from './action-rig.ts';
 
 describe('one request', () => {

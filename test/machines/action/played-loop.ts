@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AnyActorRef, createActor } from 'xstate';
 import type { ActionState } from '../../../machines/contracts/action-state.ts';
-import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
+import type { EmittedEvent } from '../../../machines/contracts/events.ts';
 import { createActors } from '../../../src/engine/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../src/engine/runtime/capability-loop.ts';
 import { actionInput } from './action-rig.ts';

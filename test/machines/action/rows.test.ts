@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionState } from '../../../machines/contracts/action-state.ts';
 import type { Continuation } from '../../../machines/contracts/capability.ts';
-import { continuationLimitReached, nextStepInvalid } from '../../../machines/policies/capability-loop/steps.ts';
+import { continuationLimitReached, nextStepInvalid } from '../../../machines/policies/capability-loop.ts';
 import { actionInput, actionRig, call, done, next, saying } from './action-rig.ts';
 
 type Script = Parameters<typeof actionRig>[0];

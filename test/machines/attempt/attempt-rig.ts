@@ -2,12 +2,17 @@ import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { AttemptContext } from '../../../machines/attempt/context.ts';
 import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
-import type { Reply, Validation } from '../../../machines/contracts/attempt.ts';
-import { type AttemptPolicy, DEFAULT_POLICY } from '../../../machines/contracts/attempt-policy.ts';
-import type { TokenUsage } from '../../../machines/contracts/budget.ts';
-import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
+import {
+  type AttemptPolicy,
+  DEFAULT_POLICY,
+  type Reply,
+  type ReplyEvent,
+  type Validation,
+} from '../../../machines/contracts/attempt.ts';
+import type { EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
+import type { TokenUsage } from '../../../machines/contracts/usage.ts';
+
 import { failureOf } from '../../../machines/policies/failures.ts';
 
 export const POLICY: AttemptPolicy = {

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { attemptExecutionSchema } from '../../../machines/contracts/attempt.ts';
-import { emittedEventSchema } from '../../../machines/contracts/emitted-event.ts';
+import { emittedEventSchema } from '../../../machines/contracts/events.ts';
 import { attemptRig, badReply, brokenReply, flush, reply, SCHEMA_FAILURE, USAGE } from './attempt-rig.ts';
 
 /** A wrong reply, a broken call, a late one, a stalled one, then a good one. */

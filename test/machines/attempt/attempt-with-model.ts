@@ -1,7 +1,8 @@
 import { createActor, SimulatedClock } from 'xstate';
-import type { AttemptPolicy } from '../../../machines/contracts/attempt-policy.ts';
-import type { EmittedEvent } from '../../../machines/contracts/emitted-event.ts';
-import type { RuntimeEvent } from '../../../machines/contracts/journal-entry.ts';
+import type { AttemptPolicy } from '../../../machines/contracts/attempt.ts';
+import type { EmittedEvent } from '../../../machines/contracts/events.ts';
+import type { RuntimeEvent } from '../../../machines/contracts/journal.ts';
+
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { type CallInfo, provideAttempt } from '../../../src/engine/attempts/provide-attempt.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import { limitsSchema } from '../../../machines/contracts/budget.ts';
+import { limitsSchema } from '../../../machines/contracts/limits.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { attemptRig, badReply, brokenReply, reply, SCHEMA_FAILURE } from './attempt-rig.ts';
 

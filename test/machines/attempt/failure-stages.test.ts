@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { z } from 'zod';
-import { intentionReplySchema } from '../../../machines/contracts/phases/intention.ts';
+import { intentionReplySchema } from '../../../machines/contracts/phase-io.ts';
 import { inlineDispatcher } from '../../../src/engine/activities.ts';
 import { createValidateReply } from '../../../src/engine/attempts/provide-attempt.ts';
 import { askOf } from '../../../src/engine/prompts/prompt.ts';

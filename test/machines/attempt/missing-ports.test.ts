@@ -4,8 +4,8 @@ import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import type { Validation } from '../../../machines/contracts/attempt.ts';
-import type { ReplyEvent } from '../../../machines/contracts/reply-event.ts';
+import type { ReplyEvent, Validation } from '../../../machines/contracts/attempt.ts';
+
 import { actionInput } from '../action/action-rig.ts';
 import { attemptRig, flush, POLICY, reply } from './attempt-rig.ts';
 

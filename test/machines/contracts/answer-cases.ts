@@ -1,9 +1,10 @@
 import {
   finalAnswerSchema,
+  type SynthesisInput,
+  synthesisInputSchema,
   synthesisOutcomeSchema,
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
-import { type SynthesisInput, synthesisInputSchema } from '../../../machines/contracts/synthesis-input.ts';
 import { type ContractCase, contractCase } from './contract-case.ts';
 import { aDecision, aFinalAnswer, aMessage, aPhaseFailure } from './samples.ts';
 

@@ -1,13 +1,13 @@
 import { attemptExecutionSchema, feedbackSchema, replySchema } from '../../../machines/contracts/attempt.ts';
-import { tokenUsageSchema, usageSchema } from '../../../machines/contracts/budget.ts';
 import {
   capabilityCallSchema,
   capabilityDescriptorSchema,
   capabilityResultSchema,
 } from '../../../machines/contracts/capability.ts';
-import { consentRequestSchema } from '../../../machines/contracts/consent.ts';
+import { consentRequestSchema } from '../../../machines/contracts/context.ts';
 import { phaseFailureSchema } from '../../../machines/contracts/failure.ts';
 import { retrievalSchema } from '../../../machines/contracts/passage.ts';
+import { tokenUsageSchema, usageSchema } from '../../../machines/contracts/usage.ts';
 import { type ContractCase, contractCase } from './contract-case.ts';
 import { aCapabilityResult, anExecution, aPassage, aPhaseFailure } from './samples.ts';
 

@@ -1,10 +1,8 @@
-import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
+import { recursionStateSchema } from '../../../machines/contracts/chain-state.ts';
+import { contextOperationSchema, envelopeSchema } from '../../../machines/contracts/context.ts';
 import { assessmentSchema, decisionSchema } from '../../../machines/contracts/decision.ts';
-import { envelopeSchema } from '../../../machines/contracts/envelope.ts';
 import { messageSchema } from '../../../machines/contracts/message.ts';
-import { phaseInputSchema } from '../../../machines/contracts/phases/input.ts';
-import { phaseResultSchema } from '../../../machines/contracts/phases/result.ts';
-import { recursionStateSchema } from '../../../machines/contracts/recursion.ts';
+import { phaseInputSchema, phaseResultSchema } from '../../../machines/contracts/phase-io.ts';
 import { type ContractCase, contractCase } from './contract-case.ts';
 import { aDecision, aMessage, aPassage, operations, results } from './samples.ts';
 

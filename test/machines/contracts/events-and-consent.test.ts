@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { chainEventSchema } from '../../../machines/contracts/chain-event.ts';
-import { consentChoiceSchema } from '../../../machines/contracts/consent.ts';
+import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { chainEventSchema } from '../../../machines/contracts/events.ts';
 import { failureStageSchema } from '../../../machines/contracts/failure.ts';
 import { PHASES, phaseSchema, TASKS, taskSchema } from '../../../machines/contracts/phase.ts';
-import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
+import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { readChoice } from '../../../machines/policies/consent.ts';
 import { results } from './samples.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { emittedEventSchema } from '../../../machines/contracts/emitted-event.ts';
-import { JOURNAL_VERSION, type JournalEvent, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
+import { emittedEventSchema } from '../../../machines/contracts/events.ts';
+import { JOURNAL_VERSION, type JournalEvent, journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { aChainInput } from '../policies/states.ts';
 import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, aMessage, operations, results } from './samples.ts';

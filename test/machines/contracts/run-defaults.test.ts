@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitsSchema } from '../../../machines/contracts/budget.ts';
-import { thresholdsSchema } from '../../../machines/contracts/thresholds.ts';
+import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 
 const limits = limitsSchema.parse({});
 const thresholds = thresholdsSchema.parse({});

@@ -1,11 +1,11 @@
 import type { AttemptExecution, AttemptRecord } from '../../../machines/contracts/attempt.ts';
 import type { CapabilityResult } from '../../../machines/contracts/capability.ts';
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Decision } from '../../../machines/contracts/decision.ts';
 import type { Failure, PhaseFailure } from '../../../machines/contracts/failure.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
-import type { PhaseResults } from '../../../machines/contracts/phases/result.ts';
+import type { PhaseResults } from '../../../machines/contracts/phase-io.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 
 /** One valid value of each contract, with the changes a test is about. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adjust } from '../../../machines/policies/adjustment.ts';
+import { adjust } from '../../../machines/policies/limits.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { aChainInput } from './states.ts';
 

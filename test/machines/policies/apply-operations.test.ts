@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import { messageSchema } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
 import { aMessage, operations } from '../contracts/samples.ts';

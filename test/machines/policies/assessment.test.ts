@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Turn } from '../../../machines/contracts/chain-state.ts';
 import { assessmentSchema } from '../../../machines/contracts/decision.ts';
-import type { YieldReply } from '../../../machines/contracts/phases/yield.ts';
-import type { Turn } from '../../../machines/contracts/recursion.ts';
+import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
 import { assess, fingerprint } from '../../../machines/policies/assessment.ts';
 import { visibleMessages } from '../../../machines/policies/progress.ts';
 import { aMessage, results } from '../contracts/samples.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
-import type { Interruption } from '../../../machines/contracts/interruption.ts';
+import type { Interruption } from '../../../machines/contracts/decision.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
-import type { UnderstandingReply } from '../../../machines/contracts/phases/understanding.ts';
+import type { UnderstandingReply } from '../../../machines/contracts/phase-io.ts';
 import { FALLBACKS, type SynthesisOutcome, type SynthesisReply } from '../../../machines/contracts/synthesis.ts';
 import {
   answerConverged,

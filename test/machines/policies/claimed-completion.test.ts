@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { verdictInputsSchema } from '../../../machines/contracts/decision.ts';
 import type { EvidenceText } from '../../../machines/contracts/evidence-text.ts';
-import { verdictInputsSchema } from '../../../machines/contracts/guard-result.ts';
 import {
   type ClaimInputs,
   claimedCompletion,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
-import type { GuardResult } from '../../../machines/contracts/guard-result.ts';
+import type { GuardResult } from '../../../machines/contracts/decision.ts';
 import {
   answerConverged,
   budgetExhausted,

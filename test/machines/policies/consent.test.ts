@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ConsentChoice } from '../../../machines/contracts/consent.ts';
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { ConsentChoice, ContextOperation } from '../../../machines/contracts/context.ts';
 import { consentRequest, readChoice, resolveConsent } from '../../../machines/policies/consent.ts';
-import { applyOperations } from '../../../machines/policies/context.ts';
-import { KEPT_BY_USER } from '../../../machines/policies/relevance/protection.ts';
+import { applyOperations, KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { aMessage, operations } from '../contracts/samples.ts';
 import { deepFreeze } from './deep-freeze.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
-import { applyOperations } from '../../../machines/policies/context.ts';
-import { append, contextDocument, contextOf, redo, undo } from '../../../machines/policies/context-document.ts';
+import type { ContextOperation } from '../../../machines/contracts/context.ts';
+import { append, applyOperations, contextDocument, contextOf, redo, undo } from '../../../machines/policies/context.ts';
 import { contextArbitrary, operationArbitrary } from './context.arbitrary.ts';
 import { deepFreeze } from './deep-freeze.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { aMessage } from '../contracts/samples.ts';

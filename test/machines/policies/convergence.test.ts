@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fingerprint } from '../../../machines/policies/assessment.ts';
-import { changeBetween } from '../../../machines/policies/convergence.ts';
+import { changeBetween, fingerprint } from '../../../machines/policies/assessment.ts';
 import { anyText, prose } from './context.arbitrary.ts';
 
 /** The naive way: distinct words and signs of plain prose, split at spaces. */

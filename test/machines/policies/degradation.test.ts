@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { missingFields, shortfalls, ttlExhausted } from '../../../machines/policies/degradation.ts';
+import { missingFields, shortfalls, ttlExhausted } from '../../../machines/policies/synthesis/degradation.ts';
 import { synthesisInput } from '../../../machines/policies/synthesis/input.ts';
 import { composedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { readSynthesisInput } from '../../../machines/policies/synthesis/read-input.ts';

@@ -1,4 +1,4 @@
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
+import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { planRetention, type RetentionInputs } from '../../../machines/policies/retention/retention.ts';
 import { estimatedMeasures } from '../../../machines/policies/retention/statistics.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
-import type { YieldReply } from '../../../machines/contracts/phases/yield.ts';
+import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
 import { holdAgainstEvidence } from '../../../machines/policies/evidence.ts';
 import { answerOf } from '../../../machines/policies/synthesis/state.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';

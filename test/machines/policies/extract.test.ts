@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extractSummary } from '../../../machines/policies/extract.ts';
+import { extractSummary } from '../../../machines/text/summary.ts';
 import { prose } from './context.arbitrary.ts';
 
 const sentence = fc

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
+import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { append, contextDocument, contextOf, undo } from '../../../machines/policies/context-document.ts';
+import { append, contextDocument, contextOf, undo } from '../../../machines/policies/context.ts';
 import { aMessage } from '../contracts/samples.ts';
 import { contextArbitrary } from './context.arbitrary.ts';
 import { asks, found, leftUnasked, mustStay, planned, said, saidByUsers, user } from './hostile.ts';

@@ -8,11 +8,9 @@ import { groundingOf } from '../../../machines/heuristics/grounding/grounding.ts
 import { conflictsIn } from '../../../machines/heuristics/intent-conflict/intent-conflict.ts';
 import { userSatisfaction } from '../../../machines/heuristics/satisfaction/satisfaction.ts';
 import { sufficiencyOf } from '../../../machines/heuristics/sufficiency/sufficiency.ts';
-import { fingerprint } from '../../../machines/policies/assessment.ts';
-import { changeBetween } from '../../../machines/policies/convergence.ts';
-import { extractSummary } from '../../../machines/policies/extract.ts';
+import { changeBetween, fingerprint } from '../../../machines/policies/assessment.ts';
 import { relevanceOf } from '../../../machines/policies/relevance/relevance.ts';
-import { preview, summarize } from '../../../machines/policies/summary.ts';
+import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
 import { found, HOSTILE_TEXTS, leftUnasked, planned, REQUEST, said, saidByUsers, user } from './hostile.ts';
 
 const share = (value: number | null) => expect(value === null || (value >= 0 && value <= 1)).toBe(true);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Turn } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import type { Turn } from '../../../machines/contracts/recursion.ts';
 import { decideToContinue, loopDetected } from '../../../machines/policies/decisions.ts';
 import { countRepeats, loopVerdict, remember } from '../../../machines/policies/loop-detection.ts';
 import { deepFreeze } from './deep-freeze.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
+import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
-import { phaseResultSchema } from '../../../machines/contracts/phases/result.ts';
-import { makePhase } from '../../../machines/policies/phases/make.ts';
+import { phaseResultSchema } from '../../../machines/contracts/phase-io.ts';
+import { makePhase } from '../../../machines/policies/phase-output.ts';
 import { aCapabilityResult, aMessage, aPassage, results } from '../contracts/samples.ts';
 import { chainStateArbitrary } from './chain-state.arbitrary.ts';
 import { deepFreeze } from './deep-freeze.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { phaseInputSchema } from '../../../machines/contracts/phases/input.ts';
+import { phaseInputSchema } from '../../../machines/contracts/phase-io.ts';
 import {
   applyEvaluation,
   settleAssessment,
@@ -9,8 +9,8 @@ import {
   settlePhase,
 } from '../../../machines/policies/outcomes.ts';
 import { executionId, phaseInput, searchQuery } from '../../../machines/policies/phase-input.ts';
-import { tokensAllowed } from '../../../machines/policies/phases/understanding.ts';
 import { enterPhase, initialState, visibleMessages } from '../../../machines/policies/progress.ts';
+import { tokensAllowed } from '../../../machines/policies/understanding.ts';
 import { aMessage, results } from '../contracts/samples.ts';
 import { chainStateArbitrary } from './chain-state.arbitrary.ts';
 import { deepFreeze } from './deep-freeze.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contextTokens, tokensAllowed } from '../../../machines/policies/phases/understanding.ts';
 import { promptMessages } from '../../../machines/policies/prompt-window.ts';
+import { contextTokens, tokensAllowed } from '../../../machines/policies/understanding.ts';
 import { contextArbitrary } from './context.arbitrary.ts';
 import { found, mustStay, said, saidByUsers, user } from './hostile.ts';
 import { aState } from './states.ts';

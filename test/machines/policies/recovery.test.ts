@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
+import { deadlines } from '../../../machines/policies/limits.ts';
 import { breakPhase, settlePhase, timeOutPhase } from '../../../machines/policies/outcomes.ts';
 import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
 import {
-  deadlines,
   modelUnavailable,
   phaseMayBeSkipped,
   phaseMayRepeat,

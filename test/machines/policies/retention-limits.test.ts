@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
-import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
+import { type ContextOperation, contextOperationSchema } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
 import { planRetention } from '../../../machines/policies/retention/retention.ts';

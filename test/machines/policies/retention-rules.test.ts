@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contextOperationSchema } from '../../../machines/contracts/context-operation.ts';
+import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { KEPT_BY_USER } from '../../../machines/policies/relevance/protection.ts';
+import { KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { nearDuplicates } from '../../../machines/policies/relevance/rating.ts';
 import { relevanceOf } from '../../../machines/policies/relevance/relevance.ts';
 import { aMessage } from '../contracts/samples.ts';

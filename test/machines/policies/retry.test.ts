@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
-import type { AttemptPolicy } from '../../../machines/contracts/attempt-policy.ts';
+import type { AttemptExecution, AttemptPolicy } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import { backoffMs } from '../../../machines/policies/backoff.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { attemptPolicy } from '../../../machines/policies/phase-input.ts';
-import { countRetry, fallbackDue, hopeless, recordAttempt, retryAllowed } from '../../../machines/policies/retry.ts';
+import {
+  backoffMs,
+  countRetry,
+  fallbackDue,
+  hopeless,
+  recordAttempt,
+  retryAllowed,
+} from '../../../machines/policies/retry.ts';
 import { writingInput } from '../../../machines/policies/synthesis/state.ts';
 import { aFailure, anAttempt, anExecution } from '../contracts/samples.ts';
 import { deepFreeze } from './deep-freeze.ts';

@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { messageSchema } from '../../../machines/contracts/message.ts';
-import type { ActionResult } from '../../../machines/contracts/phases/action.ts';
+import type { ActionResult } from '../../../machines/contracts/phase-io.ts';
 import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
+import { KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { settlePhase } from '../../../machines/policies/outcomes.ts';
-import { fittingTurns, recalledMessages, takeSession } from '../../../machines/policies/recalled-turns.ts';
-import { KEPT_BY_USER } from '../../../machines/policies/relevance/protection.ts';
 import {
+  fittingTurns,
   hasSession,
   problemOf,
   readTurns,
+  recalledMessages,
   recallWanted,
   rememberRuns,
+  takeSession,
   turnOf,
 } from '../../../machines/policies/session.ts';
 import { answerOf } from '../../../machines/policies/synthesis/state.ts';

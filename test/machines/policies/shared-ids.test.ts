@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { applyOperations } from '../../../machines/policies/context.ts';
-import { append, contextDocument, contextOf, undo } from '../../../machines/policies/context-document.ts';
+import { append, applyOperations, contextDocument, contextOf, undo } from '../../../machines/policies/context.ts';
 import { initialMessages } from '../../../machines/policies/progress.ts';
 import { operations } from '../contracts/samples.ts';
 import { found, leftUnasked, said, saidByUsers, user } from './hostile.ts';

@@ -1,11 +1,8 @@
 import type { AttemptOutcome } from '../../../machines/contracts/attempt.ts';
-import { type Limits, limitsSchema } from '../../../machines/contracts/budget.ts';
-import type { ChainInput } from '../../../machines/contracts/chain-input.ts';
-import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import type { ChainInput, ChainState, RecursionState } from '../../../machines/contracts/chain-state.ts';
 import type { Assessment } from '../../../machines/contracts/decision.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { RecursionState } from '../../../machines/contracts/recursion.ts';
-import { type Thresholds, thresholdsSchema } from '../../../machines/contracts/thresholds.ts';
+import { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { aFailure, anExecution } from '../contracts/samples.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SUFFICIENCY_WEIGHTS, sufficiencyOf } from '../../../machines/heuristics/sufficiency/sufficiency.ts';
-import { isGeneral } from '../../../machines/text/term-weights.ts';
-import { requestTerms, stemsOf } from '../../../machines/text/terms.ts';
+import { isGeneral, requestTerms, stemsOf } from '../../../machines/text/terms.ts';
 import { someThresholds } from './states.ts';
 
 const gather = (contents: readonly string[]) => contents.map((content, at) => ({ id: `m${at}`, content }));

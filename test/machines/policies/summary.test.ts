@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { preview, summarize } from '../../../machines/policies/summary.ts';
+import { preview, summarize } from '../../../machines/text/summary.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 400 }),

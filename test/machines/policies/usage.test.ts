@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type TokenUsage, type Usage, usageSchema } from '../../../machines/contracts/budget.ts';
+import { type TokenUsage, type Usage, usageSchema } from '../../../machines/contracts/usage.ts';
 import { chargeExecution } from '../../../machines/policies/progress.ts';
 import { addCall, addUsage, estimateTokens, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { anAttempt, anExecution } from '../contracts/samples.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { termWeights } from '../../../machines/text/term-weights.ts';
-import { requestTerms, stemsOf, termsOf } from '../../../machines/text/terms.ts';
+import { requestTerms, stemsOf, termsOf, termWeights } from '../../../machines/text/terms.ts';
 
 describe('terms', () => {
   it('stems words, folds accents and leaves stop words out', () => {

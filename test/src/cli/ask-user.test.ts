@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
+import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import { type Answerer, linesOf, personAt, withConsent } from '../../../src/cli/answerer.ts';
 import { createAsker } from '../../../src/cli/run-command.ts';
 import { resolved, startAsked, TWO, unsure } from '../../support/asked-run.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
+import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
 import { cli, temporaryFolder } from '../../support/cli.ts';

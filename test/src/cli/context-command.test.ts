@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { messageSchema } from '../../../machines/contracts/message.ts';
-import { applyOperations } from '../../../machines/policies/context.ts';
-import { contextOf } from '../../../machines/policies/context-document.ts';
+import { applyOperations, contextOf } from '../../../machines/policies/context.ts';
+
 import { type ContextFlags, contextCommand } from '../../../src/cli/context-command.ts';
 import { contextHistory } from '../../../src/journal/context-history.ts';
 import { cli } from '../../support/cli.ts';

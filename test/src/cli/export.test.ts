@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { exportCommand } from '../../../src/cli/export-command.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { journalFile } from '../../support/journal-file.ts';

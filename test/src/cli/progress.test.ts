@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { Pruning } from '../../../machines/contracts/phases/understanding.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { Pruning } from '../../../machines/contracts/phase-io.ts';
+
 import { createProgress } from '../../../src/cli/progress.ts';
 import { createScreen } from '../../../src/cli/screen.ts';
 import { fakeTerminal } from '../../support/terminal.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { journalEntrySchema } from '../../../machines/contracts/journal-entry.ts';
+import { journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
 import { chatServer, event, refuse, streaming } from '../../support/chat-server.ts';

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { createProgress } from '../../../src/cli/progress.ts';
 import { createScreen } from '../../../src/cli/screen.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import type { JournalStore } from '../../../machines/contracts/journal.ts';
 import { openPage, startInspector } from '../../support/inspector-page.ts';
 import { startScripted } from '../../support/run-chain.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChainEvent } from '../../../machines/contracts/chain-event.ts';
+import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { openPage, startInspector } from '../../support/inspector-page.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { JournalStore, RunSummary } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore, RunSummary } from '../../../machines/contracts/journal.ts';
+
 import { openPage, startInspector } from '../../support/inspector-page.ts';
 import { settle, startScripted } from '../../support/run-chain.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';

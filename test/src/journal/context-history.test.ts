@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ContextOperation } from '../../../machines/contracts/context-operation.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { ContextOperation } from '../../../machines/contracts/context.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+
 import type { Message } from '../../../machines/contracts/message.ts';
-import { applyOperations } from '../../../machines/policies/context.ts';
-import { contextOf, redo, undo } from '../../../machines/policies/context-document.ts';
+import { applyOperations, contextOf, redo, undo } from '../../../machines/policies/context.ts';
+
 import { contextChanges, contextHistory, listOperations } from '../../../src/journal/context-history.ts';
 import { LONG_HISTORY, runOverHistory } from '../../support/journal-file.ts';
 import { startScripted } from '../../support/run-chain.ts';

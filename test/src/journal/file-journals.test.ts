@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { replies } from '../../../src/testing/replies.ts';

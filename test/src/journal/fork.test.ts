@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { replies } from '../../../src/testing/replies.ts';

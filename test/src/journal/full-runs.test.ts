@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { LAST_EVENTS } from '../../../machines/contracts/call-event.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import { LAST_EVENTS } from '../../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal.ts';
+
 import { createPostChain } from '../../../src/index.ts';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { entriesOf } from '../../../src/journal/journal-lines.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 // @ts-expect-error: plain JavaScript, because it also runs in child processes.

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { journalFile, readJournal } from '../../../src/journal/file-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { fileWith, linesOf } from '../../support/journal-file.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';

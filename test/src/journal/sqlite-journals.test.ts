@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
-import type { JournalStore } from '../../../machines/contracts/journal-store.ts';
+import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+
 import { changesBetween, withChanges } from '../../../src/engine/recording/state-changes.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { stateAt } from '../../../src/journal/state-at.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { replySchemas } from '../../../machines/contracts/phases/reply.ts';
+import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
 import { strictSchema } from '../../../src/models/openai/request-body.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { toVitest } from '../../../src/journal/to-vitest.ts';
 import { linesOf } from '../../support/journal-file.ts';
 import { startScripted } from '../../support/run-chain.ts';

@@ -2,7 +2,7 @@ import { createActor, SimulatedClock } from 'xstate';
 import { z } from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import type { ActionInput } from '../../../machines/contracts/action-state.ts';
-import type { ActionResult } from '../../../machines/contracts/phases/action.ts';
+import type { ActionResult } from '../../../machines/contracts/phase-io.ts';
 import { inlineDispatcher } from '../../../src/engine/activities.ts';
 import { createActionActors } from '../../../src/engine/runtime/actors.ts';
 import { type Decider, kindOf, noopDecider } from '../../../src/engine/runtime/decider.ts';

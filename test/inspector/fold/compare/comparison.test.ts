@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
 import { repliesWith, unsureAnswer } from '../../../support/replies.ts';

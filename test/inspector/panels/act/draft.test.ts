@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Draft, namePath, readDraft, rowsPath } from '../../../../inspector/panels/act/draft.ts';
 import { type Field, fieldOf } from '../../../../inspector/panels/act/schema-fields.ts';
-import { limitsSchema } from '../../../../machines/contracts/budget.ts';
-import { chainEventSchema } from '../../../../machines/contracts/chain-event.ts';
-import { thresholdsSchema } from '../../../../machines/contracts/thresholds.ts';
+import { chainEventSchema } from '../../../../machines/contracts/events.ts';
+import { limitsSchema, thresholdsSchema } from '../../../../machines/contracts/limits.ts';
 
 const fields = new Map(
   chainEventSchema.options.map((option) => [option.shape.type.value as string, fieldOf(z.toJSONSchema(option))]),

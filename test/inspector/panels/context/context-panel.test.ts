@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
-import { contextOf, undo } from '../../../../machines/policies/context-document.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { contextOf, undo } from '../../../../machines/policies/context.ts';
+
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
 import { complaintsIn } from '../../rig/axe.ts';

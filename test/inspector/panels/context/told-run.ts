@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { createPassageIndex } from '../../../../src/documents/passage-index.ts';
 import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';

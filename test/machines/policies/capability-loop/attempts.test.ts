@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { continuationInputSchema } from '../../../../machines/contracts/continuation.ts';
-import {
-  actionAttempt,
-  continuationAttempt,
-  joinExecutions,
-} from '../../../../machines/policies/capability-loop/attempts.ts';
+import { continuationInputSchema } from '../../../../machines/contracts/capability.ts';
+import { actionAttempt, continuationAttempt, joinExecutions } from '../../../../machines/policies/continuation.ts';
 import { newExecution } from '../../../../machines/policies/retry.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { aCapabilityResult, anAttempt } from '../../contracts/samples.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readContinuation, synthesizeLast } from '../../../../machines/policies/capability-loop/continuation.ts';
+import { readContinuation, synthesizeLast } from '../../../../machines/policies/continuation.ts';
 import { aCapabilityResult } from '../../contracts/samples.ts';
 import { deepFreeze } from '../deep-freeze.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionState } from '../../../../machines/contracts/action-state.ts';
 import type { CapabilityResult } from '../../../../machines/contracts/capability.ts';
-import { breakOff } from '../../../../machines/policies/capability-loop/broken-off.ts';
-import { appendMemory, appendResult, failedResult } from '../../../../machines/policies/capability-loop/history.ts';
+import { appendMemory, appendResult, breakOff, failedResult } from '../../../../machines/policies/capability-loop.ts';
 import { aCapabilityResult } from '../../contracts/samples.ts';
 import { deepFreeze } from '../deep-freeze.ts';
 import { aLoop } from './states.ts';

@@ -8,7 +8,7 @@ import {
   nothingToRun,
   runMs,
   stepProblem,
-} from '../../../../machines/policies/capability-loop/steps.ts';
+} from '../../../../machines/policies/capability-loop.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { aLoop } from './states.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PhaseResults } from '../../../../machines/contracts/phases/result.ts';
+import type { PhaseResults } from '../../../../machines/contracts/phase-io.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { settlePhase } from '../../../../machines/policies/outcomes.ts';
 import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';

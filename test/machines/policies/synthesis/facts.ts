@@ -1,7 +1,6 @@
-import type { Usage } from '../../../../machines/contracts/budget.ts';
-import type { Decision } from '../../../../machines/contracts/decision.ts';
-import type { Interruption } from '../../../../machines/contracts/interruption.ts';
+import type { Decision, Interruption } from '../../../../machines/contracts/decision.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
+import type { Usage } from '../../../../machines/contracts/usage.ts';
 
 /** What an input says where its fields are there and right; null or nothing where one is not. */
 export interface Facts {

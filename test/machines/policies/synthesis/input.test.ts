@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { synthesisInputSchema } from '../../../../machines/contracts/synthesis-input.ts';
+import { synthesisInputSchema } from '../../../../machines/contracts/synthesis.ts';
 import { synthesisInput } from '../../../../machines/policies/synthesis/input.ts';
 import { modelMayWrite } from '../../../../machines/policies/synthesis/state.ts';
 import { aDecision, results } from '../../contracts/samples.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SynthesisInput, synthesisInputSchema } from '../../../../machines/contracts/synthesis-input.ts';
+import { type SynthesisInput, synthesisInputSchema } from '../../../../machines/contracts/synthesis.ts';
 import { synthesisInput } from '../../../../machines/policies/synthesis/input.ts';
 import { problemText, readSynthesisInput } from '../../../../machines/policies/synthesis/read-input.ts';
 import { synthesisInputSample } from '../../contracts/answer-cases.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SynthesisInput } from '../../../../machines/contracts/synthesis-input.ts';
+import type { SynthesisInput } from '../../../../machines/contracts/synthesis.ts';
 import {
   fitPrompt,
   planWriting,

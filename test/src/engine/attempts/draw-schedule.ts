@@ -1,5 +1,5 @@
-import type { TokenUsage } from '../../../../machines/contracts/budget.ts';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
+import type { TokenUsage } from '../../../../machines/contracts/usage.ts';
 import { failureOf } from '../../../../machines/policies/failures.ts';
 import type { CallPlan, Ending, ReaderPlan, Schedule, ScheduleLimits, Step, StopPlan } from './schedule.ts';
 import {

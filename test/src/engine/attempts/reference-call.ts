@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../../../machines/contracts/budget.ts';
+import type { TokenUsage } from '../../../../machines/contracts/usage.ts';
 import type { CallPlan, ScheduleLimits } from './schedule.ts';
 import type { Wrong } from './schedule-replies.ts';
 

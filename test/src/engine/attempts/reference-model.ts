@@ -1,5 +1,5 @@
-import type { TokenUsage } from '../../../../machines/contracts/budget.ts';
 import type { FailureStage } from '../../../../machines/contracts/failure.ts';
+import type { TokenUsage } from '../../../../machines/contracts/usage.ts';
 import { type HeardCall, hear } from './reference-call.ts';
 import type { Schedule } from './schedule.ts';
 

@@ -1,6 +1,6 @@
-import type { TokenUsage } from '../../../../machines/contracts/budget.ts';
 import type { Failure } from '../../../../machines/contracts/failure.ts';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
+import type { TokenUsage } from '../../../../machines/contracts/usage.ts';
 import type { ListOrObject, Said } from './schedule-replies.ts';
 
 /** Everything that happens to one structured output: it is data, so that it can be played, predicted and printed. */

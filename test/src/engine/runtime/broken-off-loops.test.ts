@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { contextOf } from '../../../../machines/policies/context-document.ts';
+import { contextOf } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { type Capability, defineCapability } from '../../../../src/tools/capability.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel, ModelPart } from '../../../../machines/contracts/model.ts';
 import type { Task } from '../../../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';

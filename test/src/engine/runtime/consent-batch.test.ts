@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import type { Task } from '../../../../machines/contracts/phase.ts';
-import { KEPT_BY_USER } from '../../../../machines/policies/relevance/protection.ts';
+import { KEPT_BY_USER } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { unsureAnswer } from '../../../support/replies.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EmbeddingModel } from '../../../../machines/contracts/embedding.ts';
+
 import type { Message } from '../../../../machines/contracts/message.ts';
-import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import type { ChatModel, EmbeddingModel } from '../../../../machines/contracts/model.ts';
 import { createAnswerComparer, createContextMeasurer } from '../../../../src/engine/runtime/context-measures.ts';
 import { aMessage } from '../../../machines/contracts/samples.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
 import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
-import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { chainInput, createActors } from '../../../../src/engine/runtime/bare-chain.ts';
 import type { RunEvent } from '../../../../src/engine/runtime/run-events.ts';

@@ -2,7 +2,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AnyActorRef, createActor } from 'xstate';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { createActors } from '../../../../src/engine/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
-import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
 import { type Decider, modelDecider } from '../../../../src/engine/runtime/decider.ts';
 import { capability, factsOf, type LoopScript, type Played, play, WAYS } from './loop-rig.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CapabilityResult, MemoryEntry } from '../../../../machines/contracts/capability.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../../machines/contracts/synthesis.ts';
 import { createCapabilityLoop, type LoopOutcome } from '../../../../src/engine/runtime/capability-loop.ts';
 import type { DecidingFunction } from '../../../../src/engine/runtime/decider.ts';

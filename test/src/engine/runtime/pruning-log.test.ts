@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ContextDocument } from '../../../../machines/contracts/context-document.ts';
-import { contextOperationSchema } from '../../../../machines/contracts/context-operation.ts';
-import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import { type ContextDocument, contextOperationSchema } from '../../../../machines/contracts/context.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
+
 import type { Message } from '../../../../machines/contracts/message.ts';
-import { applyOperations } from '../../../../machines/policies/context.ts';
-import { contextOf, redo, undo } from '../../../../machines/policies/context-document.ts';
+import { applyOperations, contextOf, redo, undo } from '../../../../machines/policies/context.ts';
+
 import type { Run } from '../../../../src/engine/runtime/run.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contextOf } from '../../../../machines/policies/context-document.ts';
+import { contextOf } from '../../../../machines/policies/context.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { entriesOf, startScripted } from '../../../support/run-chain.ts';

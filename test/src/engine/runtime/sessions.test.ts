@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { z } from 'zod';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
-import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
-import type { PhaseInput } from '../../../../machines/contracts/phases/input.ts';
-import { contextOf } from '../../../../machines/policies/context-document.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
+import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';
+import { contextOf } from '../../../../machines/policies/context.ts';
+
 import { chainInput, createActors } from '../../../../src/engine/runtime/bare-chain.ts';
 import { memorySessions } from '../../../../src/engine/runtime/memory-sessions.ts';
 import { createPostChain } from '../../../../src/index.ts';

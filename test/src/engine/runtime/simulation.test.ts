@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { journalEntrySchema } from '../../../../machines/contracts/journal-entry.ts';
+import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
 

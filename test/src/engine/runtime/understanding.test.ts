@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
-import type { EmbeddingModel } from '../../../../machines/contracts/embedding.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import type { ChatModel, ModelRequest } from '../../../../machines/contracts/model.ts';
-import { contextOf } from '../../../../machines/policies/context-document.ts';
+import type { ChatModel, EmbeddingModel, ModelRequest } from '../../../../machines/contracts/model.ts';
+import { contextOf } from '../../../../machines/policies/context.ts';
+
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
 import type { RunOptions } from '../../../../src/engine/runtime/run-options.ts';
 import { createPostChain } from '../../../../src/index.ts';

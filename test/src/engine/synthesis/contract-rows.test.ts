@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
-import { synthesisInputSchema } from '../../../../machines/contracts/synthesis-input.ts';
+import { finalAnswerSchema, synthesisInputSchema } from '../../../../machines/contracts/synthesis.ts';
+
 import { readSynthesisInput } from '../../../../machines/policies/synthesis/read-input.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { synthesizeAnswer } from '../../../../src/engine/synthesize-answer.ts';

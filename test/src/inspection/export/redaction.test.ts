@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { redacted, redactionOf, redactionsIn } from '../../../../src/inspection/export/redaction.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { suspectsIn } from '../../../../src/inspection/export/suspects.ts';
 
 const withText = (text: unknown) =>

@@ -4,7 +4,7 @@ import type { AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { chartOf } from '../../../../src/engine/charts/chart.ts';
 import { statelyBridge } from '../../../../src/inspection/stately/bridge.ts';
 import type { StatelyMessage } from '../../../../src/inspection/stately/journal-messages.ts';

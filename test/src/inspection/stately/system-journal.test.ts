@@ -1,7 +1,7 @@
 import { createInspector } from '@statelyai/inspect';
 import { describe, expect, it } from 'vitest';
 import { createActor, createMachine, fromPromise, setup } from 'xstate';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ReceivedSystem } from '../../../../src/inspection/stately/received-system.ts';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 import type { RunCharts } from '../../../../src/inspection/wire.ts';

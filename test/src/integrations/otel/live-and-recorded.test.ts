@@ -1,7 +1,7 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { readJournal } from '../../../../src/journal/file-journals.ts';
 import { journalFile } from '../../../support/journal-file.ts';

@@ -1,7 +1,7 @@
 import { type DiagLogger, DiagLogLevel, diag, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { everyTask } from '../../../support/every-task.ts';
 import { startScripted } from '../../../support/run-chain.ts';

@@ -1,6 +1,7 @@
 import { SimulatedClock } from 'xstate';
-import type { ChainEvent } from '../../../../machines/contracts/chain-event.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { ChainEvent } from '../../../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+
 import type { FinalAnswer } from '../../../../machines/contracts/synthesis.ts';
 import { type PostChainOptions, resolveOptions } from '../../../../src/engine/runtime/options.ts';
 import { play } from '../../../../src/integrations/restate/create-restate-chain.ts';

@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../../../../machines/contracts/chain-event.ts';
+import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { Clock } from '../../../../src/engine/clock.ts';
 import type { Host, Outcome, Pending } from '../../../../src/integrations/restate/host.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallEvent } from '../../../../machines/contracts/call-event.ts';
+import type { CallEvent } from '../../../../machines/contracts/events.ts';
 import type { Activity } from '../../../../src/engine/activities.ts';
 import { makeCall } from '../../../../src/integrations/restate/restate-executor.ts';
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ChainEvent } from '../../../../machines/contracts/chain-event.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { ChainEvent } from '../../../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { replay } from '../../../../src/journal/replay.ts';
 import { everyTask } from '../../../support/every-task.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal-entry.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { foldStatus, newStatus, type RunStatus } from '../../../../src/integrations/restate/run-status.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 

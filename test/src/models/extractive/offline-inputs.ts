@@ -1,7 +1,7 @@
 import type { Message } from '../../../../machines/contracts/message.ts';
 import type { Passage } from '../../../../machines/contracts/passage.ts';
-import type { PhaseInput } from '../../../../machines/contracts/phases/input.ts';
-import { type SynthesisInput, synthesisInputSchema } from '../../../../machines/contracts/synthesis-input.ts';
+import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';
+import { type SynthesisInput, synthesisInputSchema } from '../../../../machines/contracts/synthesis.ts';
 
 /** A message with only what a test is about. */
 export function message(id: string, content: string, more: Partial<Message> = {}): Message {

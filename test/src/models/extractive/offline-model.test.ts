@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { ModelPart, ModelRequest } from '../../../../machines/contracts/model.ts';
 import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
-import { replySchemas } from '../../../../machines/contracts/phases/reply.ts';
+import { replySchemas } from '../../../../machines/contracts/phase-io.ts';
 import { synthesisReplySchema } from '../../../../machines/contracts/synthesis.ts';
 import { extractiveModel } from '../../../../src/models/extractive/extractive-model.ts';
 import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline-inputs.ts';

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { unitSchema } from './limits.ts';
+import { linkSchema, type Message, messageSchema } from './message.ts';
+import { phaseSchema } from './phase.ts';
+
+/** What every operation carries: its id, the message it is about, why, and the numbers behind it [C3, U7]. */
+const common = {
+  id: z.string().min(1),
+  target: z.string().min(1),
+  reason: z.string().min(1),
+  metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+};
+
+/**
+ * The six context operations [C3], as data. `target` is a message id; for ADD it is the id of the message being added.
+ * `metadata.requiresConsent` marks an operation on user content: it is not applied before the user agrees [U8].
+ */
+export const contextOperationSchema = z.discriminatedUnion('operation', [
+  z.object({ operation: z.literal('ADD'), ...common, data: z.object({ message: messageSchema }) }),
+  z.object({ operation: z.literal('TAG'), ...common, data: z.object({ tags: z.array(z.string()).min(1) }) }),
+  z.object({ operation: z.literal('PRUNE'), ...common, data: z.object({}) }),
+  z.object({
+    operation: z.literal('TRANSFORM'),
+    ...common,
+    data: z.object({ transformation: z.literal('summarize'), content: z.string().min(1), maxChars: z.int().min(1) }),
+  }),
+  z.object({ operation: z.literal('LINK'), ...common, data: linkSchema }),
+  z.object({ operation: z.literal('PRIORITIZE'), ...common, data: z.object({ importance: unitSchema }) }),
+]);
+export type ContextOperation = Readonly<z.infer<typeof contextOperationSchema>>;
+
+/**
+ * A context as an event-sourced document: the messages that it began with, everything that was done to them, and the ids of the
+ * operations that are undone. The context itself is a fold of it, and is stored nowhere.
+ */
+export interface ContextDocument {
+  readonly initial: readonly Message[];
+  readonly operations: readonly ContextOperation[];
+  readonly undone: readonly string[];
+}
+
+export interface MeasureContextInput {
+  readonly request: string;
+  readonly messages: readonly Message[];
+}
+
+/**
+ * What it takes a tokenizer or an embedding model to know, of each message in order: its tokens, and how similar it is to the
+ * request, 0..1; `similarity` is null without embeddings. `estimated`: the tokens are characters / 4. `failure` says in one line
+ * what could not be measured.
+ */
+export interface ContextMeasures {
+  readonly tokens: readonly number[];
+  readonly estimated: boolean;
+  readonly similarity: readonly number[] | null;
+  readonly failure: string | null;
+}
+
+export interface CompareAnswersInput {
+  readonly previous: string;
+  readonly current: string;
+}
+
+/**
+ * What one phase hands to the next [C2, C3]: its content, and the operations that it appended. They apply when the next phase
+ * has processed the content, so that a phase that fails has changed nothing; the next phase already sees them as applied.
+ */
+export const envelopeSchema = z.object({
+  phase: phaseSchema.nullable(),
+  content: z.string(),
+  operations: z.array(contextOperationSchema).readonly(),
+});
+export type Envelope = Readonly<z.infer<typeof envelopeSchema>>;
+
+export const consentChoiceSchema = z.enum(['keep', 'summarise', 'remove']);
+export type ConsentChoice = z.infer<typeof consentChoiceSchema>;
+
+/** Who settled it: the user, an option given beforehand, nobody (there was nobody to ask), or the time-out; the last two keep. */
+export const consentGiverSchema = z.enum(['user', 'option', 'nobody', 'time-out']);
+export type ConsentGiver = z.infer<typeof consentGiverSchema>;
+
+/** One question for the whole batch [U8]; `preview` is the first 50 characters. */
+export const consentRequestSchema = z.object({
+  items: z
+    .array(
+      z.object({
+        operationId: z.string(),
+        messageId: z.string(),
+        preview: z.string(),
+        chars: z.int(),
+        summary: z.string(),
+      }),
+    )
+    .readonly(),
+});
+export type ConsentRequest = Readonly<z.infer<typeof consentRequestSchema>>;

@@ -1,0 +1,234 @@
+import { z } from 'zod';
+import {
+  capabilityCallSchema,
+  capabilityDescriptorSchema,
+  capabilityResultSchema,
+  continuationReplySchema,
+  memoryEntrySchema,
+  stopReasonSchema,
+} from './capability.ts';
+import { unitSchema } from './limits.ts';
+import { type Message, roleSchema } from './message.ts';
+import { passageSchema, retrievalSchema } from './passage.ts';
+import { type Phase, phaseSchema } from './phase.ts';
+import { synthesisReplySchema } from './synthesis.ts';
+
+/**
+ * What every phase is given [C1, C2]. `prompt` is the user's request in the first cycle and Yield's continuation prompt
+ * later; `content` is what the phase before handed over; `messages` is the context with the incoming operations shown as
+ * applied. Messages are only checked to be an array: each was validated when it entered the context, and checking all of
+ * them at every phase would make a step cost what the context weighs.
+ */
+const common = {
+  runId: z.string(),
+  request: z.string().min(1),
+  prompt: z.string().min(1),
+  cycle: z.int().min(1),
+  step: z.int().min(1),
+  content: z.string(),
+  messages: z.custom<readonly Message[]>((value) => Array.isArray(value), 'an array of messages'),
+};
+
+export const phaseInputSchema = z.discriminatedUnion('phase', [
+  z.object({ phase: z.literal('action'), ...common, capabilities: z.array(capabilityDescriptorSchema).readonly() }),
+  z.object({ phase: z.literal('experience'), ...common, passages: z.array(passageSchema).readonly() }),
+  z.object({ phase: z.literal('intention'), ...common }),
+  z.object({ phase: z.literal('observation'), ...common }),
+  z.object({ phase: z.literal('understanding'), ...common }),
+  z.object({
+    phase: z.literal('yield'),
+    ...common,
+    previousAnswer: z.string(),
+    flags: z.array(z.string()).readonly(),
+    phases: z.array(phaseSchema).readonly(),
+  }),
+]);
+export type PhaseInput = Readonly<z.infer<typeof phaseInputSchema>>;
+
+/** What the model says in Action [C4]: an answer from what is there now, and the capability it would run, if any. */
+export const actionReplySchema = z.object({
+  response: z.string(),
+  confidence: unitSchema,
+  call: capabilityCallSchema.nullable(),
+});
+export type ActionReply = Readonly<z.infer<typeof actionReplySchema>>;
+
+/** What Action comes to: the reply and what the capabilities it led to gave. */
+const actionResultSchema = z.object({
+  phase: z.literal('action'),
+  step: z.int().min(1),
+  reply: actionReplySchema,
+  results: z.array(capabilityResultSchema).readonly(),
+  stopReason: stopReasonSchema,
+  /** What a session remembers of it [R4]. */
+  memory: z.array(memoryEntrySchema).readonly(),
+});
+export type ActionResult = Readonly<z.infer<typeof actionResultSchema>>;
+
+/** What the model says in Experience [C5]: what the passages hold for the request, and what is still missing. */
+export const experienceReplySchema = z.object({
+  summary: z.string(),
+  relevantPassageIds: z.array(z.string()),
+  missing: z.array(z.string()),
+  confidence: unitSchema,
+});
+export type ExperienceReply = Readonly<z.infer<typeof experienceReplySchema>>;
+
+/** `sourceFailure` names a dead source: the phase went on without it. */
+const experienceResultSchema = z.object({
+  phase: z.literal('experience'),
+  step: z.int().min(1),
+  reply: experienceReplySchema,
+  retrieval: retrievalSchema,
+  sourceFailure: z.string().nullable(),
+});
+export type ExperienceResult = Readonly<z.infer<typeof experienceResultSchema>>;
+
+/** What the model says in Intention [C6]. `alignment` rates messages by how much they serve the goal. */
+export const intentionReplySchema = z.object({
+  goal: z.string(),
+  alternatives: z.array(z.string()),
+  clarity: unitSchema,
+  unclearIntent: z.boolean(),
+  alignment: z.array(z.object({ messageId: z.string(), score: unitSchema })),
+});
+export type IntentionReply = Readonly<z.infer<typeof intentionReplySchema>>;
+
+const intentionResultSchema = z.object({
+  phase: z.literal('intention'),
+  step: z.int().min(1),
+  reply: intentionReplySchema,
+  /** What the request both wants and does not want, in words. */
+  conflicts: z.array(z.string()).readonly(),
+});
+export type IntentionResult = Readonly<z.infer<typeof intentionResultSchema>>;
+
+/** What the model says in Observation [C7]: what is worth keeping, and what belongs together. Ids are message ids. */
+export const observationReplySchema = z.object({
+  insights: z.array(z.string()),
+  undigested: z.boolean(),
+  entities: z.array(z.object({ name: z.string(), messageIds: z.array(z.string()) })),
+  connections: z.array(z.object({ from: z.string(), to: z.string(), relation: z.string(), strength: unitSchema })),
+  importance: z.array(z.object({ messageId: z.string(), score: unitSchema })),
+});
+export type ObservationReply = Readonly<z.infer<typeof observationReplySchema>>;
+
+const observationResultSchema = z.object({
+  phase: z.literal('observation'),
+  step: z.int().min(1),
+  reply: observationReplySchema,
+  /** Connections that contradict a link that stands: reported, never overwritten. */
+  conflicts: z.array(z.string()).readonly(),
+});
+export type ObservationResult = Readonly<z.infer<typeof observationResultSchema>>;
+
+/** What the model says in Understanding [U1]: what is known by now, and how relevant single messages are. */
+export const understandingReplySchema = z.object({
+  integrated: z.string(),
+  assessments: z.array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() })),
+});
+export type UnderstandingReply = Readonly<z.infer<typeof understandingReplySchema>>;
+
+/**
+ * Size of the context before and after an evaluation [U13]. `estimated`: tokens are characters / 4, and not counted by the model's
+ * tokenizer. `tokensOver` and `messagesOver` are what it is over its limits even with everything gone that may go without asking.
+ */
+export const contextStatisticsSchema = z.object({
+  messagesBefore: z.int(),
+  messagesAfter: z.int(),
+  tokensBefore: z.int(),
+  tokensAfter: z.int(),
+  tokensAllowed: z.int(),
+  estimated: z.boolean(),
+  pruned: z.int(),
+  summarised: z.int(),
+  tokensOver: z.int(),
+  messagesOver: z.int(),
+});
+export type ContextStatistics = Readonly<z.infer<typeof contextStatisticsSchema>>;
+
+/** One message that was pruned or summarised, and why [U13]. `relevance` is null where the user alone decided. */
+export const pruningSchema = z.object({
+  operationId: z.string(),
+  operation: z.enum(['PRUNE', 'TRANSFORM']),
+  messageId: z.string(),
+  role: roleSchema,
+  preview: z.string(),
+  tokens: z.int(),
+  relevance: z.number().nullable(),
+  reason: z.string(),
+});
+export type Pruning = Readonly<z.infer<typeof pruningSchema>>;
+
+const understandingResultSchema = z.object({
+  phase: z.literal('understanding'),
+  step: z.int().min(1),
+  reply: understandingReplySchema,
+  statistics: contextStatisticsSchema,
+  pruningLog: z.array(pruningSchema).readonly(),
+  /** What could not be measured, in one line. */
+  problem: z.string().nullable(),
+});
+export type UnderstandingResult = Readonly<z.infer<typeof understandingResultSchema>>;
+
+/**
+ * What the model says in Yield [Y1, Y3]: the answer as it stands and how good it is. It proposes; the chart's guards decide.
+ * `proposedPhase` is a free string on purpose: a proposal that is no phase must fall back, not fail validation [Y5].
+ */
+export const yieldReplySchema = z.object({
+  answer: z.string(),
+  confidence: unitSchema,
+  taskComplete: z.boolean(),
+  informationSufficiency: unitSchema,
+  needsTools: z.boolean(),
+  proposedPhase: z.string().nullable(),
+  rationale: z.string(),
+  usedMessageIds: z.array(z.string()),
+});
+export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
+
+const yieldResultSchema = z.object({ phase: z.literal('yield'), step: z.int().min(1), reply: yieldReplySchema });
+export type YieldResult = Readonly<z.infer<typeof yieldResultSchema>>;
+
+/** What a phase comes to [C1]: the model's validated reply and what the engine did beside it. */
+export const phaseResultSchema = z.discriminatedUnion('phase', [
+  actionResultSchema,
+  experienceResultSchema,
+  intentionResultSchema,
+  observationResultSchema,
+  understandingResultSchema,
+  yieldResultSchema,
+]);
+export type PhaseResult = Readonly<z.infer<typeof phaseResultSchema>>;
+
+/** The newest result of each phase. */
+export type PhaseResults = { readonly [P in Phase]: Extract<PhaseResult, { phase: P }> | null };
+
+/** What a model is given to summarise: texts of messages, each with the most characters that its summary may have. */
+export const summaryInputSchema = z.object({
+  request: z.string().min(1),
+  texts: z.array(z.object({ messageId: z.string(), content: z.string(), maxChars: z.int().min(1) })).readonly(),
+});
+export type SummaryInput = Readonly<z.infer<typeof summaryInputSchema>>;
+
+/** What a model says of them. A summary that is too long or missing is made up for by an extract. */
+export const summaryReplySchema = z.object({
+  summaries: z.array(z.object({ messageId: z.string(), summary: z.string() })),
+});
+export type SummaryReply = Readonly<z.infer<typeof summaryReplySchema>>;
+
+/** The schema that a model's reply must fit, task by task. */
+export const replySchemas = {
+  action: actionReplySchema,
+  experience: experienceReplySchema,
+  intention: intentionReplySchema,
+  observation: observationReplySchema,
+  understanding: understandingReplySchema,
+  yield: yieldReplySchema,
+  continuation: continuationReplySchema,
+  summary: summaryReplySchema,
+  synthesis: synthesisReplySchema,
+} as const;
+
+/** What a model says, task by task. */
+export type Replies = { readonly [T in keyof typeof replySchemas]: Readonly<z.infer<(typeof replySchemas)[T]>> };

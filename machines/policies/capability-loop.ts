@@ -1,0 +1,123 @@
+import type { ActionState, LoopProblem } from '../contracts/action-state.ts';
+import type { CapabilityFailure, CapabilityResult, MemoryEntry } from '../contracts/capability.ts';
+import type { GuardResult } from '../contracts/decision.ts';
+import type { ActionResult } from '../contracts/phase-io.ts';
+import { clipped } from '../text/clip.ts';
+
+/** The rules for the next step of the capability loop [R3, R5]. Each verdict is a guard of the chart by the same name. */
+
+export function nothingToRun({ call, continuation }: ActionState): GuardResult {
+  const capability = call?.capability ?? null;
+  return { holds: call === null && continuation === null, inputs: { capability } };
+}
+
+/** Whether the wished step cannot be taken, as far as that shows without its schema; `cause` says why [R5]. */
+export function nextStepInvalid(state: ActionState): GuardResult {
+  const { call, input } = state;
+  const found = stepProblem(state);
+  const inputs = {
+    capability: call?.capability ?? null,
+    cause: found?.code ?? null,
+    known: input.capabilities.length,
+  };
+  return { holds: found !== null, inputs };
+}
+
+/** What is wrong with the wished step, or null. Without a step, it is what was found when it was read. */
+export function stepProblem({ call, problem, input }: ActionState): LoopProblem | null {
+  if (call === null) return problem;
+  const { capability } = call;
+  if (capability.trim() === '') return { code: 'empty_name', message: 'the next step has an empty name' };
+  if (input.capabilities.some(({ name }) => name === capability)) return null;
+  const message = `there is no capability ${JSON.stringify(capability.slice(0, 100))}`;
+  return { code: 'unknown_capability', message };
+}
+
+export function isFirstStep({ runs }: Pick<ActionState, 'runs'>): GuardResult {
+  return { holds: runs === 0, inputs: { runs } };
+}
+
+export function continuationLimitReached({ runs, maxContinuations }: ActionState): GuardResult {
+  return { holds: runs >= maxContinuations, inputs: { runs, maxContinuations } };
+}
+
+/** Whether the model can be asked once more: it is the decider, and there are calls and tokens left [promise 2]. */
+export function modelMayDecide({ decider, execution, policy, maxTokens }: ActionState): GuardResult {
+  const { modelCalls, inputTokens, outputTokens } = execution.usage;
+  const tokens = inputTokens + outputTokens;
+  const { maxCalls } = policy;
+  return {
+    holds: decider === 'model' && modelCalls < maxCalls && tokens < maxTokens,
+    inputs: { decider, modelCalls, maxCalls, tokens, maxTokens },
+  };
+}
+
+/** Milliseconds for the run of the wished capability: its own, or the loop's. */
+export function runMs({ call, input, capabilityMs }: ActionState): number {
+  return input.capabilities.find(({ name }) => name === call?.capability)?.timeoutMs ?? capabilityMs;
+}
+
+/** Results that are kept whole; of what older ones gave, and were given, only a beginning: a long loop stays small. */
+const KEPT_WHOLE = 16;
+const KEPT_CHARS = 500;
+
+/** The loop with one more result. */
+export function appendResult(
+  { results, runs }: ActionState,
+  result: CapabilityResult,
+): Pick<ActionState, 'results' | 'runs'> {
+  const past = results.length - KEPT_WHOLE;
+  const shortened = past < 0 ? results : results.with(past, shorten(results[past] as CapabilityResult));
+  return { results: [...shortened, result], runs: runs + 1 };
+}
+
+function shorten(result: CapabilityResult): CapabilityResult {
+  const isSmall = JSON.stringify(result.arguments).length <= KEPT_CHARS;
+  return {
+    ...result,
+    arguments: isSmall ? result.arguments : {},
+    output: clipped(result.output, KEPT_CHARS),
+    error: result.error === null ? null : clipped(result.error, KEPT_CHARS),
+  };
+}
+
+/** The session's memory with the last run in it [R4]: with the first one comes the user's message. */
+export function appendMemory({ memory, input, results }: ActionState): readonly MemoryEntry[] {
+  const last = results.at(-1);
+  if (last === undefined) return memory;
+  const begun: readonly MemoryEntry[] = memory.length > 0 ? memory : [{ role: 'user', content: input.request }];
+  const { capability, success, output, error } = last;
+  const summary = clipped(success ? output : (error ?? ''), KEPT_CHARS);
+  return [...begun, { role: 'assistant', capability, success, summary }];
+}
+
+/** A run that came to nothing: late, thrown by its port, or refused before it began [R5, R7]. */
+export function failedResult(
+  { call, checked, sessionId }: ActionState,
+  code: CapabilityFailure,
+  error: string,
+  durationMs: number,
+): CapabilityResult {
+  const capability = call?.capability ?? '';
+  const base = { capability, arguments: checked, success: false, output: '', synthesized: false, startedAtMs: null };
+  return { ...base, code, error, sessionId, durationMs };
+}
+
+/** A loop that somebody broke off, as it ends: the capability that was running is a failed result, and says why. */
+export function breakOff(loop: ActionState, cause: string): ActionState {
+  const ended = loop.begun > loop.runs ? withLostRun(loop, cause) : loop;
+  return { ...ended, stopReason: 'broken_off' };
+}
+
+function withLostRun(loop: ActionState, cause: string): ActionState {
+  const lost = { ...loop, ...appendResult(loop, failedResult(loop, 'broken_off', `it was broken off: ${cause}`, 0)) };
+  return { ...lost, memory: appendMemory(lost) };
+}
+
+/** What a loop comes to, as Action's result without its `phase` and `step`. */
+export function loopResult({ reply, results, stopReason, memory }: ActionState): Omit<ActionResult, 'phase' | 'step'> {
+  return { reply: reply ?? NO_REPLY, results, stopReason, memory };
+}
+
+/** Where the first step was given, nobody was asked for words. */
+const NO_REPLY: ActionResult['reply'] = { response: '', confidence: 0, call: null };

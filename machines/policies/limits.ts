@@ -1,0 +1,40 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import { limitsSchema, thresholdsSchema } from '../contracts/limits.ts';
+
+type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption'>;
+
+/** Who stopped a run waits no longer than this for its turn to be stored. */
+const STOPPED_MS = 250;
+
+interface Deadlines {
+  readonly runMs: number;
+  readonly synthesisMs: number;
+  readonly sessionMs: number;
+}
+
+/** Milliseconds until the phases must end, what is kept for the answer, and, with a session, for storing: all within `totalMs`. */
+export function deadlines({ limits, sessionId, interruption }: Bounded): Deadlines {
+  const synthesisMs = Math.min(limits.synthesisMs, limits.totalMs / 4);
+  const stopped = interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted';
+  const most = Math.min(limits.sessionMs, limits.totalMs / 8);
+  const sessionMs = sessionId === null ? 0 : stopped ? Math.min(STOPPED_MS, most) : most;
+  return { runMs: limits.totalMs - synthesisMs - sessionMs, synthesisMs, sessionMs };
+}
+
+interface Adjustment {
+  readonly limits?: Readonly<Record<string, number | undefined>> | undefined;
+  readonly thresholds?: Readonly<Record<string, number | undefined>> | undefined;
+}
+
+/**
+ * The run goes by other numbers from here on. What makes no sense leaves them as they are. A delay that runs already ends when it would
+ * have.
+ */
+export function adjust(state: ChainState, { limits, thresholds }: Adjustment): Partial<ChainState> {
+  const nextLimits = limitsSchema.safeParse({ ...state.limits, ...limits });
+  const nextThresholds = thresholdsSchema.safeParse({ ...state.thresholds, ...thresholds });
+  return {
+    ...(nextLimits.success && { limits: nextLimits.data }),
+    ...(nextThresholds.success && { thresholds: nextThresholds.data }),
+  };
+}

@@ -1,0 +1,43 @@
+import { fnv1a, spread } from './hash.ts';
+
+/** A set of words, or a map by words. */
+interface Words {
+  readonly size: number;
+  has(word: string): boolean;
+  keys(): Iterable<string>;
+}
+
+/** The Jaccard index of two sets (P. Jaccard, 1901): the share of all words that both have, 0..1; 1 of two empty ones. */
+export function jaccard(one: Words, other: Words): number {
+  let shared = 0;
+  for (const word of one.keys()) if (other.has(word)) shared += 1;
+  const all = one.size + other.size - shared;
+  return all === 0 ? 1 : shared / all;
+}
+
+/** Bands of a sketch, and hashes in each: two sets with 0.8 in common share a band all but surely, two with 0.2 hardly ever. */
+const BANDS = 16;
+const ROWS = 5;
+
+/** Odd factors, one a hash: multiplied by one, the hashes of words come in another order. */
+const FACTORS = Array.from({ length: BANDS * ROWS }, (_, at) => spread(at + 1) | 1);
+
+/**
+ * The sketch of a set of words, one key of 32 bits a band: sets that have much in common share at least one key (MinHash, A. Broder
+ * 1997, in bands, P. Indyk and R. Motwani 1998). Always the same for the same words, whatever their order.
+ */
+export function sketch(words: Iterable<string>): readonly number[] {
+  const least = new Uint32Array(FACTORS.length).fill(0xffffffff);
+  for (const word of words) {
+    const hash = spread(fnv1a(word));
+    for (let at = 0; at < least.length; at += 1) {
+      const moved = Math.imul(hash, FACTORS[at] as number) >>> 0;
+      if (moved < (least[at] as number)) least[at] = moved;
+    }
+  }
+  return Array.from({ length: BANDS }, (_, band) => {
+    let key = band;
+    for (let at = band * ROWS; at < (band + 1) * ROWS; at += 1) key = spread(key ^ (least[at] as number));
+    return key;
+  });
+}

@@ -1,0 +1,81 @@
+import { sentencesOf } from './sentences.ts';
+import { requestTerms, stemsOf } from './terms.ts';
+
+/**
+ * The beginning of a text in at most `maxChars` characters: whole sentences where the first one fits, else whole words
+ * and an ellipsis. Never longer than asked, never splitting a surrogate pair.
+ */
+export function summarize(text: string, maxChars: number): string {
+  const flat = text.replace(/\s+/gu, ' ').trim();
+  if (flat.length <= maxChars) return flat;
+  const head = flat.slice(0, maxChars);
+  const sentenceEnd = Math.max(head.lastIndexOf('. '), head.lastIndexOf('! '), head.lastIndexOf('? '));
+  if (sentenceEnd > maxChars / 3) return head.slice(0, sentenceEnd + 1);
+  const room = flat.slice(0, maxChars - 1);
+  const wordEnd = room.lastIndexOf(' ');
+  const cut = wordEnd > maxChars / 3 ? room.slice(0, wordEnd) : room.replace(/[\uD800-\uDBFF]$/u, '');
+  return `${cut}…`;
+}
+
+/** The first characters of a text on one line, for lists and questions. */
+export function preview(text: string, chars = 50): string {
+  // Only the beginning is looked at, however long the text is.
+  const flat = text
+    .slice(0, 4 * chars + 64)
+    .replace(/\s+/gu, ' ')
+    .trim();
+  return flat.length <= chars ? flat : `${flat.slice(0, chars).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+}
+
+/** Of a longer text only the beginning is read. */
+const MAX_CHARS = 20_000;
+/** What a word of the request counts beside a word that the text itself uses often. */
+const TOPIC_SHARE = 2;
+/** What standing first counts: a text opens with what it is about. */
+const FIRST_SHARE = 0.5;
+
+interface Candidate {
+  readonly text: string;
+  readonly score: number;
+  readonly at: number;
+}
+
+/**
+ * The sentences of a text that say most of it, word for word and in their order, in at most `maxChars` characters [U5]: those with
+ * the words that the text uses most (H. P. Luhn, 1958), with the words of the topic, and the first. Where not even one sentence
+ * fits, the beginning of the best.
+ */
+export function extractSummary(text: string, maxChars: number, topic: string): string {
+  const head = text.slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/u, '');
+  if (head.trim().length <= maxChars) return summarize(text, maxChars);
+  const candidates = scored(head, topic).sort((a, b) => b.score - a.score || a.at - b.at);
+  const chosen: Candidate[] = [];
+  let left = maxChars;
+  for (const one of candidates) {
+    const { length } = one.text;
+    const needed = chosen.length === 0 ? length : length + 1;
+    if (needed > left || one.score === 0) continue;
+    chosen.push(one);
+    left -= needed;
+  }
+  if (chosen.length === 0) return summarize(candidates[0]?.text ?? text, maxChars);
+  return chosen
+    .sort((a, b) => a.at - b.at)
+    .map((one) => one.text)
+    .join(' ');
+}
+
+function scored(text: string, topic: string): Candidate[] {
+  const sentences = sentencesOf(text).map((sentence) => ({ text: sentence.text, stems: stemsOf(sentence.text) }));
+  const counts = new Map<string, number>();
+  for (const { stems } of sentences) for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+  const most = Math.max(1, ...counts.values());
+  const asked = new Set(requestTerms(topic).map(({ stem }) => stem));
+  return sentences.map((sentence, at) => {
+    const distinct = new Set(sentence.stems);
+    let sum = 0;
+    for (const stem of distinct) sum += (counts.get(stem) ?? 0) / most + (asked.has(stem) ? TOPIC_SHARE : 0);
+    const mean = distinct.size === 0 ? 0 : sum / (distinct.size + 3);
+    return { text: sentence.text, score: at === 0 && mean > 0 ? mean + FIRST_SHARE : mean, at };
+  });
+}

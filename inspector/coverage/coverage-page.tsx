@@ -9,7 +9,7 @@ import { type CoveredMachine, layoutFor, type ShownItem, type ShownReport } from
 import './coverage-chart.css';
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { inPercent, KINDS, percentOf, TITLES } from '../../src/testing/coverage/kinds.ts';
+import { formatPercent, KINDS, percentOf, TITLES } from '../../src/testing/coverage/coverage-report.ts';
 import { ownOf } from '../chart/own-of.ts';
 import { counted, grouped } from '../fold/number-words.ts';
 import { answerOf, shortName, stateOf, transitionOf } from './item-place.ts';
@@ -250,7 +250,7 @@ function Share({ items }: { readonly items: readonly ShownItem[] }) {
   const reached = items.filter(({ times }) => times > 0).length;
   return (
     <td class={reached === items.length ? 'whole' : undefined}>
-      <span>{inPercent(percent)}</span>{' '}
+      <span>{formatPercent(percent)}</span>{' '}
       <span class="muted">
         {grouped(reached)} of {grouped(items.length)}
       </span>

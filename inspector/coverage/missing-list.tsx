@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Chart } from '../../src/engine/charts/chart.ts';
-import { KINDS } from '../../src/testing/coverage/kinds.ts';
+import { KINDS } from '../../src/testing/coverage/coverage-report.ts';
 import type { Choice } from '../chart/choices.ts';
 import { grouped } from '../fold/number-words.ts';
 import { shortly, visible } from '../ui-state/text.ts';

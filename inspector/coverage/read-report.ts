@@ -1,7 +1,6 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type CoverageReport, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
-import { KINDS } from '../../src/testing/coverage/kinds.ts';
+import { type CoverageReport, KINDS, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
 import { tooLarge } from '../chart/chart-limits.ts';
 import type { Chip, Drawing, DrawnEdge, DrawnState, Inset } from '../chart/drawing.ts';
 import type { LaidOut } from '../chart/laid-out.ts';

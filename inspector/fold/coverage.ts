@@ -1,5 +1,5 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
-import { isTold } from '../../src/engine/charts/taken-transitions.ts';
+import { isRecorded } from '../../src/engine/charts/taken-transitions.ts';
 import { chartWaysOf } from './chart-ways.ts';
 import type { TransitionLog } from './transition-log.ts';
 
@@ -28,7 +28,7 @@ export function coverageOf(
     }
   let [takenCount, all] = [0, 0];
   for (const { id, transitions } of charts) {
-    const told = transitions.flatMap((transition, place) => (isTold(transition) ? [place] : []));
+    const told = transitions.flatMap((transition, place) => (isRecorded(transition) ? [place] : []));
     neverTaken[id] = new Set(told.filter((place) => !taken[id]?.has(place)));
     all += told.length;
     takenCount += told.length - neverTaken[id].size;

@@ -4,9 +4,8 @@ import { writePage } from '../inspection/pages/write-page.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
 import { coveragePage } from '../testing/coverage/coverage-page.ts';
-import { coverageText } from '../testing/coverage/coverage-text.ts';
-import { percentOf } from '../testing/coverage/kinds.ts';
-import { missedThresholds, type Thresholds } from '../testing/coverage/thresholds.ts';
+import { percentOf } from '../testing/coverage/coverage-report.ts';
+import { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
 import { findRun, type JournalFlags } from './open-journals.ts';
 
 export interface CoverageFlags extends JournalFlags {
@@ -25,7 +24,9 @@ export async function coverageCommand(
     const { store, runId } = await findRun(name, flags);
     collector.addJournal(await entriesOf(store.read(runId)));
   }
-  const machines = collector.coverage().map((one) => ({ ...one, items: one.items.filter(({ isTold }) => isTold) }));
+  const machines = collector
+    .coverage()
+    .map((one) => ({ ...one, items: one.items.filter(({ isRecorded: isTold }) => isTold) }));
   if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(names), machines }));
   const text = json
     ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`

@@ -1,8 +1,8 @@
 import { count, printable, printableJson } from '../internal/printable.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
 import { cover } from '../testing/exploration/paths.ts';
-import { reachedItems } from '../testing/properties/chart.ts';
-import { coverageItems } from '../testing/structure/items.ts';
+import { reachedItems } from '../testing/exploration/reached-items.ts';
+import { coverageItems } from '../testing/structure/coverage-items.ts';
 import { chartToExplore, explorationOf } from './explored-chart.ts';
 
 /** `postchain explore`: how much can happen to a machine, and what of its chart nothing reaches; as data, all of it. */
@@ -14,7 +14,7 @@ export async function exploreCommand(name: string, { json = false }: { readonly 
 }
 
 /** States and edges; `guard` is that of the transition that was taken last, by which it went there. */
-function asData({ machine, chart, beginnings, states, edges }: Exploration) {
+function asData({ machine, chart, starts: beginnings, states, edges }: Exploration) {
   return {
     machine: machine.id,
     beginnings: beginnings.map(({ name, state }) => ({ name, state })),

@@ -3,16 +3,15 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { printable } from '../internal/printable.ts';
+import { firstLineOf, printable } from '../internal/printable.ts';
 import { actionChart } from '../testing/charts/action-chart.ts';
 import { attemptChart } from '../testing/charts/attempt-chart.ts';
 import { chainChart } from '../testing/charts/chain-chart.ts';
 import { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
+import type { ExploredChart } from '../testing/exploration/explore.ts';
 import { explore } from '../testing/exploration/explore.ts';
-import type { ExploredChart } from '../testing/exploration/explored-chart.ts';
-import { firstLineOf } from '../testing/first-line.ts';
-import type { Property } from '../testing/properties/property.ts';
+import type { Property } from '../testing/properties/properties.ts';
 
 type AnyChart = ExploredChart<AnyStateMachine>;
 

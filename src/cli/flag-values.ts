@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsentChoice } from '../../machines/contracts/context.ts';
-import { TITLES } from '../testing/coverage/kinds.ts';
-import type { Thresholds } from '../testing/coverage/thresholds.ts';
+import { TITLES } from '../testing/coverage/coverage-report.ts';
+import type { Thresholds } from '../testing/coverage/coverage-text.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
 export const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];

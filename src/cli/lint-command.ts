@@ -1,5 +1,5 @@
 import { count, printable } from '../internal/printable.ts';
-import { describeFinding, findingsOf } from '../testing/properties/property.ts';
+import { describeFinding, findingsOf } from '../testing/properties/properties.ts';
 import { chartToExplore, explorationOf } from './explored-chart.ts';
 
 /** `postchain lint`: what holds of a machine wherever it comes, and what does not, each with the shortest way to see it. */

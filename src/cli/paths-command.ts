@@ -10,7 +10,7 @@ export async function pathsCommand(name: string): Promise<string> {
   return printable(`${scenarios.join('\n\n')}\n`);
 }
 
-function scenario(exploration: Exploration, { beginning, edges }: Path, number: number): string {
+function scenario(exploration: Exploration, { start: beginning, edges }: Path, number: number): string {
   const start = beginning.name === '' ? 'it begins' : `it begins with ${beginning.name}`;
   return [
     `${number}. ${start}, in ${standing(exploration, beginning.state)}`,

@@ -37,3 +37,7 @@ export function grouped(number: number): string {
 export function count(number: number, noun: string, nouns = `${noun}s`): string {
   return `${grouped(number)} ${number === 1 ? noun : nouns}`;
 }
+
+/** Returns the first line of a thrown error's message, or of the thrown value as text. */
+export const firstLineOf = (thrown: unknown): string =>
+  thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown);

@@ -1,6 +1,6 @@
 import type { Replies } from '../../machines/contracts/phase-io.ts';
 
-/** A valid reply of each task: a run on them is answered with confidence in its first cycle. To change and to script with. */
+/** One valid reply per task. A run on these replies answers with high confidence in its first cycle. */
 export const replies: Replies = {
   action: { response: 'It may be so.', confidence: 0.4, call: null },
   experience: { summary: 'The papers say so.', relevantPassageIds: [], missing: [], confidence: 0.7 },

@@ -9,7 +9,7 @@ export interface Way {
 }
 
 /** One that goes nowhere and chooses nothing only takes something in: no journal tells of it. */
-export const isTold = ({ target, guard }: Chart['transitions'][number]): boolean => target.length > 0 || guard !== null;
+export const isRecorded = ({ target, guard }: Chart['transitions'][number]): boolean => target.length > 0 || guard !== null;
 
 /** Which transition of a chart a way is: its place in `Chart.transitions`; null where the chart has no such transition. */
 export function placesOf({ transitions }: Chart): (way: Way) => number | null {

@@ -10,8 +10,8 @@ import type {
 import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { chainInput } from '../../engine/runtime/bare-chain.ts';
-import type { ExploredChart } from '../exploration/explored-chart.ts';
-import { done, fails } from '../exploration/outcome.ts';
+import type { ExploredChart } from '../exploration/explore.ts';
+import { done, fails } from '../exploration/occurrences.ts';
 import { attemptOutcomes } from './attempt-outcomes.ts';
 import { CLOCK, LOOKUP } from './explored-world.ts';
 

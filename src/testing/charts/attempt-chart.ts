@@ -8,8 +8,8 @@ import {
 
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import type { ExploredChart } from '../exploration/explored-chart.ts';
-import { done, fails, sends } from '../exploration/outcome.ts';
+import type { ExploredChart } from '../exploration/explore.ts';
+import { done, fails, sends } from '../exploration/occurrences.ts';
 
 /** How a call can go: each kind of failure that the retry policy tells from the others. */
 const FAILURES = {

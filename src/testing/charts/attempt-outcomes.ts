@@ -3,7 +3,7 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { newExecution } from '../../../machines/policies/retry.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
-import { done, fails, type Outcome } from '../exploration/outcome.ts';
+import { done, fails, type Outcome } from '../exploration/occurrences.ts';
 
 const A_CALL = { inputTokens: 10, outputTokens: 5, estimated: false };
 

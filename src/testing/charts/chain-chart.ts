@@ -17,9 +17,8 @@ import { measuringPays, summariesWanted } from '../../../machines/policies/under
 import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../engine/runtime/options.ts';
 import type { RunOptions } from '../../engine/runtime/run-options.ts';
-import type { ExploredChart } from '../exploration/explored-chart.ts';
-import { activeActors } from '../exploration/occurrence.ts';
-import { done, fails, type Outcome } from '../exploration/outcome.ts';
+import type { ExploredChart } from '../exploration/explore.ts';
+import { activeActors, done, fails, type Outcome } from '../exploration/occurrences.ts';
 import { pureSteps } from '../exploration/pure-steps.ts';
 import { stubActor, withStubActors } from '../exploration/stub-actors.ts';
 import { replies } from '../replies.ts';
@@ -39,7 +38,7 @@ const loopUnderWay = {
     const [capability] = asked.input.capabilities;
     if (capability === undefined) return stubActor.getInitialSnapshot(scope, input);
     const steps = pureSteps(withStubActors(actionMachine));
-    const validating = steps.begin({ ...asked, call: { capability: capability.name, arguments: '{}' } });
+    const validating = steps.start({ ...asked, call: { capability: capability.name, arguments: '{}' } });
     const [{ id } = { id: '' }] = activeActors(validating);
     return steps.after(validating, { type: `xstate.done.actor.${id}`, output: FITS } as never);
   },

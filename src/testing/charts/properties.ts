@@ -1,10 +1,16 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { alwaysEventually } from '../properties/always-eventually.ts';
-import { noDeadTransition, noUnreachableState } from '../properties/chart.ts';
-import { noIgnoredEvent } from '../properties/ignored-events.ts';
-import type { Property } from '../properties/property.ts';
-import { atMost, never, noDeadEnd, noUnhandledError } from '../properties/states.ts';
+import type { Property } from '../properties/properties.ts';
+import {
+  atMost,
+  never,
+  noDeadEnd,
+  noDeadTransition,
+  noIgnoredEvent,
+  noUnhandledError,
+  noUnreachableState,
+} from '../properties/properties.ts';
 
 /** What is to hold of any machine: nothing of it is dead, it never sticks, and no error of an actor ends it. */
 export const soundness: readonly Property[] = [noDeadTransition(), noUnreachableState(), noDeadEnd, noUnhandledError];

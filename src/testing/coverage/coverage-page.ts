@@ -9,16 +9,16 @@ import type { MachineCoverage } from './coverage.ts';
 import { type CoverageReport, REPORT_VERSION, type ReportedLayout } from './coverage-report.ts';
 
 export interface CoveragePageOptions {
-  /** What was covered, and when: one line that stands above all. */
+  /** One line at the top of the page. */
   readonly title: string;
   readonly machines: readonly MachineCoverage[];
-  /** Which charts run inside states of others: what a state invokes, by the id of its machine. Left out: those of the same name. */
+  /** Machine ids by actor name: draws a machine inside the states that invoke it. Default: actors named like a machine. */
   readonly invoked?: RunCharts['invoked'];
 }
 
 /**
- * Coverage as one self-contained page: the charts with what of them was brought about, and what was not. It asks nobody for anything.
- * Throws `invalid_path` where the page is not built.
+ * Returns coverage as one self-contained HTML page: the charts colored by coverage and a list of what is missing. Throws `invalid_path` if the
+ * page has not been built.
  */
 export async function coveragePage({ title, machines, invoked }: CoveragePageOptions): Promise<string> {
   const charts = machines.map(({ chart }) => chart);
@@ -27,43 +27,46 @@ export async function coveragePage({ title, machines, invoked }: CoveragePageOpt
     version: REPORT_VERSION,
     title,
     ...shown,
-    machines: machines.map(({ machine, items }) => ({ machine, items: items.map(({ isTold: _, ...item }) => item) })),
-    layout: await laidOut(shown),
+    machines: machines.map(({ machine, items }) => ({
+      machine,
+      items: items.map(({ isRecorded: _, ...item }) => item),
+    })),
+    layout: await layoutOf(shown),
   };
   return pageWith('coverage', pageData(report));
 }
 
-/** What runs inside states, where nobody says: our own machines by their names, and any other that is called as it is invoked. */
+/** Maps actor names to machine ids: PostChain's machines by their names, others by their ids. */
 function invokedByName(charts: RunCharts['charts']): RunCharts['invoked'] {
   const ids = new Set(charts.map(({ id }) => id));
+  const invoked = new Set(charts.flatMap(({ states }) => states.flatMap(({ invokes }) => invokes)));
   const own = Object.entries(machinesByName).map(([name, { id }]) => [name, id] as const);
-  const called = new Set(charts.flatMap(({ states }) => states.flatMap(({ invokes }) => invokes)));
   const names = [...own, ...[...ids].map((id) => [id, id] as const)];
-  return Object.fromEntries(names.filter(([name, id]) => ids.has(id) && called.has(name)));
+  return Object.fromEntries(names.filter(([name, id]) => ids.has(id) && invoked.has(name)));
 }
 
-/** The layout of charts, made here: a page that is a file cannot. Null where the page has it since it was built: for our own charts. */
-async function laidOut(charts: RunCharts): Promise<ReportedLayout | null> {
+/** Lays the charts out, since a page opened from disk cannot. Returns null for PostChain's charts: the page contains their layout. */
+async function layoutOf(charts: RunCharts): Promise<ReportedLayout | null> {
   if (areOwn(charts)) return null;
   try {
     const address = pathToFileURL(join(builtFolder('inspector-layout'), 'layout.js')).href;
-    const { layOut } = (await import(/* @vite-ignore */ address)) as Layout;
+    const { layOut } = (await import(/* @vite-ignore */ address)) as LayoutModule;
     return await layOut(charts);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { drawings: null, problem: `The chart could not be laid out: ${why}` };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { drawings: null, problem: `The chart could not be laid out: ${reason}` };
   }
 }
 
-/** What is built of the inspector for Node. It never rejects for the sake of a chart. */
-interface Layout {
+/** The part of the inspector that is built for Node. It reports a chart that cannot be drawn instead of rejecting. */
+interface LayoutModule {
   layOut(charts: RunCharts): Promise<ReportedLayout>;
 }
 
 function areOwn(given: RunCharts): boolean {
   const charts = Object.values(machinesByName).map(chartOf);
-  return told(given) === told({ charts, invoked: invokedByName(charts) });
+  return canonical(given) === canonical({ charts, invoked: invokedByName(charts) });
 }
 
-const told = ({ charts, invoked }: RunCharts): string =>
+const canonical = ({ charts, invoked }: RunCharts): string =>
   JSON.stringify([charts.map((chart) => JSON.stringify(chart)).sort(), Object.entries(invoked).sort()]);

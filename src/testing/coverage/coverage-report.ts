@@ -1,21 +1,52 @@
 import type { RunCharts } from '../../inspection/wire.ts';
-import type { CoveredItem } from './chart-to-cover.ts';
+import type { CoverageItem } from '../structure/coverage-items.ts';
+import type { CoveredItem } from './coverage.ts';
 
 export const REPORT_VERSION = 1;
 
-/** What the page of coverage carries: all that it shows. */
+/** The data embedded in a coverage page. */
 export interface CoverageReport extends RunCharts {
   readonly version: typeof REPORT_VERSION;
-  /** What was covered, and when: as it is to stand in the page. */
   readonly title: string;
-  /** A machine each, by the id of its chart. */
-  readonly machines: readonly { readonly machine: string; readonly items: readonly Omit<CoveredItem, 'isTold'>[] }[];
-  /** Null where the page has the drawings of these charts itself. */
+  /** One entry per machine, by the id of its chart. */
+  readonly machines: readonly {
+    readonly machine: string;
+    readonly items: readonly Omit<CoveredItem, 'isRecorded'>[];
+  }[];
+  /** Null if the page contains the drawings of these charts itself. */
   readonly layout: ReportedLayout | null;
 }
 
-/** How the page is to draw the charts: the drawings by the ids of the charts, or why there are none, or not all. */
+/** Drawings by chart id, and why one or all are missing. */
 export interface ReportedLayout {
   readonly drawings: unknown;
   readonly problem: string | null;
 }
+
+type Kind = CoverageItem['kind'];
+
+/** The kinds of items, in display order. */
+export const KINDS = ['state', 'transition', 'guard', 'outcome', 'delay'] as const satisfies readonly Kind[];
+
+export const TITLES = {
+  state: 'states',
+  transition: 'transitions',
+  guard: 'guards',
+  outcome: 'outcomes',
+  delay: 'delays',
+} as const satisfies Readonly<Record<Kind, string>>;
+
+export type CoverageTitle = (typeof TITLES)[Kind];
+
+/** Returns the percentage of items covered, in total or of one kind; 100 if there are none. */
+export function percentOf(
+  { items }: { readonly items: readonly { readonly kind: Kind; readonly times: number }[] },
+  kind?: Kind,
+): number {
+  const counted = kind === undefined ? items : items.filter((item) => item.kind === kind);
+  if (counted.length === 0) return 100;
+  return (100 * counted.filter(({ times }) => times > 0).length) / counted.length;
+}
+
+/** Formats a percentage with one decimal, rounded down: `100.0%` means all. */
+export const formatPercent = (percent: number): string => `${(Math.floor(percent * 10 + 1e-9) / 10).toFixed(1)}%`;

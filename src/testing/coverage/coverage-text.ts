@@ -1,23 +1,58 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { MachineCoverage } from './coverage.ts';
-import { inPercent, KINDS, percentOf, TITLES } from './kinds.ts';
+import { type CoverageTitle, formatPercent, KINDS, percentOf, TITLES } from './coverage-report.ts';
 
-/** A table, a line a machine, and below it what is missing. */
+/** Formats coverage as a table with one line per machine, followed by the items not reached. */
 export function coverageText(machines: readonly MachineCoverage[]): string {
-  const cells = [
+  const rows = [
     ['machine', ...KINDS.map((kind) => TITLES[kind]), 'all'],
-    ...machines.map((one) => [one.machine, ...[...KINDS, undefined].map((kind) => inPercent(percentOf(one, kind)))]),
+    ...machines.map((one) => [
+      one.machine,
+      ...[...KINDS, undefined].map((kind) => formatPercent(percentOf(one, kind))),
+    ]),
   ];
-  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
-  const table = cells.map((row) =>
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const table = rows.map((row) =>
     row
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join('  '),
   );
   const missing = machines.flatMap(({ machine, items }) => {
-    const never = items.filter(({ times }) => times === 0);
-    return never.length === 0
+    const unreached = items.filter(({ times }) => times === 0);
+    return unreached.length === 0
       ? []
-      : ['', `${machine}, never:`, ...never.map(({ kind, name }) => `  ${kind.padEnd(10)}  ${name}`)];
+      : ['', `${machine}, not reached:`, ...unreached.map(({ kind, name }) => `  ${kind.padEnd(10)}  ${name}`)];
   });
   return `${[...table, ...missing].join('\n')}\n`;
+}
+
+/** The percentage that each machine must reach, in total or of one kind. */
+export type Thresholds = Readonly<Partial<Record<CoverageTitle | 'all', number>>>;
+
+/** Returns one line per missed threshold: `door: 50.0% of guards, below 80%`. Throws `invalid_option` for an invalid threshold. */
+export function missedThresholds(machines: readonly MachineCoverage[], thresholds: Thresholds): readonly string[] {
+  requirePercentages(thresholds);
+  return machines.flatMap((one) =>
+    Object.entries(thresholds).flatMap(([title, minimum]) => {
+      const kind = KINDS.find((name) => TITLES[name] === title);
+      const percent = percentOf(one, kind);
+      return minimum === undefined || percent >= minimum
+        ? []
+        : [`${one.machine}: ${formatPercent(percent)} of ${title}, below ${minimum}%`];
+    }),
+  );
+}
+
+/** Throws `invalid_option` for an unknown kind or a value that is not a percentage. */
+export function requirePercentages(thresholds: Thresholds): void {
+  const known = [...Object.values(TITLES), 'all'];
+  for (const [title, minimum] of Object.entries(thresholds) as readonly (readonly [string, unknown])[]) {
+    if (!known.includes(title))
+      throw new PostChainError('invalid_option', `"thresholds" keys must be ${known.join(', ')}; received "${title}"`);
+    if (minimum !== undefined && !(typeof minimum === 'number' && minimum >= 0 && minimum <= 100))
+      throw new PostChainError(
+        'invalid_option',
+        `"thresholds.${title}" must be a percentage from 0 to 100; received ${minimum}`,
+      );
+  }
 }

@@ -7,13 +7,27 @@ import type {
   InspectionEvent,
 } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Chart } from '../../engine/charts/chart.ts';
-import { wildcardFits } from '../../engine/charts/taken-transitions.ts';
+import { type Chart, chartOf } from '../../engine/charts/chart.ts';
+import { placesOf, wildcardFits } from '../../engine/charts/taken-transitions.ts';
 import { activeNodes, transitionsTaken } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
-import { reachedItems } from '../properties/chart.ts';
-import { isWithin, leftBy } from '../structure/entered.ts';
-import { type ChartToCover, type CoveredItem, chartToCover } from './chart-to-cover.ts';
+import { reachedItems } from '../exploration/reached-items.ts';
+import { candidateGroups, transitionsOf } from '../structure/chart-structure.ts';
+import {
+  type CoverageItem,
+  coverageItems,
+  delayKey,
+  guardKey,
+  outcomeKey,
+  stateKey,
+  transitionKey,
+} from '../structure/coverage-items.ts';
+import { isWithin, statesAtStart, statesEnteredBy, statesLeftBy } from '../structure/entered-states.ts';
+
+/** A part of a chart, and how often it was reached. */
+export interface CoveredItem extends CoverageItem {
+  readonly times: number;
+}
 
 export interface MachineCoverage {
   readonly machine: string;
@@ -21,80 +35,136 @@ export interface MachineCoverage {
   readonly items: readonly CoveredItem[];
 }
 
-/** What of charts runs bring about: of tests, by watching their actors; of recorded runs, by their journals; of explorations. */
+/** Counts which parts of charts are reached by tests (through `inspect`), recorded runs and explorations. */
 export interface CoverageCollector {
-  /** For `createActor(machine, { inspect })`: of the actor, and of all in its system. */
+  /** For `createActor(machine, { inspect })`: counts the actor and all others in its system. */
   readonly inspect: (event: InspectionEvent) => void;
   addJournal(entries: Iterable<JournalEntry>): void;
   addExploration(exploration: Exploration): void;
   coverage(): readonly MachineCoverage[];
 }
 
-/** The machine that each attempt begins anew. */
+/** The machine whose start a journal records as `attempt-start`. */
 const ATTEMPT = 'attempt';
 
 /**
- * Collects over machines, which are known by their ids. Guards that said no are told by nobody: of a watched actor they are known by the order
- * in which XState asks; of a journal, those that were passed by for another candidate (see `CoverageItem.isTold`).
+ * Returns a collector for machines, identified by their ids. XState does not report false guards: for an inspected actor, they are derived from
+ * XState's evaluation order; for a journal, from the candidates before the one taken (see `CoverageItem.isRecorded`).
  */
 export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageCollector {
-  const charts = new Map(machines.map((machine) => [machine.id, chartToCover(machine)]));
-  const stood = new WeakMap<object, AnyMachineSnapshot>();
+  const counters = new Map(machines.map((machine) => [machine.id, createChartCounter(machine)]));
+  const lastSnapshots = new WeakMap<object, AnyMachineSnapshot>();
 
-  function stepped(microstep: InspectedMicrostepEvent): void {
+  function onMicrostep(microstep: InspectedMicrostepEvent): void {
     const { actorRef, event, snapshot } = microstep;
     const enabled = transitionsTaken(microstep);
-    const chart = charts.get((snapshot as AnyMachineSnapshot).machine?.id ?? '');
-    if (chart === undefined) return;
-    const before = stood.get(actorRef);
-    stood.set(actorRef, snapshot as AnyMachineSnapshot);
-    if (before === undefined) chart.begins();
+    const counter = counters.get((snapshot as AnyMachineSnapshot).machine?.id ?? '');
+    if (counter === undefined) return;
+    const before = lastSnapshots.get(actorRef);
+    lastSnapshots.set(actorRef, snapshot as AnyMachineSnapshot);
+    if (before === undefined) counter.countStart();
     if (event.type === 'xstate.stop') return;
-    const taken = withoutThoseThatGaveWay(enabled, before);
-    for (const transition of taken) chart.took(placeIn(chart, transition), event.type, before === undefined);
+    for (const transition of withoutPreempted(enabled, before))
+      counter.countTransition(counter.indexOf(transition), event.type, before === undefined);
     if (before === undefined) return;
-    const asked = enabled.length > 0 && enabled.every(({ eventType }) => eventType === '') ? '' : event.type;
-    chart.refused([...refusedIn(before, asked, enabled)].map((transition) => placeIn(chart, transition)));
+    const eventType = enabled.length > 0 && enabled.every((one) => one.eventType === '') ? '' : event.type;
+    counter.countFalseGuards(falseGuards(before, eventType, enabled));
   }
 
-  /** Where a machine rests, all that would be taken at once said no. */
-  function rested(actor: object, snapshot: AnyMachineSnapshot): void {
-    const chart = charts.get(snapshot.machine?.id ?? '');
-    if (chart === undefined || snapshot.status !== 'active') return;
-    // It did nothing as it began, or goes on where another left off.
-    if (!stood.has(actor)) chart.stands(snapshot);
-    stood.set(actor, snapshot);
-    chart.refused([...refusedIn(snapshot, '', [])].map((transition) => placeIn(chart, transition)));
+  /** When a machine comes to rest, the guards of all its active `always` transitions were false. */
+  function onSnapshot(actor: object, snapshot: AnyMachineSnapshot): void {
+    const counter = counters.get(snapshot.machine?.id ?? '');
+    if (counter === undefined || snapshot.status !== 'active') return;
+    // Without a microstep before it, the actor took no transition at its start or was restored from a snapshot.
+    if (!lastSnapshots.has(actor)) counter.countActive(snapshot);
+    lastSnapshots.set(actor, snapshot);
+    counter.countFalseGuards(falseGuards(snapshot, '', []));
   }
 
   return {
     inspect(event) {
-      if (event.type === '@xstate.microstep') stepped(event);
-      if (event.type === '@xstate.snapshot') rested(event.actorRef, event.snapshot as AnyMachineSnapshot);
+      if (event.type === '@xstate.microstep') onMicrostep(event);
+      if (event.type === '@xstate.snapshot') onSnapshot(event.actorRef, event.snapshot as AnyMachineSnapshot);
     },
     addJournal(entries) {
       for (const entry of entries)
-        if (entry.type === 'transition') charts.get(entry.machine)?.tookAsTold(entry);
-        else if (entry.type === 'attempt-start') charts.get(ATTEMPT)?.begins();
+        if (entry.type === 'transition') counters.get(entry.machine)?.countJournalEntry(entry);
+        else if (entry.type === 'attempt-start') counters.get(ATTEMPT)?.countStart();
     },
     addExploration(exploration) {
-      charts.get(exploration.machine.id)?.note(reachedItems(exploration));
+      counters.get(exploration.machine.id)?.count(reachedItems(exploration));
     },
-    coverage: () => [...charts].map(([machine, { chart, items }]) => ({ machine, chart, items: items() })),
+    coverage: () => [...counters].map(([machine, { chart, items }]) => ({ machine, chart, items: items() })),
   };
 }
 
-function placeIn({ placeAt }: ChartToCover, transition: AnyTransitionDefinition): number | null {
-  const { source, eventType } = transition;
-  const group = eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
-  return placeAt(source.id, eventType, group.indexOf(transition));
+type TransitionEntry = Extract<JournalEntry, { readonly type: 'transition' }>;
+
+/** The event type of the steps that a machine takes at its start. */
+const INIT = 'xstate.init';
+
+/** Counts how often each item of one machine is reached. Transitions are indexes into its chart; null for an unknown one. */
+function createChartCounter(machine: AnyStateMachine) {
+  const chart = chartOf(machine);
+  const times = new Map<string, number>();
+  const groups = candidateGroups(machine);
+  const groupByTransition = groups.flatMap((group) => group.candidates.map(() => group));
+  const groupByKey = new Map(groups.map((group) => [`${group.node.id} ${group.eventType}`, group]));
+  const entered = transitionsOf(machine).map(statesEnteredBy);
+  const atStart = statesAtStart(machine);
+  const indexOfWay = placesOf(chart);
+  const count = (keys: Iterable<string>): void => {
+    for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
+  };
+  /** Looks up the group by state and event, because `machine.provide` creates new transition objects. */
+  function indexOf(transition: AnyTransitionDefinition): number | null {
+    const { source, eventType } = transition;
+    const candidates = eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
+    const group = groupByKey.get(`${source.id} ${eventType}`);
+    const candidate = candidates.indexOf(transition);
+    return group === undefined || candidate < 0 ? null : group.first + candidate;
+  }
+
+  /** `event` is the type that occurred, which a wildcard may have matched. */
+  function countTransition(index: number | null, event: string, countFalseBefore: boolean): void {
+    if (index === null) return;
+    const [transition, group] = [chart.transitions[index], groupByTransition[index]];
+    if (transition === undefined || group === undefined) return;
+    count([transitionKey(index), ...(entered[index] ?? [])]);
+    if (countFalseBefore) for (let before = group.first; before < index; before += 1) count([guardKey(before, false)]);
+    if (transition.guard !== null) count([guardKey(index, true)]);
+    // An `always` transition carries the event of the transition before it, which was counted there.
+    if (group.eventType === '') return;
+    const [, end, actor] = /^xstate\.(done|error)\.actor\.(.*)$/u.exec(event) ?? [];
+    if (actor !== undefined) count([outcomeKey(actor, end === 'done' ? 'done' : 'error')]);
+    if (event.startsWith('xstate.after.')) count([delayKey(event)]);
+  }
+
+  return {
+    ...{ chart, count, countTransition, indexOf },
+    countStart: (): void => count(atStart),
+    countActive: (snapshot: AnyMachineSnapshot): void => count(activeNodes(snapshot).map(({ id }) => stateKey(id))),
+    countFalseGuards(transitions: Iterable<AnyTransitionDefinition>): void {
+      for (const transition of transitions) {
+        const index = indexOf(transition);
+        if (index !== null) count([guardKey(index, false)]);
+      }
+    },
+    countJournalEntry({ source, event, target, candidates }: TransitionEntry): void {
+      if (event === INIT && atStart.includes(stateKey(source))) count(atStart);
+      const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
+      countTransition(indexOfWay({ source, event, target, guard }), event, true);
+    },
+    items: (): readonly CoveredItem[] =>
+      coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),
+  };
 }
 
 /**
- * Those of several transitions that a machine took: XState's inspection tells of all that were enabled, but of two in parallel regions that
- * would leave the same state, one gives way: the later, unless it is further within (SCXML, `removeConflictingTransitions`).
+ * Removes preempted transitions. XState's inspection reports all enabled transitions, but of two in parallel regions that exit the same state
+ * only one is taken: the first, unless the later one's source is a descendant of the first one's (SCXML, `removeConflictingTransitions`).
  */
-function withoutThoseThatGaveWay(
+function withoutPreempted(
   enabled: readonly AnyTransitionDefinition[],
   before: AnyMachineSnapshot | undefined,
 ): readonly AnyTransitionDefinition[] {
@@ -102,49 +172,49 @@ function withoutThoseThatGaveWay(
   const active = activeNodes(before);
   let kept: readonly AnyTransitionDefinition[] = [];
   for (const one of enabled) {
-    const left = new Set(leftBy(one, active));
-    const rivals = kept.filter((other) => leftBy(other, active).some((node) => left.has(node)));
-    const isInner = rivals.every((other) => one.source !== other.source && isWithin(one.source, other.source));
-    if (isInner) kept = [...kept.filter((other) => !rivals.includes(other)), one];
+    const left = new Set(statesLeftBy(one, active));
+    const conflicting = kept.filter((other) => statesLeftBy(other, active).some((node) => left.has(node)));
+    const isInner = conflicting.every((other) => one.source !== other.source && isWithin(one.source, other.source));
+    if (isInner) kept = [...kept.filter((other) => !conflicting.includes(other)), one];
   }
   return kept;
 }
 
 /**
- * The candidates that were asked where a machine stood, for an event or, where its type is empty, for what is taken at once, and said no:
- * those before the ones that were taken, from each innermost state outwards; all where none was. XState does not tell them, but asks in this
- * order. Of a region that took nothing while another did, nothing is said: its transition may have given way.
+ * Returns the guarded candidates that XState evaluated to false, for an event or (empty type) for `always`: those before the transitions taken,
+ * from each innermost active state outwards, or all if none was taken. If only one of several parallel regions took a transition, the
+ * candidates of the others are left out: they may have been preempted.
  */
-function refusedIn(
+function falseGuards(
   snapshot: AnyMachineSnapshot,
   eventType: string,
   taken: readonly AnyTransitionDefinition[],
 ): ReadonlySet<AnyTransitionDefinition> {
-  const refused = new Set<AnyTransitionDefinition>();
+  const result = new Set<AnyTransitionDefinition>();
   for (const leaf of activeNodes(snapshot)) {
     if (Object.keys(leaf.states).length > 0) continue;
-    const asked = askedFrom(leaf, eventType);
-    const end = asked.findIndex((candidate) => taken.includes(candidate));
+    const candidates = candidatesFrom(leaf, eventType);
+    const end = candidates.findIndex((candidate) => taken.includes(candidate));
     if (end < 0 && taken.length > 0) continue;
-    for (const candidate of end < 0 ? asked : asked.slice(0, end))
-      if (candidate.guard !== undefined) refused.add(candidate);
+    for (const candidate of end < 0 ? candidates : candidates.slice(0, end))
+      if (candidate.guard !== undefined) result.add(candidate);
   }
-  return refused;
+  return result;
 }
 
-function askedFrom(leaf: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
-  const asked: AnyTransitionDefinition[] = [];
+function candidatesFrom(leaf: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
+  const candidates: AnyTransitionDefinition[] = [];
   for (let node: AnyStateNode | undefined = leaf; node !== undefined; node = node.parent)
-    asked.push(...(eventType === '' ? (node.always ?? []) : candidatesFor(node, eventType)));
-  return asked;
+    candidates.push(...(eventType === '' ? (node.always ?? []) : candidatesOf(node, eventType)));
+  return candidates;
 }
 
-/** An event's own first, then those of what fits it, the longest first. */
-function candidatesFor({ transitions }: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
-  const own = transitions.get(eventType) ?? [];
-  const fitting = [...transitions.keys()].filter((named) => named !== eventType && wildcardFits(named, eventType));
+/** Exact matches first, then wildcards, the longest first. */
+function candidatesOf({ transitions }: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
+  const exact = transitions.get(eventType) ?? [];
+  const wildcards = [...transitions.keys()].filter((name) => name !== eventType && wildcardFits(name, eventType));
   return [
-    ...own,
-    ...fitting.sort((one, other) => other.length - one.length).flatMap((named) => transitions.get(named) ?? []),
+    ...exact,
+    ...wildcards.sort((one, other) => other.length - one.length).flatMap((name) => transitions.get(name) ?? []),
   ];
 }

@@ -1,22 +1,22 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import type { Chart } from '../../engine/charts/chart.ts';
 import type { InstrumentedMachine, InstrumentedStep } from '../structure/instrumented-machine.ts';
-import type { Occurrence } from './occurrence.ts';
+import type { Occurrence } from './occurrences.ts';
 
-/** An abstract state: all concrete ones with the same abstraction, of which the first that was reached is kept. */
+/** An abstract state: all snapshots with the same abstraction, represented by the first one reached. */
 export interface ExploredState<Snapshot = AnyMachineSnapshot> {
   readonly id: number;
   readonly value: StateValue;
   readonly snapshot: Snapshot;
-  /** The edge by which it was reached first; null where it is a beginning. */
+  /** Id of the edge that first reached the state; null for a start state. */
   readonly reachedBy: number | null;
-  /** Steps from its beginning. */
+  /** Steps from the start state. */
   readonly depth: number;
-  /** Actors that have ended, or were stopped, in a state which goes on without them; by their ids. */
+  /** Ids of invoked actors that have ended or were stopped although their state is still active. */
   readonly ended: readonly string[];
 }
 
-/** What happened in a state, what the machine did then, and where that led. */
+/** An event that occurred in a state, what the machine did, and the state that resulted. */
 export interface ExploredEdge extends InstrumentedStep {
   readonly id: number;
   readonly from: number;
@@ -24,28 +24,29 @@ export interface ExploredEdge extends InstrumentedStep {
   readonly occurrence: Occurrence;
 }
 
-/** Where a run begins: its input by its name, and what the machine does as it starts. */
-export interface Beginning extends InstrumentedStep {
+/** The start with one input: what the machine does, and the state that results. */
+export interface StartState extends InstrumentedStep {
+  /** Name of the input. */
   readonly name: string;
   readonly input: unknown;
   readonly state: number;
 }
 
-/** The reachable abstract states of a machine, and the edges between them, in the order of their distance. */
+/** The reachable abstract states of a machine and the edges between them, ordered by distance from the start. */
 export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, Snapshot = AnyMachineSnapshot> {
   readonly machine: Machine;
-  /** The copy that was explored: its actors do nothing, but for those that have a stand-in, and it tells what it does. */
-  readonly told: InstrumentedMachine<AnyStateMachine>;
+  /** The explored copy: it records its steps, and its actors are stubs or the given stand-ins. */
+  readonly instrumented: InstrumentedMachine<AnyStateMachine>;
   readonly chart: Chart;
-  readonly beginnings: readonly Beginning[];
+  readonly starts: readonly StartState[];
   readonly states: readonly ExploredState<Snapshot>[];
   readonly edges: readonly ExploredEdge[];
-  /** Nothing was left out for being too far from its beginning. */
-  readonly isWhole: boolean;
-  /** What makes a difference in a snapshot, as text: those with the same, and the same actors that ended, are one state. */
-  keyOf(snapshot: AnyMachineSnapshot): string;
-  /** All that can happen to a snapshot, whose actors with these ids have ended. */
-  possibleIn(snapshot: AnyMachineSnapshot, ended: readonly string[]): readonly Occurrence[];
-  /** Edges out of each state, by its id. */
+  /** Outgoing edges of each state, by its id. */
   readonly edgesFrom: readonly (readonly ExploredEdge[])[];
+  /** False if the option `depth` cut the exploration off. */
+  readonly isComplete: boolean;
+  /** Returns a snapshot's abstraction as text. Snapshots with the same key and the same ended actors are one state. */
+  keyOf(snapshot: AnyMachineSnapshot): string;
+  /** Returns every event that can occur in a snapshot, given the ids of its ended actors. */
+  possibleIn(snapshot: AnyMachineSnapshot, ended: readonly string[]): readonly Occurrence[];
 }

@@ -1,15 +1,15 @@
-import { itemsOfBeginning, itemsOfEdge } from './edge-items.ts';
-import type { Beginning, Exploration, ExploredEdge } from './exploration.ts';
+import type { Exploration, ExploredEdge, StartState } from './exploration.ts';
+import { itemsOfEdge, itemsOfStart } from './reached-items.ts';
 
-/** A way through a machine: how it begins, and what happens one after the other. */
+/** A start of a machine and the events that occur after it. */
 export interface Path {
-  /** What happens, in words: to name a test by. */
+  /** Names the start and the events; suits a test title. */
   readonly name: string;
-  readonly beginning: Beginning;
+  readonly start: StartState;
   readonly edges: readonly ExploredEdge[];
 }
 
-/** The shortest path to a state, by its id. */
+/** Returns the shortest path to a state, by its id. */
 export function pathTo(exploration: Exploration, state: number): Path {
   const edges: ExploredEdge[] = [];
   let at = state;
@@ -19,25 +19,25 @@ export function pathTo(exploration: Exploration, state: number): Path {
     edges.unshift(edge);
     at = edge.from;
   }
-  const beginning = exploration.beginnings.find((one) => one.state === at) ?? exploration.beginnings[0];
-  if (beginning === undefined) throw new RangeError(`There is no state ${state}.`);
-  return named({ beginning, edges });
+  const start = exploration.starts.find((one) => one.state === at) ?? exploration.starts[0];
+  if (start === undefined) throw new RangeError(`State ${state} does not exist`);
+  return pathOf(start, edges);
 }
 
-/** The shortest path that ends with an edge. */
+/** Returns the shortest path that ends with an edge. */
 export function pathThrough(exploration: Exploration, edge: ExploredEdge): Path {
-  const { beginning, edges } = pathTo(exploration, edge.from);
-  return named({ beginning, edges: [...edges, edge] });
+  const { start, edges } = pathTo(exploration, edge.from);
+  return pathOf(start, [...edges, edge]);
 }
 
-export function named({ beginning, edges }: Omit<Path, 'name'>): Path {
+export function pathOf(start: StartState, edges: readonly ExploredEdge[]): Path {
   const names = edges.map(({ occurrence }) => occurrence.name);
-  return { name: [beginning.name || 'from its beginning', ...names].join(' → '), beginning, edges };
+  return { name: [start.name || 'start', ...names].join(' → '), start, edges };
 }
 
 /**
- * Few short paths that bring about everything of the chart that the exploration reached: each state, transition, guard's yes and no, end of
- * an actor and delay. With `each: 'edge'`, every edge of the exploration.
+ * Returns few, short paths that together reach every item that the exploration reached: states, transitions, guard results, actor outcomes
+ * and delays. With `each: 'edge'`, they take every edge of the exploration.
  */
 export function cover(
   exploration: Exploration,
@@ -46,24 +46,23 @@ export function cover(
   const keysOf = (edge: ExploredEdge): readonly string[] =>
     each === 'edge' ? [`edge ${edge.id}`] : itemsOfEdge(exploration, edge);
   const seen = new Set<string>();
-  const candidates = exploration.beginnings.map((beginning): Path => named({ beginning, edges: [] }));
-  for (const beginning of exploration.beginnings)
-    for (const key of itemsOfBeginning(exploration, beginning)) seen.add(key);
-  // Edges come in the order of their distance: the first that brings something about ends a shortest path to it.
+  const candidates = exploration.starts.map((start) => pathOf(start, []));
+  for (const start of exploration.starts) for (const key of itemsOfStart(exploration, start)) seen.add(key);
+  // Edges are ordered by distance, so the first edge that reaches an item ends a shortest path to it.
   for (const edge of exploration.edges) {
     const fresh = keysOf(edge).filter((key) => !seen.has(key));
     if (fresh.length === 0) continue;
     for (const key of fresh) seen.add(key);
     candidates.push(pathThrough(exploration, edge));
   }
-  return withoutNeedless(candidates, (path) => [
-    ...(each === 'edge' ? [`begins ${path.beginning.name}`] : itemsOfBeginning(exploration, path.beginning)),
+  return withoutRedundant(candidates, (path) => [
+    ...(each === 'edge' ? [`start ${path.start.name}`] : itemsOfStart(exploration, path.start)),
     ...path.edges.flatMap(keysOf),
   ]);
 }
 
-/** The longest first: what a longer one brings about on its way needs no path of its own. */
-function withoutNeedless(paths: readonly Path[], keysOf: (path: Path) => readonly string[]): readonly Path[] {
+/** Drops paths whose items longer paths reach on their way. */
+function withoutRedundant(paths: readonly Path[], keysOf: (path: Path) => readonly string[]): readonly Path[] {
   const kept: Path[] = [];
   const covered = new Set<string>();
   for (const path of [...paths].sort((one, other) => other.edges.length - one.edges.length)) {

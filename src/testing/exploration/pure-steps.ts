@@ -7,43 +7,43 @@ import {
   type EventObject,
   SimulatedClock,
 } from 'xstate';
-import { nodesOf } from '../structure/nodes.ts';
+import { nodesOf } from '../structure/chart-structure.ts';
 
-/** Steps of a machine that give the next snapshot and do nothing else: no action is run, no actor started, no timer set. */
+/** Steps that return the next snapshot without side effects: no action runs, no actor starts, no timer is set. */
 export interface PureSteps {
-  begin(input: unknown): AnyMachineSnapshot;
+  start(input: unknown): AnyMachineSnapshot;
   after(snapshot: AnyMachineSnapshot, event: EventObject): AnyMachineSnapshot;
 }
 
 /**
- * As XState's own `initialTransition` and `transition`, but that a machine finds itself as it stands: an action that looks at
- * `self.getSnapshot()`, at what a child has come to say, sees what it would see in a run. They also make no new actor for each step.
+ * Returns pure steps of a machine. Unlike XState's `initialTransition` and `transition`, `self.getSnapshot()` returns the current snapshot,
+ * so an action that reads a child's snapshot works as in a run; and no new actor is created for each step.
  */
 export function pureSteps(machine: AnyStateMachine): PureSteps {
   const hasSystemIds = nodesOf(machine).some(({ invoke }) => invoke.some(({ systemId }) => systemId !== undefined));
   let scope: AnyActorScope | null = null;
   let current: AnyMachineSnapshot | undefined;
 
-  /** Ids of a system are given once in it: who has some needs a new one for each step. */
-  function scopeNow(): AnyActorScope {
+  /** A system registers each system id once, so a machine with system ids needs a new system for each step. */
+  function currentScope(): AnyActorScope {
     if (scope === null || hasSystemIds) scope = inertScope(() => current);
     return scope;
   }
 
   return {
-    begin(input) {
+    start(input) {
       scope = null;
       current = undefined;
-      return machine.getInitialSnapshot(scopeNow(), input);
+      return machine.getInitialSnapshot(currentScope(), input);
     },
     after(snapshot, event) {
       current = snapshot;
-      return machine.transition(snapshot, event, scopeNow());
+      return machine.transition(snapshot, event, currentScope());
     },
   };
 }
 
-// XState lets an actor begin as it is made: this one has nothing to begin.
+// Creating an actor computes its initial snapshot; an empty machine has nothing to compute.
 const idle = createMachine({});
 
 function inertScope(current: () => unknown): AnyActorScope {

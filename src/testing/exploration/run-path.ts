@@ -1,63 +1,83 @@
 import { type AnyActorRef, type AnyMachineSnapshot, createActor, type InspectionEvent, SimulatedClock } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { firstLineOf } from '../../internal/printable.ts';
+import { describeTransition } from '../structure/chart-structure.ts';
 import type { EvaluatedGuard, InstrumentedStep } from '../structure/instrumented-machine.ts';
-import { placeInWords } from '../structure/place-words.ts';
-import { applyEvent } from './apply-event.ts';
 import type { Exploration } from './exploration.ts';
-import { brokenInvariant, type Invariants } from './invariants.ts';
 import { type Path, pathThrough } from './paths.ts';
-import { differenceOf } from './state-keys.ts';
+import { describeDifference } from './state-keys.ts';
+import { applyEvent } from './stub-actors.ts';
+
+/** Conditions on every snapshot, by name. A condition is broken if it returns false or throws. */
+export type Invariants = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => unknown>>;
 
 export interface RunPathOptions {
   readonly invariants?: Invariants;
-  /** As `createActor` takes it: for `collectCoverage`. */
+  /** Passed to `createActor`; `collectCoverage` provides one. */
   readonly inspect?: (event: InspectionEvent) => void;
 }
 
 /**
- * Runs a path for real: an actor is started, its invoked actors end as the path says, delays pass by a clock that is simulated. At every
- * step it must stand where the exploration has it, every guard must have said what it said there, what makes a difference in its context
- * must be the same, and the invariants must hold. Throws `path_failed`, with the shortest path that fails in the same way, what was
- * expected and what there was.
+ * Runs a path on a real actor with a simulated clock and stub actors. After each step, the actor must be in the explored state, have taken the
+ * same transitions with the same guard results, have the same context as far as the abstraction reads it, and satisfy the invariants.
+ * Throws `path_failed` with the shortest failing path and the expected and actual values.
  */
 export function runPath(exploration: Exploration, path: Path, options: RunPathOptions = {}): void {
-  const failed = failureOf(exploration, path, options);
-  if (failed === null) return;
-  const edge = path.edges[failed.step - 1];
+  const failure = findFailure(exploration, path, options);
+  if (failure === null) return;
+  const edge = path.edges[failure.step - 1];
   const shorter = edge === undefined ? path : pathThrough(exploration, edge);
-  const again = shorter.edges.length < failed.step ? failureOf(exploration, shorter, options) : null;
-  const [shown, told] = again === null ? [path, failed] : [shorter, again];
-  throw new PostChainError('path_failed', `${told.what}, after ${inWords(shown, told.step)}.`);
+  const shorterFailure = shorter.edges.length < failure.step ? findFailure(exploration, shorter, options) : null;
+  const [{ start, edges }, { step, what }] = shorterFailure === null ? [path, failure] : [shorter, shorterFailure];
+  const names = edges.slice(0, step).map(({ occurrence }) => occurrence.name);
+  throw new PostChainError('path_failed', `${what}, after ${[start.name || 'start', ...names].join(' → ')}`);
 }
 
-interface Failed {
-  /** Steps that were taken, the failing one included. */
+/** Describes the first broken invariant; null if all hold. */
+export function brokenInvariant(invariants: Invariants, snapshot: AnyMachineSnapshot): string | null {
+  const broken = (name: string, reason: string): string =>
+    `Invariant "${name}" is broken in ${JSON.stringify(snapshot.value)}${reason}`;
+  for (const [name, holds] of Object.entries(invariants))
+    try {
+      if (holds(snapshot) === false) return broken(name, '');
+    } catch (error) {
+      return broken(name, `: ${firstLineOf(error)}`);
+    }
+  return null;
+}
+
+interface Failure {
+  /** Number of steps taken, including the failing one. */
   readonly step: number;
   readonly what: string;
 }
 
-function failureOf(exploration: Exploration, path: Path, { invariants = {}, inspect }: RunPathOptions): Failed | null {
-  const { told } = exploration;
-  // A path that failed may have left something untold.
-  told.told();
-  const actor = createActor(told.machine, {
-    input: path.beginning.input,
+function findFailure(
+  exploration: Exploration,
+  path: Path,
+  { invariants = {}, inspect }: RunPathOptions,
+): Failure | null {
+  const { instrumented } = exploration;
+  // Discard what a failed path may have left behind.
+  instrumented.drainStep();
+  const actor = createActor(instrumented.machine, {
+    input: path.start.input,
     clock: new SimulatedClock(),
     logger: () => {},
     ...(inspect && { inspect }),
   } as never);
-  // An unhandled error of an actor is what a path may lead to: it is seen in the snapshot.
+  // Without an observer, XState would rethrow an actor error that the path expects. The snapshot shows it.
   actor.subscribe({ error: () => {} });
+  const check = (expected: InstrumentedStep, state: number): string | null =>
+    differenceAfter(exploration, expected, state, actor, instrumented.drainStep()) ??
+    brokenInvariant(invariants, actor.getSnapshot() as AnyMachineSnapshot);
   try {
     actor.start();
-    const wrong = wrongAt(exploration, path.beginning, path.beginning.state, actor, told.told(), invariants);
-    if (wrong !== null) return { step: 0, what: wrong };
+    const atStart = check(path.start, path.start.state);
+    if (atStart !== null) return { step: 0, what: atStart };
     for (const [index, edge] of path.edges.entries()) {
-      const step = index + 1;
-      const missing = applyEvent(actor, edge.occurrence);
-      if (missing !== null) return { step, what: missing };
-      const what = wrongAt(exploration, edge, edge.to, actor, told.told(), invariants);
-      if (what !== null) return { step, what };
+      const what = applyEvent(actor, edge.occurrence) ?? check(edge, edge.to);
+      if (what !== null) return { step: index + 1, what };
     }
     return null;
   } finally {
@@ -65,48 +85,43 @@ function failureOf(exploration: Exploration, path: Path, { invariants = {}, insp
   }
 }
 
-function wrongAt(
+/** Describes how the actor differs from the exploration after a step, or returns null. */
+function differenceAfter(
   exploration: Exploration,
-  wanted: InstrumentedStep,
+  expected: InstrumentedStep,
   state: number,
   actor: AnyActorRef,
-  got: InstrumentedStep,
-  invariants: Invariants,
+  received: InstrumentedStep,
 ): string | null {
   const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
-  const expected = exploration.states[state];
-  const [there, here] = [JSON.stringify(expected?.value), JSON.stringify(snapshot.value)];
-  if (there !== here) return `It stands in ${here}, wanted ${there}`;
-  const guard = otherVerdict(exploration, wanted.verdicts, got.verdicts);
+  const explored = exploration.states[state];
+  const [there, here] = [JSON.stringify(explored?.value), JSON.stringify(snapshot.value)];
+  if (there !== here) return `Expected state ${there}, received ${here}`;
+  const guard = guardDifference(exploration, expected.guards, received.guards);
   if (guard !== null) return guard;
-  if (wanted.taken.join() !== got.taken.join())
-    return `It took ${placesInWords(exploration, got.taken)}, wanted ${placesInWords(exploration, wanted.taken)}`;
-  const other = expected && differenceOf(exploration.keyOf(snapshot), exploration.keyOf(expected.snapshot));
-  if (other != null)
-    return `An action goes by more than its context and its event, or an abstraction leaves out what decides: in ${here}, ${other}`;
-  return brokenInvariant(invariants, snapshot);
+  if (expected.taken.join() !== received.taken.join())
+    return `Expected transitions ${describeTaken(exploration, expected.taken)}, received ${describeTaken(exploration, received.taken)}`;
+  const difference = explored && describeDifference(exploration.keyOf(snapshot), exploration.keyOf(explored.snapshot));
+  return difference == null
+    ? null
+    : `An action depends on more than its context and event, or the abstraction leaves out what decides: in ${here}, ${difference}`;
 }
 
-function otherVerdict(
-  exploration: Exploration,
-  wanted: readonly EvaluatedGuard[],
-  got: readonly EvaluatedGuard[],
+function guardDifference(
+  { chart }: Exploration,
+  expected: readonly EvaluatedGuard[],
+  received: readonly EvaluatedGuard[],
 ): string | null {
-  for (const [index, { place, holds }] of wanted.entries()) {
-    const said = got[index];
-    if (said?.place === place && said.holds === holds) continue;
-    const there = placeInWords(exploration.chart, place);
-    return said?.place === place
-      ? `The guard of ${there} said ${said.holds}, wanted ${holds}`
-      : `The guard of ${there} was not asked`;
+  for (const [index, { transition, holds }] of expected.entries()) {
+    const actual = received[index];
+    if (actual?.transition === transition && actual.holds === holds) continue;
+    const guard = `the guard of "${describeTransition(chart, transition)}"`;
+    return actual?.transition === transition
+      ? `Expected ${guard} to be ${holds}, received ${actual.holds}`
+      : `Expected ${guard} to be evaluated`;
   }
   return null;
 }
 
-const placesInWords = ({ chart }: Exploration, places: readonly number[]): string =>
-  places.length === 0 ? 'nothing' : places.map((place) => placeInWords(chart, place)).join('; ');
-
-function inWords({ beginning, edges }: Path, steps: number): string {
-  const names = edges.slice(0, steps).map(({ occurrence }) => occurrence.name);
-  return [beginning.name || 'its beginning', ...names].join(' → ');
-}
+const describeTaken = ({ chart }: Exploration, taken: readonly number[]): string =>
+  taken.length === 0 ? 'none' : taken.map((index) => `"${describeTransition(chart, index)}"`).join('; ');

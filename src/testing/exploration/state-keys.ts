@@ -1,72 +1,71 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { firstLineOf } from '../first-line.ts';
+import { firstLineOf } from '../../internal/printable.ts';
 
 /**
- * What makes a difference in a snapshot, as JSON: where it stands, what its states with a history remember, and what the abstraction has of it;
- * without one, all of its context.
+ * Returns a function that identifies a snapshot's abstract state as JSON: its state value and status, its history states, and the
+ * abstraction; without an abstraction, the entire context and output.
  */
-export function keysBy(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined) {
+export function createStateKey(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined) {
   return (snapshot: AnyMachineSnapshot): string => {
-    const { value, status } = snapshot;
-    const rest =
-      abstraction === undefined ? { context: snapshot.context, output: snapshot.output } : abstraction(snapshot);
+    const { value, status, context, output } = snapshot;
+    const rest = abstraction === undefined ? { context, output } : abstraction(snapshot);
     try {
-      if (abstraction === undefined) requireNoCollection(snapshot.context);
-      return JSON.stringify([value, status, rest, remembered(snapshot)]) ?? '';
+      if (abstraction === undefined) requireNoCollection(context);
+      return JSON.stringify([value, status, rest, historyOf(snapshot)]) ?? '';
     } catch (cause) {
       throw new PostChainError(
         'exploration_failed',
-        `What makes a difference in ${JSON.stringify(value)} is no JSON (${firstLineOf(cause)}): give an abstraction that is.`,
+        `The abstraction of ${JSON.stringify(value)} is not JSON (${firstLineOf(cause)}); pass an "abstraction" that returns JSON`,
         { cause },
       );
     }
   };
 }
 
-/** Two of them with other things within would be the same JSON. */
+/** JSON leaves out the contents of a Map or Set, so different ones would be equal. */
 function requireNoCollection(context: unknown): void {
   for (const [name, value] of Object.entries(context ?? {}))
     if (value instanceof Map || value instanceof Set)
-      throw new TypeError(`${name} is a ${value instanceof Map ? 'Map' : 'Set'}`);
+      throw new TypeError(`context.${name} is a ${value instanceof Map ? 'Map' : 'Set'}`);
 }
 
-/** XState remembers active states by the ids of history states. */
-const remembered = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly string[]>> =>
+/** The active states that XState remembers, by the ids of history states. */
+const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.entries(historyValue)
       .map(([id, nodes]) => [id, nodes.map((node) => node.id).sort()] as const)
       .sort(([one], [other]) => (one < other ? -1 : 1)),
   );
 
-/** Where two keys differ, in words: the first of what makes a difference; null where they do not. */
-export function differenceOf(got: string, wanted: string): string | null {
-  if (got === wanted) return null;
-  const [here, there] = [got, wanted].map((key) => {
+/** Describes the first difference between two keys; null if they are equal. */
+export function describeDifference(received: string, expected: string): string | null {
+  if (received === expected) return null;
+  const [here, there] = [received, expected].map((key) => {
     const [, status, rest, history] = JSON.parse(key) as readonly unknown[];
-    return { 'its status': status, '': rest, 'its history': history };
+    return { status, '': rest, history };
   });
-  return firstDifference(here, there, '') ?? 'what makes a difference has another form';
+  return firstDifference(here, there, '') ?? 'the abstraction has another form';
 }
 
-function firstDifference(got: unknown, wanted: unknown, path: string): string | null {
-  if (hasParts(got) && hasParts(wanted)) {
-    const names = new Set([...Object.keys(wanted), ...Object.keys(got)]);
-    const found = [...names].map((name) =>
-      firstDifference(got[name], wanted[name], [path, name].filter(Boolean).join('.')),
-    );
-    return found.find((difference) => difference !== null) ?? null;
+function firstDifference(received: unknown, expected: unknown, path: string): string | null {
+  if (isObject(received) && isObject(expected)) {
+    const names = new Set([...Object.keys(expected), ...Object.keys(received)]);
+    for (const name of names) {
+      const difference = firstDifference(received[name], expected[name], [path, name].filter(Boolean).join('.'));
+      if (difference !== null) return difference;
+    }
+    return null;
   }
-  const [here, there] = [inShort(got), inShort(wanted)];
-  return JSON.stringify(got) === JSON.stringify(wanted)
+  return JSON.stringify(received) === JSON.stringify(expected)
     ? null
-    : `${path || 'what its abstraction has'} is ${here}, wanted ${there}`;
+    : `expected ${path || 'the abstraction'} to be ${shortened(expected)}, received ${shortened(received)}`;
 }
 
-const hasParts = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-function inShort(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'missing';
+function shortened(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

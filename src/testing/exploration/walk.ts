@@ -7,36 +7,35 @@ import {
   SimulatedClock,
 } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { firstLineOf } from '../first-line.ts';
-import { applyEvent, missingFor } from './apply-event.ts';
+import { firstLineOf } from '../../internal/printable.ts';
 import type { ExploreOptions } from './explore.ts';
-import { brokenInvariant, type Invariants } from './invariants.ts';
-import { occurrencesOf } from './occurrence.ts';
-import { withStubActors } from './stub-actors.ts';
+import { occurrencesOf } from './occurrences.ts';
+import { brokenInvariant, type Invariants } from './run-path.ts';
+import { applyEvent, whyImpossible, withStubActors } from './stub-actors.ts';
 
 export interface WalkOptions<Machine extends AnyStateMachine>
   extends Omit<ExploreOptions<Machine>, 'abstraction' | 'limit' | 'depth'> {
   readonly invariants?: Invariants;
-  /** As `createActor` takes it: for `collectCoverage`. */
+  /** Passed to `createActor`; `collectCoverage` provides one. */
   readonly inspect?: (event: InspectionEvent) => void;
-  /** Of `inputs`, the one to begin with; without it, the first. */
+  /** Name of the entry of `inputs` to start with. Default: the first. */
   readonly input?: string;
 }
 
-/** A real actor on its way, wherever it is led. */
+/** A running actor that a test leads step by step. */
 export interface Walk {
   readonly snapshot: AnyMachineSnapshot;
-  /** What happened so far, in words. */
+  /** Names of the events so far. */
   readonly names: readonly string[];
-  /** Of all that can happen where it stands, the one with this number, counted round; nothing where nothing can. */
+  /** Makes the event with this number (modulo their count) occur, of those possible now. Does nothing if none is possible. */
   step(choice: number): void;
   stop(): void;
 }
 
 /**
- * Starts a walk for what enumeration cannot reach: contexts that are too large to be told apart, and long ways. Each step is real, and
- * throws `path_failed`, with all that happened, where an invariant does not hold. With fast-check's model runner:
- * `fc.commands([fc.nat().map(walkStep)])`, and `fc.modelRun(() => ({ model: {}, real: startWalk(machine, options) }), commands)`.
+ * Starts a walk: for state spaces too large to enumerate. Each step runs on a real actor and throws `path_failed`, with the events so far, if
+ * an invariant is broken. For fast-check's model runner: `fc.commands([fc.nat().map(walkStep)])` and
+ * `fc.modelRun(() => ({ model: {}, real: startWalk(machine, options) }), commands)`.
  */
 export function startWalk<Machine extends AnyStateMachine>(machine: Machine, options: WalkOptions<Machine>): Walk {
   const { outcomes, events = [], inputs = {}, actors, invariants = {}, inspect } = options;
@@ -44,7 +43,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
   if (input !== undefined && !Object.hasOwn(inputs, input))
     throw new PostChainError(
       'invalid_option',
-      `input: got "${input}"; wanted one of inputs (${Object.keys(inputs).join(', ') || 'there are none'}).`,
+      `"input" must be a key of "inputs" (${Object.keys(inputs).join(', ') || 'which is empty'}); received "${input}"`,
     );
   const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
   const actor = createActor(withStubActors(machine, actors), {
@@ -53,40 +52,40 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
     logger: () => {},
     ...(inspect && { inspect }),
   } as never);
-  // An unhandled error of an actor is seen in the snapshot.
+  // Without an observer, XState would rethrow an actor error. The snapshot shows it.
   actor.subscribe({ error: () => {} });
   actor.start();
   const names: string[] = [];
   const snapshot = (): AnyMachineSnapshot => actor.getSnapshot() as AnyMachineSnapshot;
-  const hold = (): void => {
+  const requireInvariants = (): void => {
     const broken = brokenInvariant(invariants, snapshot());
     if (broken !== null)
-      throw new PostChainError('path_failed', `${broken}, after ${[input || 'its beginning', ...names].join(' → ')}.`);
+      throw new PostChainError('path_failed', `${broken}, after ${[input || 'start', ...names].join(' → ')}`);
   };
   if (snapshot().status === 'error')
     throw new PostChainError(
       'path_failed',
-      `${machine.id} threw as it started${input === undefined ? ', with no input of inputs' : ''}: ${firstLineOf(snapshot().error)}`,
+      `${machine.id} threw at the start${input === undefined ? ', without an input' : ''}: ${firstLineOf(snapshot().error)}`,
     );
-  hold();
+  requireInvariants();
   return {
     get snapshot() {
       return snapshot();
     },
     names,
     step(choice) {
-      const all = occurrences(snapshot()).filter((one) => missingFor(actor, one) === null);
-      const occurrence = all[choice % Math.max(1, all.length)];
+      const possible = occurrences(snapshot()).filter((one) => whyImpossible(actor, one) === null);
+      const occurrence = possible[choice % Math.max(1, possible.length)];
       if (occurrence === undefined) return;
       names.push(occurrence.name);
       applyEvent(actor, occurrence);
-      hold();
+      requireInvariants();
     },
     stop: () => actor.stop(),
   };
 }
 
-/** One step of a walk as a command of fast-check. */
+/** Returns one step of a walk as a fast-check command. */
 export const walkStep = (choice: number) => ({
   check: (): boolean => true,
   run: (_: unknown, walk: Walk): void => walk.step(choice),

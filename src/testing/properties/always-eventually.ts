@@ -1,120 +1,121 @@
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
-import { named, pathTo } from '../exploration/paths.ts';
-import type { Property, Witness } from './property.ts';
-import { standing } from './states.ts';
+import { pathOf, pathTo } from '../exploration/paths.ts';
+import { describeState, type Property, type Witness } from './properties.ts';
 
 export interface EventuallyOptions {
   /**
-   * Events of actors that come only so often, for a reason that the chart does not know: a loop through one is no witness. A state to which
-   * nothing else happens, and which they lead back to, is one: there it stands when there are no more of them.
+   * Matches actor events that occur only finitely often, for a reason outside the chart. A cycle through one is not a counterexample. A state
+   * that only such events leave, and that they lead back to, is one: the machine stays there once they stop.
    */
   readonly finitely?: (event: EventObject) => boolean;
 }
 
 /**
- * Wherever a machine stands, it comes to a state that is so, whatever its actors come to and however long they take, and if nobody sends
- * it anything more. It does not hold where it can stand for ever with no actor and no delay to move it, and where actors and delays can lead
- * it in a circle. That an actor goes on to send the same without end (a stream) is left out: each of its events is one of a finite number.
+ * From every state, the machine reaches a matching state, whatever its actors' outcomes and however long they take, even if nothing more is
+ * sent. Fails if the machine can stay in a state forever, or actors and delays can lead it through a cycle. An actor that repeats an event
+ * without leaving the state (a stream) is assumed to stop.
  */
 export function alwaysEventually(
   name: string,
-  isSo: (snapshot: AnyMachineSnapshot) => boolean,
+  matches: (snapshot: AnyMachineSnapshot) => boolean,
   { finitely = () => false }: EventuallyOptions = {},
 ): Property {
   return {
     name: `always eventually ${name}`,
-    ofWhole: true,
+    requiresComplete: true,
     check(exploration) {
-      const isGoal = exploration.states.map(({ snapshot }) => isSo(snapshot));
-      const all = exploration.edgesFrom.map((edges, id) => (isGoal[id] === true ? [] : edges.filter(movesByItself)));
-      const moves = all.map((edges) => edges.filter(({ occurrence }) => !finitely(occurrence.event)));
-      return standsFor(exploration, isGoal) ?? usedUp(exploration, all, moves) ?? circleIn(exploration, moves);
+      const isGoal = exploration.states.map(({ snapshot }) => matches(snapshot));
+      const moves = exploration.edgesFrom.map((edges, id) => (isGoal[id] === true ? [] : edges.filter(isSpontaneous)));
+      const unboundedMoves = moves.map((edges) => edges.filter(({ occurrence }) => !finitely(occurrence.event)));
+      return (
+        findStuckState(exploration, isGoal) ??
+        findExhaustedState(exploration, moves, unboundedMoves) ??
+        findCycle(exploration, unboundedMoves)
+      );
     },
   };
 }
 
-function movesByItself({ from, to, taken, occurrence: { kind } }: ExploredEdge): boolean {
+/** Whether actors and delays alone can take the edge. */
+function isSpontaneous({ from, to, taken, occurrence: { kind } }: ExploredEdge): boolean {
   if (taken.length === 0 || kind === 'sent') return false;
   return kind === 'emitted' ? from !== to : true;
 }
 
-/** What moves a state for certain, if nobody sends anything: that an actor goes on to tell something is not. */
+/** Whether the edge's event occurs if nothing else does: actors end and delays elapse, but an actor need not send events. */
 const isCertain = ({ taken, occurrence: { kind } }: ExploredEdge): boolean =>
   taken.length > 0 && kind !== 'sent' && kind !== 'emitted';
 
-/** A state in which it can stand for ever: it has ended otherwise, or nothing but somebody outside can move it. */
-function standsFor(exploration: Exploration, isGoal: readonly boolean[]): Witness | null {
+/** Finds a non-matching state that is final, or that only an external event can leave. */
+function findStuckState(exploration: Exploration, isGoal: readonly boolean[]): Witness | null {
   const found = exploration.states.find(
     ({ id }) => isGoal[id] !== true && !(exploration.edgesFrom[id] ?? []).some(isCertain),
   );
   if (found === undefined) return null;
-  const ends = found.snapshot.status === 'active' ? 'stands for ever' : 'ends';
-  return { what: `it ${ends} in ${standing(found)}`, path: pathTo(exploration, found.id) };
+  const outcome = found.snapshot.status === 'active' ? 'stays forever' : 'ends';
+  return { what: `it ${outcome} in ${describeState(found)}`, path: pathTo(exploration, found.id) };
 }
 
-/** A state that is moved only by what comes so often and no more, and that it comes back to until it does not come again. */
-function usedUp(exploration: Exploration, all: Moves, moves: Moves): Witness | null {
+/** Finds a state that only finitely frequent events leave, and that each of them can lead back to. */
+function findExhaustedState(exploration: Exploration, moves: Moves, unboundedMoves: Moves): Witness | null {
   const found = exploration.states.find(({ id }) => {
-    const certain = (all[id] ?? []).filter(isCertain);
-    if (certain.length === 0 || moves[id]?.some(isCertain) === true) return false;
-    return certain.every((edge) => wayTo(id, [edge], all) !== null);
+    const certain = (moves[id] ?? []).filter(isCertain);
+    if (certain.length === 0 || unboundedMoves[id]?.some(isCertain) === true) return false;
+    return certain.every((edge) => shortestWay(id, [edge], moves) !== null);
   });
   if (found === undefined) return null;
-  const names = (all[found.id] ?? []).filter(isCertain).map(({ occurrence }) => occurrence.name);
-  const what = `it stands for ever in ${standing(found)} once there is no more of ${names.join(' or ')}`;
+  const names = (moves[found.id] ?? []).filter(isCertain).map(({ occurrence }) => occurrence.name);
+  const what = `it stays forever in ${describeState(found)} once these events stop: ${names.join(', ')}`;
   return { what, path: pathTo(exploration, found.id) };
 }
 
-function circleIn(exploration: Exploration, moves: Moves): Witness | null {
-  const edges = shortestCycle(exploration.states, moves);
-  const start = exploration.states[edges?.[0]?.from ?? -1];
-  if (edges === null || start === undefined) return null;
-  const { beginning, edges: before } = pathTo(exploration, start.id);
-  const names = edges.map(({ occurrence }) => occurrence.name).join(' → ');
-  return {
-    what: `it goes in a circle from ${standing(start)} by ${names}`,
-    path: named({ beginning, edges: [...before, ...edges] }),
-  };
+function findCycle(exploration: Exploration, moves: Moves): Witness | null {
+  const cycle = shortestCycle(exploration.states, moves);
+  const first = exploration.states[cycle?.[0]?.from ?? -1];
+  if (cycle === null || first === undefined) return null;
+  const { start, edges } = pathTo(exploration, first.id);
+  const names = cycle.map(({ occurrence }) => occurrence.name).join(' → ');
+  return { what: `it can cycle from ${describeState(first)} by ${names}`, path: pathOf(start, [...edges, ...cycle]) };
 }
 
-/** Edges out of each state, by its id. */
+/** Outgoing edges of each state, by its id. */
 type Moves = readonly (readonly ExploredEdge[])[];
 
-/** The circle that is seen by the fewest steps, those to come to it included; null where there is none. */
+/** Returns the cycle that takes the fewest steps to reach and complete; null if there is none. */
 function shortestCycle(states: readonly ExploredState[], moves: Moves): readonly ExploredEdge[] | null {
-  const core = coreOf(moves);
+  const core = cyclicCore(moves);
   let shortest: readonly ExploredEdge[] | null = null;
   let most = Number.POSITIVE_INFINITY;
-  // States come in the order of their distance.
+  // States are ordered by depth.
   for (const { id, depth } of states) {
     if (depth + 1 > most) break;
-    const circle = wayTo(id, core[id] ?? [], core, most - depth);
-    if (circle === null) continue;
-    shortest = circle;
-    most = depth + circle.length - 1;
+    const cycle = shortestWay(id, core[id] ?? [], core, most - depth);
+    if (cycle === null) continue;
+    shortest = cycle;
+    most = depth + cycle.length - 1;
   }
   return shortest;
 }
 
-/** The shortest way to a state, of at most so many steps, that begins with one of some edges. */
-function wayTo(
+/** Returns the shortest way to a state, of at most `most` steps, that begins with one of the given edges; null if there is none. */
+function shortestWay(
   state: number,
   first: readonly ExploredEdge[],
   moves: Moves,
   most = Number.POSITIVE_INFINITY,
 ): readonly ExploredEdge[] | null {
-  const before = new Map<ExploredEdge, ExploredEdge>();
+  const previous = new Map<ExploredEdge, ExploredEdge>();
   const seen = new Set<number>();
   let front = first;
   for (let steps = 1; steps <= most && front.length > 0; steps += 1) {
     const next: ExploredEdge[] = [];
     for (const edge of front) {
-      if (edge.to === state) return wayOf(edge, before);
+      if (edge.to === state) return wayEndingWith(edge, previous);
       if (seen.has(edge.to)) continue;
       seen.add(edge.to);
       for (const one of moves[edge.to] ?? []) {
-        before.set(one, edge);
+        previous.set(one, edge);
         next.push(one);
       }
     }
@@ -123,33 +124,38 @@ function wayTo(
   return null;
 }
 
-function wayOf(last: ExploredEdge, before: ReadonlyMap<ExploredEdge, ExploredEdge>): readonly ExploredEdge[] {
+function wayEndingWith(last: ExploredEdge, previous: ReadonlyMap<ExploredEdge, ExploredEdge>): readonly ExploredEdge[] {
   const way: ExploredEdge[] = [];
-  for (let edge: ExploredEdge | undefined = last; edge !== undefined; edge = before.get(edge)) way.push(edge);
+  for (let edge: ExploredEdge | undefined = last; edge !== undefined; edge = previous.get(edge)) way.push(edge);
   return way.reverse();
 }
 
-/** What lies on a circle, or between two: states that nothing leads on from, or to, are taken away as long as there are some. */
-function coreOf(moves: Moves): Moves {
+/** Keeps the edges on or between cycles: repeatedly removes states without outgoing or without incoming edges. */
+function cyclicCore(moves: Moves): Moves {
   const into: ExploredEdge[][] = moves.map(() => []);
   for (const edge of moves.flat()) into[edge.to]?.push(edge);
-  const gone = new Set<number>();
-  peel(moves, into, gone, ({ from }) => from);
-  peel(into, moves, gone, ({ to }) => to);
-  return moves.map((edges, id) => (gone.has(id) ? [] : edges.filter(({ to }) => !gone.has(to))));
+  const removed = new Set<number>();
+  removeStatesWithout(moves, into, removed, ({ from }) => from);
+  removeStatesWithout(into, moves, removed, ({ to }) => to);
+  return moves.map((edges, id) => (removed.has(id) ? [] : edges.filter(({ to }) => !removed.has(to))));
 }
 
-/** Takes states away that have no edge left on one side; the edges of the other side go with them. */
-function peel(side: Moves, other: Moves, gone: Set<number>, far: (edge: ExploredEdge) => number): void {
-  const left = side.map((edges) => edges.filter(({ from, to }) => !gone.has(from) && !gone.has(to)).length);
-  const free = [...left.keys()].filter((id) => left[id] === 0 && !gone.has(id));
-  for (const id of free) {
-    gone.add(id);
-    for (const edge of other[id] ?? []) {
-      const state = far(edge);
-      if (gone.has(state)) continue;
-      left[state] = (left[state] ?? 0) - 1;
-      if (left[state] === 0) free.push(state);
+/** Removes states with no edge left on one side, together with their edges on the other side. */
+function removeStatesWithout(
+  side: Moves,
+  otherSide: Moves,
+  removed: Set<number>,
+  neighbor: (edge: ExploredEdge) => number,
+): void {
+  const remaining = side.map((edges) => edges.filter(({ from, to }) => !removed.has(from) && !removed.has(to)).length);
+  const queue = [...remaining.keys()].filter((id) => remaining[id] === 0 && !removed.has(id));
+  for (const id of queue) {
+    removed.add(id);
+    for (const edge of otherSide[id] ?? []) {
+      const state = neighbor(edge);
+      if (removed.has(state)) continue;
+      remaining[state] = (remaining[state] ?? 0) - 1;
+      if (remaining[state] === 0) queue.push(state);
     }
   }
 }

@@ -24,7 +24,7 @@ describe.skipIf(browser === null)('the page of coverage', () => {
     'is without barriers, named and not too wide: $theme, $width px',
     async (look) => {
       const faults: string[] = [];
-      for (const [whose, all] of Object.entries({ own, foreign: machines })) {
+      for (const [whose, all] of Object.entries({ own, xstatePatterns: machines })) {
         const watched = await files.open(all, look);
         const { page } = watched;
         await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: look.theme });

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { MachineCoverage } from '../../../src/testing/coverage/coverage.ts';
-import { inPercent, percentOf } from '../../../src/testing/coverage/kinds.ts';
+import { formatPercent, percentOf } from '../../../src/testing/coverage/coverage-report.ts';
 import { browserFor, settled } from '../page/page-rig.ts';
 import {
   coverageFiles,
@@ -45,7 +45,7 @@ describe.skipIf(browser === null)('the page of coverage', () => {
       const cell = (kind?: 'state' | 'transition' | 'guard' | 'outcome' | 'delay'): string => {
         const asked = items.filter((item) => kind === undefined || item.kind === kind);
         const reached = asked.filter(({ times }) => times > 0).length;
-        return `${inPercent(percentOf(one, kind))} ${reached} of ${asked.length}`;
+        return `${formatPercent(percentOf(one, kind))} ${reached} of ${asked.length}`;
       };
       const kinds = ['state', 'transition', 'guard', 'outcome', 'delay', undefined] as const;
       expect(rows[place]).toEqual([one.machine, ...kinds.map(cell)]);

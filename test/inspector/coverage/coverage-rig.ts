@@ -10,8 +10,8 @@ import { collectCoverage, type MachineCoverage } from '../../../src/testing/cove
 import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
 import { explore } from '../../../src/testing/exploration/explore.ts';
 import { withStubActors } from '../../../src/testing/exploration/stub-actors.ts';
-import type { CoverageItem } from '../../../src/testing/structure/items.ts';
-import { foreign } from '../../src/testing/machines/all.ts';
+import type { CoverageItem } from '../../../src/testing/structure/coverage-items.ts';
+import { xstatePatterns } from '../../src/testing/xstate-patterns.ts';
 import { type Look, openWatched, type WatchedPage } from '../page/page-rig.ts';
 import { readmeRun } from '../page/page-runs.ts';
 
@@ -26,9 +26,9 @@ export async function ownCoverage(): Promise<readonly MachineCoverage[]> {
 
 /** Of machines of somebody else: one explored without an event that it knows, one that was only started, one that was not. */
 export function foreignCoverage(): readonly MachineCoverage[] {
-  const { machine, outcomes, events } = foreign.checkout;
-  const collector = collectCoverage([machine, foreign.player.machine, foreign.fetching.machine]);
-  createActor(withStubActors(foreign.player.machine), { inspect: collector.inspect }).start().stop();
+  const { machine, outcomes, events } = xstatePatterns.checkout;
+  const collector = collectCoverage([machine, xstatePatterns.player.machine, xstatePatterns.fetching.machine]);
+  createActor(withStubActors(xstatePatterns.player.machine), { inspect: collector.inspect }).start().stop();
   collector.addExploration(explore(machine, { outcomes, events: events.slice(0, 2) }));
   return collector.coverage();
 }
@@ -51,7 +51,7 @@ export function circle(id: string, names: readonly string[]): MachineCoverage {
       ...{ otherwise: false, actions: [name] },
     })),
   };
-  const items: Omit<CoverageItem, 'isTold'>[] = [
+  const items: Omit<CoverageItem, 'isRecorded'>[] = [
     ...chart.states.map((state) => ({ key: `state ${state.id}`, kind: 'state', name: state.id }) as const),
     ...names.map((name, place) => ({ key: `transition ${place}`, kind: 'transition', name }) as const),
     ...names.map((name, place) => ({ key: `guard ${place} true`, kind: 'guard', name: `${name}: true` }) as const),
@@ -63,7 +63,7 @@ export function circle(id: string, names: readonly string[]): MachineCoverage {
   return {
     machine: id,
     chart,
-    items: items.map((item, place) => ({ ...item, isTold: true, times: place < 2 ? 1 : 0 })),
+    items: items.map((item, place) => ({ ...item, isRecorded: true, times: place < 2 ? 1 : 0 })),
   };
 }
 

@@ -16,7 +16,7 @@ import {
 const browser = await browserFor('the page of coverage with hostile data');
 const files = await coverageFiles(browser);
 const own = await coveragePage({ title: 'One run', machines: await ownCoverage() });
-const foreign = await coveragePage({ title: 'One run', machines: foreignCoverage() });
+const xstatePatterns = await coveragePage({ title: 'One run', machines: foreignCoverage() });
 
 afterAll(async () => {
   await browser?.close();
@@ -94,7 +94,7 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
       }),
     ];
     for (const change of odd) {
-      const { page, close } = await files.openHtml(changed(foreign, change));
+      const { page, close } = await files.openHtml(changed(xstatePatterns, change));
       await page.getByRole('heading', { name: 'Chart coverage' }).waitFor();
       expect(await page.getByRole('alert').count()).toBe(0);
       expect(((await page.locator('main').textContent()) ?? '').length).toBeGreaterThan(10);
@@ -113,7 +113,7 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
       },
     ],
   ])('shows rows where the drawings in it are %s, and says so', async (_, layout) => {
-    const { page, close } = await files.openHtml(changed(foreign, (parts) => ({ ...parts, layout })));
+    const { page, close } = await files.openHtml(changed(xstatePatterns, (parts) => ({ ...parts, layout })));
     await page.getByText('There is no drawing of this chart in this file.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(6);
     await close();

@@ -1,6 +1,6 @@
 import type { ActionState } from '../../../../machines/contracts/action-state.ts';
 import type { StopReason } from '../../../../machines/contracts/capability.ts';
-import { BEGINNING, type Row } from './held-against.ts';
+import { type Row, START } from './held-against.ts';
 
 type ActionRow = Row<ActionState>;
 
@@ -18,8 +18,8 @@ const endsBy =
 
 export const ACTION_TABLE: readonly ActionRow[] = [
   // R1: the request is classified once, unless it is known what to run.
-  { from: [BEGINNING], on: /the step is given/, to: ['validatingArguments'], by: 'R1, R2' },
-  { from: [BEGINNING], on: /./, to: ['classifying'], by: 'R1' },
+  { from: [START], on: /the step is given/, to: ['validatingArguments'], by: 'R1, R2' },
+  { from: [START], on: /./, to: ['classifying'], by: 'R1' },
   { from: ['classifying'], on: /: a capability$/, to: ['validatingArguments'], by: 'R1, R2' },
   { from: ['classifying'], on: /: an answer$/, to: ['concluded'], so: endsBy('nothing_to_run'), by: 'R1' },
   // R5: what cannot be run ends the loop; of the first step it is a result that failed.

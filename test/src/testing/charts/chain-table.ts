@@ -14,7 +14,7 @@ import {
   isSummarised,
   mayRepeat,
 } from './chain-facts.ts';
-import { BEGINNING, type Row } from './held-against.ts';
+import { type Row, START } from './held-against.ts';
 
 type ChainRow = Row<ChainState>;
 
@@ -124,8 +124,8 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   // Y2, E9: the budget ends the cycles, whatever a call came to.
   { from: CYCLING, on: /: /, when: isSpent, to: ENDED, by: 'Y2, E9' },
 
-  { from: [BEGINNING], on: /^(with everything|a long history)$/, to: ['recalling'], by: 'R4' },
-  { from: [BEGINNING], on: /./, to: ['action'], by: 'C1' },
+  { from: [START], on: /^(with everything|a long history)$/, to: ['recalling'], by: 'R4' },
+  { from: [START], on: /./, to: ['action'], by: 'C1' },
   {
     from: ['recalling'],
     on: /^(recallSession|after sessionDeadline)/,

@@ -37,7 +37,7 @@ function placeOf(value: StateValue): string {
 }
 
 /** Where a run begins, `on` the name of its input. */
-export const BEGINNING = 'its beginning';
+export const START = 'its beginning';
 
 interface Step<Context> {
   readonly here: string;
@@ -50,7 +50,7 @@ interface Step<Context> {
 }
 
 function stepsOf<Context>(exploration: Exploration): readonly Step<Context>[] {
-  const { states, edges, beginnings } = exploration;
+  const { states, edges, starts: beginnings } = exploration;
   const standing = (id: number) => {
     const state = states[id];
     if (state === undefined) throw new RangeError(`no state ${id}`);
@@ -59,7 +59,7 @@ function stepsOf<Context>(exploration: Exploration): readonly Step<Context>[] {
   return [
     ...beginnings.map(({ name, state }) => {
       const { place: there, context } = standing(state);
-      return { here: BEGINNING, there, name, moves: true, before: context, after: context, path: () => name };
+      return { here: START, there, name, moves: true, before: context, after: context, path: () => name };
     }),
     ...edges.map((edge) => {
       const [from, to] = [standing(edge.from), standing(edge.to)];
@@ -76,7 +76,7 @@ export function forbiddenBy<Context>(table: readonly Row<Context>[], exploration
   return stepsOf<Context>(exploration).flatMap((step) => {
     const { here, there, name, moves, before, after, path } = step;
     const row = rowFor(table, step);
-    if (row === undefined && (!moves || here === BEGINNING)) return [];
+    if (row === undefined && (!moves || here === START)) return [];
     const allowed = row?.to.map((place) => (place === 'the same' ? here : place)) ?? [];
     const isSo = row?.so === undefined || row.so(after, there, before);
     if (allowed.includes(there) && isSo && (moves || row?.to.includes('the same') === true)) return [];

@@ -5,10 +5,10 @@ import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
 import { actionProperties, attemptProperties, chainProperties } from '../../../../src/testing/charts/properties.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { reachedItems } from '../../../../src/testing/exploration/reached-items.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
-import { reachedItems } from '../../../../src/testing/properties/chart.ts';
-import { describeFinding, findingsOf } from '../../../../src/testing/properties/property.ts';
-import { coverageItems } from '../../../../src/testing/structure/items.ts';
+import { describeFinding, findingsOf } from '../../../../src/testing/properties/properties.ts';
+import { coverageItems } from '../../../../src/testing/structure/coverage-items.ts';
 import { ACTION_TABLE } from './action-table.ts';
 import { ATTEMPT_TABLE } from './attempt-table.ts';
 import { CHAIN_TABLE } from './chain-table.ts';
@@ -17,7 +17,7 @@ import { forbiddenBy, type Row, unusedOf } from './held-against.ts';
 /** What nothing can bring about, and why. */
 const IMPOSSIBLE: Readonly<Record<string, readonly string[]>> = {
   // The six before it have said that it is none of them: it is the last, and has the name of its rule for the journal.
-  'the chain': ['cycling.yield.deciding, at once, [nextPhaseInvalid] → action: false'],
+  'the chain': ['cycling.yield.deciding, always, [nextPhaseInvalid] → action: false'],
 };
 
 const charts = {

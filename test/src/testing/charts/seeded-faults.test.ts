@@ -5,7 +5,7 @@ import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts'
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
 import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
-import { mutantsOf } from '../../../../src/testing/mutation/mutants.ts';
+import { mutantsOf } from '../../../../src/testing/mutants.ts';
 import { type Suite, suiteOf, suites } from './suites.ts';
 
 type Args = { readonly context: ChainState };
@@ -72,20 +72,20 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
   [
     'a cancelled run goes on',
     small,
-    mistake(chainMachine, 'postChain.cycling, run.cancelled: its transition dropped'),
+    mistake(chainMachine, 'postChain.cycling, run.cancelled: transition dropped'),
     /^action, run\.cancelled is ignored; wanted remembering or answered \[E3, E9\], after a question → run\.cancelled$/u,
   ],
   [
     'a hung phase hangs the run',
     small,
-    mistake(chainMachine, 'intention, after phaseDeadline: its transition dropped'),
+    mistake(chainMachine, 'intention, after phaseDeadline: transition dropped'),
     /^intention, after phaseDeadline is ignored; wanted intention \[Y9\], after a question → .* → after phaseDeadline$/u,
   ],
   [
     'a value that fits is not taken',
     suites['attempt'] as Suite,
     attemptMachine.provide({ actions: { takeValue: () => {} } }),
-    /^FAILS: never done with neither a value nor a failure: it is so in "succeeded", after one model → readReply: ends well → validateReply: fits$/u,
+    /^FAILS: never done with neither a value nor a failure: reached in "succeeded", after one model → readReply: ends well → validateReply: fits$/u,
   ],
   [
     'a reply is begun anew that nothing can mend',

@@ -5,7 +5,7 @@ import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
 import { actionProperties, attemptProperties, chainProperties } from '../../../../src/testing/charts/properties.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
-import { describeFinding, findingsOf, type Property } from '../../../../src/testing/properties/property.ts';
+import { describeFinding, findingsOf, type Property } from '../../../../src/testing/properties/properties.ts';
 import { ACTION_TABLE } from './action-table.ts';
 import { ATTEMPT_TABLE } from './attempt-table.ts';
 import { CHAIN_TABLE } from './chain-table.ts';
@@ -33,7 +33,10 @@ export function suiteOf({ options, table, properties, isPart = false }: Suite) {
   return (machine: AnyStateMachine): void => {
     told(explored(machine, { ...options, depth: FIRST_STEPS }), properties);
     const exploration = explored(machine, options);
-    told(exploration, isPart ? properties.filter(({ name }) => !/dead|unreachable/u.test(name)) : properties);
+    told(
+      exploration,
+      isPart ? properties.filter(({ name }) => !/dead transition|unreachable/u.test(name)) : properties,
+    );
     if (!isPart) fail(unusedOf(table, exploration));
   };
 }

@@ -4,14 +4,14 @@ import { machinesByName } from '../../../../src/engine/charts/machines.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { coveragePage } from '../../../../src/testing/coverage/coverage-page.ts';
 import type { CoverageReport } from '../../../../src/testing/coverage/coverage-report.ts';
-import { foreign } from '../machines/all.ts';
+import { xstatePatterns } from '../xstate-patterns.ts';
 
-interface CarriedDrawing {
+interface EmbeddedDrawing {
   readonly states: readonly { readonly id: string; readonly inset: { readonly chartId: string } | null }[];
 }
 
-/** What a page carries, as the page reads it. */
-function carried(html: string): CoverageReport {
+/** Returns the report embedded in a page. */
+function embeddedReport(html: string): CoverageReport {
   return JSON.parse(/<script type="application\/json" id="coverage">([^<]*)</u.exec(html)?.[1] ?? '') as CoverageReport;
 }
 
@@ -22,10 +22,10 @@ const parent = setup({ actors: { child, other: fromPromise(async () => 1) } }).c
   states: { first: { invoke: { src: 'child', onDone: 'second' } }, second: { invoke: { src: 'other' } } },
 });
 
-describe('the file of coverage', () => {
-  it('carries what was collected, with the charts', async () => {
-    const machines = collectCoverage([foreign.checkout.machine, foreign.player.machine]).coverage();
-    const report = carried(await coveragePage({ title: 'Two machines', machines }));
+describe('coveragePage', () => {
+  it('embeds the coverage and the charts', async () => {
+    const machines = collectCoverage([xstatePatterns.checkout.machine, xstatePatterns.player.machine]).coverage();
+    const report = embeddedReport(await coveragePage({ title: 'Two machines', machines }));
     expect(report.title).toBe('Two machines');
     expect(report.charts).toEqual(machines.map(({ chart }) => chart));
     expect(report.machines).toEqual(
@@ -36,18 +36,18 @@ describe('the file of coverage', () => {
     );
   });
 
-  it('carries drawings, except of our three charts together: the page has those', async () => {
+  it('embeds drawings, except for the three built-in charts together, which the page contains', async () => {
     const own = collectCoverage(Object.values(machinesByName)).coverage();
-    expect(carried(await coveragePage({ title: '', machines: own })).layout).toBeNull();
-    const alone = carried(await coveragePage({ title: '', machines: own.slice(1, 2) }));
+    expect(embeddedReport(await coveragePage({ title: '', machines: own })).layout).toBeNull();
+    const alone = embeddedReport(await coveragePage({ title: '', machines: own.slice(1, 2) }));
     expect(Object.keys(alone.layout?.drawings as object)).toEqual(['attempt']);
   });
 
-  it('draws a machine inside the state that invokes it by its name, or as somebody says', async () => {
+  it('draws a machine inside the state that invokes it: by actor name, or as given', async () => {
     const machines = collectCoverage([parent, child]).coverage();
     const hosts = async (invoked?: Readonly<Record<string, string>>): Promise<readonly string[]> => {
-      const { layout } = carried(await coveragePage({ title: '', machines, ...(invoked && { invoked }) }));
-      const drawings = layout?.drawings as Readonly<Record<string, CarriedDrawing>>;
+      const { layout } = embeddedReport(await coveragePage({ title: '', machines, ...(invoked && { invoked }) }));
+      const drawings = layout?.drawings as Readonly<Record<string, EmbeddedDrawing>>;
       return drawings['parent']?.states.flatMap(({ id, inset }) => (inset?.chartId === 'child' ? [id] : [])) ?? [];
     };
     expect(await hosts()).toEqual(['parent.first']);
@@ -55,10 +55,10 @@ describe('the file of coverage', () => {
     expect(await hosts({})).toEqual([]);
   });
 
-  it('ends no element of the page by a text in it', async () => {
+  it('escapes text that would end an element', async () => {
     const machines = collectCoverage([parent]).coverage();
     const html = await coveragePage({ title: '</script><script>alert(1)</script><!--', machines });
     expect(html).not.toContain('alert(1)</script>');
-    expect(carried(html).title).toBe('</script><script>alert(1)</script><!--');
+    expect(embeddedReport(html).title).toBe('</script><script>alert(1)</script><!--');
   });
 });

@@ -4,20 +4,18 @@ import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from
 import { coverageOf } from '../../../../inspector/fold/coverage.ts';
 import { machinesByName } from '../../../../src/engine/charts/machines.ts';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
-import { coverageText } from '../../../../src/testing/coverage/coverage-text.ts';
-import { inPercent, percentOf } from '../../../../src/testing/coverage/kinds.ts';
-import { missedThresholds, type Thresholds } from '../../../../src/testing/coverage/thresholds.ts';
+import { formatPercent, percentOf } from '../../../../src/testing/coverage/coverage-report.ts';
+import { coverageText, missedThresholds, type Thresholds } from '../../../../src/testing/coverage/coverage-text.ts';
 import { chartCoverage, mergedCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
-import { applyEvent } from '../../../../src/testing/exploration/apply-event.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
-import { done } from '../../../../src/testing/exploration/outcome.ts';
+import { done } from '../../../../src/testing/exploration/occurrences.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
-import { withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
+import { applyEvent, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { runCharts } from '../../../inspector/rig/file-page.ts';
 import { folded } from '../../../inspector/rig/folded.ts';
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
-import { foreign } from '../machines/all.ts';
+import { xstatePatterns } from '../xstate-patterns.ts';
 
 const machines = Object.values(machinesByName);
 
@@ -29,7 +27,7 @@ const covered = (all: readonly MachineCoverage[], kind?: string): readonly strin
   );
 
 describe('coverage', () => {
-  it('of journals is what the inspector’s own fold of them makes of the transitions', async () => {
+  it('of journals counts the same transitions as the inspector', async () => {
     const all = collectCoverage(machines);
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
@@ -48,64 +46,63 @@ describe('coverage', () => {
       }),
       { numRuns: 15 },
     );
-    // A state that was left has been entered, and a guard that was passed by has said no.
     const keys = covered(all.coverage());
     expect(keys).toContain('postChain state postChain.cycling.yield.deciding');
     expect(keys.some((key) => /guard \d+ false$/u.test(key))).toBe(true);
   });
 
-  describe.each(Object.entries(foreign))('of watched actors of %s', (_, { machine, ...options }) => {
+  describe.each(Object.entries(xstatePatterns))('of inspected actors: %s', (_, { machine, ...options }) => {
     const exploration = explore<AnyStateMachine>(machine, options as never) as Exploration;
 
-    it('is what the exploration says of their paths, to the last guard', () => {
+    it('counts exactly the transitions and guard results of the explored paths', () => {
       for (const path of cover(exploration, { each: 'edge' })) {
         const collector = collectCoverage([machine]);
         const actor = createActor(withStubActors(machine), {
           clock: new SimulatedClock(),
           inspect: collector.inspect,
-          input: path.beginning.input,
+          input: path.start.input,
         }).start();
         for (const { occurrence } of path.edges) actor.send(occurrence.event as never);
         actor.stop();
-        const steps = [path.beginning, ...path.edges];
-        const taken = steps.flatMap((step) => step.taken.map((place) => `${machine.id} transition ${place}`));
-        const said = steps.flatMap(({ verdicts }) =>
-          verdicts.map(({ place, holds }) => `${machine.id} guard ${place} ${holds}`),
+        const steps = [path.start, ...path.edges];
+        const taken = steps.flatMap((step) => step.taken.map((index) => `${machine.id} transition ${index}`));
+        const results = steps.flatMap(({ guards }) =>
+          guards.map(({ transition, holds }) => `${machine.id} guard ${transition} ${holds}`),
         );
         expect(new Set(covered(collector.coverage(), 'transition')), path.name).toEqual(new Set(taken));
-        expect(new Set(covered(collector.coverage(), 'guard')), path.name).toEqual(new Set(said));
+        expect(new Set(covered(collector.coverage(), 'guard')), path.name).toEqual(new Set(results));
       }
     });
   });
 
-  it('is told as a table, with what is missing; of an exploration too', () => {
-    const { machine, outcomes, events } = foreign.checkout;
+  it('prints a table and the items not reached, also for an exploration', () => {
+    const { machine, outcomes, events } = xstatePatterns.checkout;
     const collector = collectCoverage([machine]);
     expect(percentOf(collector.coverage()[0] as MachineCoverage, 'state')).toBe(0);
     collector.addExploration(explore(machine, { outcomes, events }));
     const text = coverageText(collector.coverage());
     expect(text.split('\n').slice(0, 2)).toEqual([
-      'machine    states  transitions  guards  outcomes   delays     all',
-      'checkout  100.0 %      100.0 %  83.3 %   100.0 %  100.0 %  96.4 %',
+      'machine   states  transitions  guards  outcomes  delays    all',
+      'checkout  100.0%       100.0%   83.3%    100.0%  100.0%  96.4%',
     ]);
-    expect(text).toContain('checkout, never:\n  guard       shipping, done, [stateIn] → over: false\n');
+    expect(text).toContain('checkout, not reached:\n  guard       shipping, done, [stateIn] → over: false\n');
   });
 
-  it('of several collections is added up, and held against thresholds of a kind, never rounded up to all', () => {
-    const { machine, outcomes, events } = foreign.checkout;
+  it('of several collections is added up; thresholds apply per kind, and percentages are never rounded up', () => {
+    const { machine, outcomes, events } = xstatePatterns.checkout;
     const [nothing, some] = [collectCoverage([machine]), collectCoverage([machine])];
     some.addExploration(explore(machine, { outcomes, events }));
     const [one] = mergedCoverage([...nothing.coverage(), ...some.coverage(), ...some.coverage()]);
     const times = new Map(one?.items.map((item) => [item.key, item.times]));
     expect(times.get('transition 0')).toBe(2);
     expect(missedThresholds([one as MachineCoverage], { transitions: 100, guards: 83.3, all: 97 })).toEqual([
-      'checkout: 96.4 % of all, wanted 97 %',
+      'checkout: 96.4% of all, below 97%',
     ]);
-    expect(inPercent(99.99)).toBe('99.9 %');
-    expect(inPercent(100)).toBe('100.0 %');
+    expect(formatPercent(99.99)).toBe('99.9%');
+    expect(formatPercent(100)).toBe('100.0%');
   });
 
-  it('has the end of an actor, and a delay, that a wildcard took', () => {
+  it('counts an actor outcome and a delay that a wildcard or a root transition takes', () => {
     const machine = createMachine({
       id: 'catcher',
       invoke: { id: 'caught', src: 'work', onDone: { guard: () => false } },
@@ -122,11 +119,11 @@ describe('coverage', () => {
   });
 
   it.each([
-    [{ guard: 80 }, 'thresholds: got "guard"; wanted any of states, transitions, guards, outcomes, delays, all.'],
-    [{ all: Number.NaN }, 'thresholds.all: got NaN; wanted per cent, 0 to 100.'],
-    [{ all: -1 }, 'thresholds.all: got -1; wanted per cent, 0 to 100.'],
-    [{ states: '80' }, 'thresholds.states: got 80; wanted per cent, 0 to 100.'],
-  ])('is not held against the threshold %o, by nobody', (thresholds, message) => {
+    [{ guard: 80 }, '"thresholds" keys must be states, transitions, guards, outcomes, delays, all; received "guard"'],
+    [{ all: Number.NaN }, '"thresholds.all" must be a percentage from 0 to 100; received NaN'],
+    [{ all: -1 }, '"thresholds.all" must be a percentage from 0 to 100; received -1'],
+    [{ states: '80' }, '"thresholds.states" must be a percentage from 0 to 100; received 80'],
+  ])('rejects the threshold %o, also in the reporter', (thresholds, message) => {
     expect(() => missedThresholds([], thresholds as Thresholds)).toThrow(message);
     expect(() => chartCoverage({ thresholds: thresholds as Thresholds })).toThrow(message);
   });

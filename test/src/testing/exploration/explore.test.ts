@@ -12,14 +12,15 @@ import { transitionsTaken } from '../../../../src/internal/xstate-internals.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
+import { reachedItems } from '../../../../src/testing/exploration/reached-items.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
-import { noUnreachableState, reachedItems } from '../../../../src/testing/properties/chart.ts';
-import { transitionsOf } from '../../../../src/testing/structure/groups.ts';
-import { coverageItems } from '../../../../src/testing/structure/items.ts';
-import { foreign } from '../machines/all.ts';
+import { noUnreachableState } from '../../../../src/testing/properties/properties.ts';
+import { transitionsOf } from '../../../../src/testing/structure/chart-structure.ts';
+import { coverageItems } from '../../../../src/testing/structure/coverage-items.ts';
+import { xstatePatterns } from '../xstate-patterns.ts';
 
-const machines = Object.entries(foreign) as unknown as readonly (readonly [
+const machines = Object.entries(xstatePatterns) as unknown as readonly (readonly [
   string,
   { readonly machine: AnyStateMachine } & ExploreOptions<AnyStateMachine>,
 ])[];
@@ -30,8 +31,11 @@ const of = (name: string): Exploration => {
   return found;
 };
 
-/** Places of the transitions that XState itself tells of. */
-function watchedBy(machine: AnyStateMachine): { readonly inspect: (event: InspectionEvent) => void; take(): number[] } {
+/** Records the transitions that XState's own inspection reports. */
+function recordTransitions(machine: AnyStateMachine): {
+  readonly inspect: (event: InspectionEvent) => void;
+  take(): number[];
+} {
   const all = transitionsOf(machine);
   const taken: number[] = [];
   return {
@@ -40,82 +44,79 @@ function watchedBy(machine: AnyStateMachine): { readonly inspect: (event: Inspec
         taken.push(
           ...transitionsTaken(event)
             .map((transition) => all.indexOf(transition))
-            .filter((place) => place >= 0),
+            .filter((index) => index >= 0),
         );
     },
     take: () => taken.splice(0),
   };
 }
 
-describe.each(machines.map(([name]) => [name] as const))(
-  'the exploration of a machine that nobody here wrote: %s',
-  (name) => {
-    const exploration = of(name);
+describe.each(machines.map(([name]) => [name] as const))('the exploration of an XState pattern: %s', (name) => {
+  const exploration = of(name);
 
-    it('reaches every state, transition, guard’s yes and no, end of an actor and delay', () => {
-      const reached = reachedItems(exploration);
-      const missing = coverageItems(exploration.machine).filter(({ key }) => !reached.has(key));
-      // What cannot be is named here, each for a reason.
-      const impossible: Readonly<Record<string, readonly string[]>> = {
-        checkout: ['shipping, done, [stateIn] → over: false'],
-      };
-      expect(missing.map((item) => item.name)).toEqual(impossible[name] ?? []);
-    });
+  it('reaches every state, transition, guard result, actor outcome and delay', () => {
+    const reached = reachedItems(exploration);
+    const missing = coverageItems(exploration.machine).filter(({ key }) => !reached.has(key));
+    // `shipping` has one final state, so the guard cannot be false.
+    const unreachable: Readonly<Record<string, readonly string[]>> = {
+      checkout: ['shipping, done, [stateIn] → over: false'],
+    };
+    expect(missing.map((item) => item.name)).toEqual(unreachable[name] ?? []);
+  });
 
-    it('is what a real machine does, wherever somebody walks, by XState’s own word', () => {
-      const { machine, beginnings, edgesFrom, states } = exploration;
-      fc.assert(
-        fc.property(fc.nat(beginnings.length - 1), fc.array(fc.nat(), { maxLength: 25 }), (start, choices) => {
-          const real = withStubActors(machine);
-          const watched = watchedBy(real);
-          const beginning = beginnings[start];
-          const actor = createActor(real, {
-            input: beginning?.input,
-            clock: new SimulatedClock(),
-            inspect: watched.inspect,
-          } as never).start();
-          watched.take();
-          let at = beginning?.state ?? 0;
-          for (const choice of choices) {
-            const edges = edgesFrom[at] ?? [];
-            const edge = edges[choice % Math.max(1, edges.length)];
-            if (edge === undefined) break;
-            actor.send(edge.occurrence.event);
-            const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
-            at = edge.to;
-            expect(snapshot.value).toEqual(states[at]?.value);
-            expect(snapshot.context).toEqual(states[at]?.snapshot.context);
-            expect(snapshot.status).toBe(states[at]?.snapshot.status);
-            expect(watched.take()).toEqual(edge.taken);
-          }
-          actor.stop();
-        }),
-        { numRuns: 150 },
-      );
-    });
+  it('matches a real actor on random walks', () => {
+    const { machine, starts, edgesFrom, states } = exploration;
+    fc.assert(
+      fc.property(fc.nat(starts.length - 1), fc.array(fc.nat(), { maxLength: 25 }), (nth, choices) => {
+        const real = withStubActors(machine);
+        const recorded = recordTransitions(real);
+        const start = starts[nth];
+        const actor = createActor(real, {
+          input: start?.input,
+          clock: new SimulatedClock(),
+          inspect: recorded.inspect,
+        } as never).start();
+        recorded.take();
+        let at = start?.state ?? 0;
+        for (const choice of choices) {
+          const edges = edgesFrom[at] ?? [];
+          const edge = edges[choice % Math.max(1, edges.length)];
+          if (edge === undefined) break;
+          actor.send(edge.occurrence.event);
+          const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
+          at = edge.to;
+          expect(snapshot.value).toEqual(states[at]?.value);
+          expect(snapshot.context).toEqual(states[at]?.snapshot.context);
+          expect(snapshot.status).toBe(states[at]?.snapshot.status);
+          expect(recorded.take()).toEqual(edge.taken);
+        }
+        actor.stop();
+      }),
+      { numRuns: 150 },
+    );
+  });
 
-    it.each(cover(exploration).map((path) => [path.name, path] as const))('goes its way for real: %s', (_, path) => {
-      runPath(exploration, path);
-    });
+  it.each(cover(exploration).map((path) => [path.name, path] as const))('goes its way for real: %s', (_, path) => {
+    runPath(exploration, path);
+  });
 
-    it('is covered edge by edge too, by shortest paths', () => {
-      const paths = cover(exploration, { each: 'edge' });
-      const walked = new Set(paths.flatMap(({ edges }) => edges.map(({ id }) => id)));
-      expect(walked.size).toBe(exploration.edges.length);
-      for (const { edges } of paths) {
-        const last = edges.at(-1);
-        expect(edges.length).toBe((exploration.states[last?.from ?? 0]?.depth ?? 0) + (last === undefined ? 0 : 1));
-        edges.forEach(({ from }, index) => {
-          if (index > 0) expect(from).toBe(edges[index - 1]?.to);
-        });
-      }
-      for (const path of paths) runPath(exploration, path);
-    });
-  },
-);
+  it('is covered edge by edge by shortest paths', () => {
+    const paths = cover(exploration, { each: 'edge' });
+    const walked = new Set(paths.flatMap(({ edges }) => edges.map(({ id }) => id)));
+    expect(walked.size).toBe(exploration.edges.length);
+    for (const { edges } of paths) {
+      const last = edges.at(-1);
+      expect(edges.length).toBe((exploration.states[last?.from ?? 0]?.depth ?? 0) + (last === undefined ? 0 : 1));
+      edges.forEach(({ from }, index) => {
+        if (index > 0) expect(from).toBe(edges[index - 1]?.to);
+      });
+    }
+    for (const path of paths) runPath(exploration, path);
+  });
+});
 
-describe('what an exploration has of', () => {
-  it('a state with a history: what it remembers is a difference', () => {
+describe('explore', () => {
+  it('distinguishes states by their history', () => {
     const machine = createMachine({
       id: 'radio',
       initial: 'on',
@@ -135,7 +136,7 @@ describe('what an exploration has of', () => {
     expect(resumed.map(({ to }) => states[to]?.value)).toEqual([{ on: 'low' }, { on: 'high' }]);
   });
 
-  it('states that are gone through at once: the outer ones were entered too', () => {
+  it('counts the ancestors of transient states as entered', () => {
     const machine = createMachine({
       id: 'gate',
       initial: 'outer',

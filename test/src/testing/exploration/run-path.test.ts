@@ -5,7 +5,7 @@ import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { refusalOf } from '../../../support/refusal-of.ts';
 
-/** Counts how often anybody has used it, and not how often it was used since it began. */
+/** A machine with an impure action: its counter is shared by all runs. */
 function turnstile() {
   let used = 0;
   return createMachine({
@@ -40,21 +40,21 @@ function refusalOfPaths(abstraction?: ExploreOptions<ReturnType<typeof turnstile
   });
 }
 
-describe('a path that a real machine goes, but with another context', () => {
-  it('fails, by what there is and what was explored', () => {
+describe('runPath, if the real context differs', () => {
+  it('fails with the expected and the received value', () => {
     expect(refusalOfPaths()).toEqual({
       code: 'path_failed',
       message:
-        'An action goes by more than its context and its event, or an abstraction leaves out what decides: in "shut", context.visitors.counted is 2, wanted 1, after its beginning → enter.',
+        'An action depends on more than its context and event, or the abstraction leaves out what decides: in "shut", expected context.visitors.counted to be 1, received 2, after start → enter',
     });
   });
 
-  it('fails by what an abstraction keeps, and by nothing else', () => {
+  it('compares only what the abstraction returns', () => {
     expect(refusalOfPaths(({ context: { visitors } }) => ({ isMany: visitors.counted > 1 }))?.message).toMatch(
-      /: in "shut", isMany is true, wanted false, after its beginning → enter\.$/u,
+      /: in "shut", expected isMany to be false, received true, after start → enter$/u,
     );
     expect(refusalOfPaths(({ context: { visitors } }) => visitors.counted)?.message).toMatch(
-      /: in "shut", what its abstraction has is 2, wanted 1, after its beginning → enter\.$/u,
+      /: in "shut", expected the abstraction to be 1, received 2, after start → enter$/u,
     );
     expect(refusalOfPaths(({ context: { visitors } }) => visitors.counted > 0)).toBeNull();
   });

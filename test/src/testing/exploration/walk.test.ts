@@ -7,11 +7,11 @@ import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { startWalk, walkStep } from '../../../../src/testing/exploration/walk.ts';
 import { refusalOf } from '../../../support/refusal-of.ts';
-import { foreign } from '../machines/all.ts';
+import { xstatePatterns } from '../xstate-patterns.ts';
 
 const steps = { maxCommands: 60, size: 'max' } as const;
 
-it.each(Object.keys(chainChart.inputs))('walks the chain at random, and never breaks what must hold: %s', (input) => {
+it.each(Object.keys(chainChart.inputs))('a random walk of the chain keeps its invariants: %s', (input) => {
   const { machine, outcomes, events, inputs, actors } = chainChart;
   fc.assert(
     fc.property(fc.commands([fc.nat(1_000).map(walkStep)], steps), (commands) => {
@@ -33,8 +33,8 @@ it.each(Object.keys(chainChart.inputs))('walks the chain at random, and never br
   );
 });
 
-it('shrinks to the shortest walk that breaks something, and tells it', () => {
-  const { machine, outcomes, events } = foreign.checkout;
+it('fast-check shrinks to the shortest walk that breaks an invariant', () => {
+  const { machine, outcomes, events } = xstatePatterns.checkout;
   const invariants = { 'nothing is paid': ({ value }: { readonly value: unknown }) => value !== 'paying' };
   const found = fc.check(
     fc.property(fc.commands([fc.nat(20).map(walkStep)], steps), (commands) => {
@@ -45,20 +45,20 @@ it('shrinks to the shortest walk that breaks something, and tells it', () => {
   );
   expect(found.failed).toBe(true);
   expect(String(found.errorInstance)).toMatch(
-    /The invariant "nothing is paid" does not hold in "paying", after its beginning → item\.added .* → checkout\.started\.$/u,
+    /Invariant "nothing is paid" is broken in "paying", after start → item\.added .* → checkout\.started$/u,
   );
 });
 
-it('takes only steps that can be: an actor that has ended, or was stopped, says nothing more', () => {
-  const { machine, outcomes, events } = foreign.profile;
+it('takes only possible steps: an actor that has ended or was stopped sends nothing', () => {
+  const { machine, outcomes, events } = xstatePatterns.profile;
   const walk = startWalk(machine, { outcomes, events });
   for (const choice of [0, 3, 0, 0]) walk.step(choice);
   expect(walk.names).toEqual(['load: done', 'mute', 'reload', 'load: done']);
   walk.stop();
 });
 
-it('is watched as any actor is, as paths are', () => {
-  const { machine, outcomes, events } = foreign.checkout;
+it('walks and paths can be inspected for coverage', () => {
+  const { machine, outcomes, events } = xstatePatterns.checkout;
   const transitions = (go: (inspect: CoverageCollector['inspect']) => void): number => {
     const collector = collectCoverage([machine]);
     go(collector.inspect);
@@ -75,15 +75,15 @@ it('is watched as any actor is, as paths are', () => {
   expect(ofOneStep).toBe(1);
 });
 
-it('does not begin where its machine threw, nor with an input that there is not', () => {
-  const { machine, outcomes, events, inputs } = foreign.fetching;
+it('throws if the machine throws at the start, or for an unknown input', () => {
+  const { machine, outcomes, events, inputs } = xstatePatterns.fetching;
   expect(refusalOf(() => startWalk(machine, { outcomes, events }))).toEqual({
     code: 'path_failed',
     message:
-      "fetching threw as it started, with no input of inputs: Cannot read properties of undefined (reading 'most')",
+      "fetching threw at the start, without an input: Cannot read properties of undefined (reading 'maxRetries')",
   });
   expect(refusalOf(() => startWalk(machine, { outcomes, events, inputs, input: 'thrice' }))).toEqual({
     code: 'invalid_option',
-    message: 'input: got "thrice"; wanted one of inputs (never, twice).',
+    message: '"input" must be a key of "inputs" (never, twice); received "thrice"',
   });
 });

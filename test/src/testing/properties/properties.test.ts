@@ -2,18 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
-import { done, fails, sends } from '../../../../src/testing/exploration/outcome.ts';
+import { done, fails, sends } from '../../../../src/testing/exploration/occurrences.ts';
 import { alwaysEventually } from '../../../../src/testing/properties/always-eventually.ts';
-import { noDeadTransition, noUnreachableState } from '../../../../src/testing/properties/chart.ts';
-import { noIgnoredEvent } from '../../../../src/testing/properties/ignored-events.ts';
-import { describeFinding, findingsOf, type Property } from '../../../../src/testing/properties/property.ts';
-import { atMost, never, noDeadEnd, noUnhandledError } from '../../../../src/testing/properties/states.ts';
+import {
+  atMost,
+  describeFinding,
+  findingsOf,
+  never,
+  noDeadEnd,
+  noDeadTransition,
+  noIgnoredEvent,
+  noUnhandledError,
+  noUnreachableState,
+  type Property,
+} from '../../../../src/testing/properties/properties.ts';
 import { refusalOf } from '../../../support/refusal-of.ts';
 
 const work = fromPromise<number>(async () => 0);
 const isOver = ({ status }: { readonly status: string }): boolean => status === 'done';
 
-/** Works until it is done; as it is, everything holds of it. */
+/** A worker with a bounded number of tries. With the default options, all properties hold. */
 function worker({
   onError = 'over',
   bound = 3,
@@ -54,19 +62,19 @@ const explored = (machine: ReturnType<typeof worker>): Exploration =>
     events: [{ type: 'stop' }, { type: 'start' }],
   });
 
-const said = (exploration: Exploration, ...properties: Property[]): readonly string[] =>
+const findings = (exploration: Exploration, ...properties: Property[]): readonly string[] =>
   findingsOf(exploration, properties).map(describeFinding);
 
 const eventually = alwaysEventually('over', isOver);
 
-describe('a property', () => {
-  it('holds of a machine that is as it should be', () => {
+describe('properties', () => {
+  it('hold for a correct machine', () => {
     const exploration = explored(worker({}));
     expect(
-      said(
+      findings(
         exploration,
         eventually,
-        never('at it more than three times', ({ context }) => context.tries > 3),
+        never('tried more than three times', ({ context }) => context.tries > 3),
         atMost('tries', 3, ({ context }) => context.tries),
         noUnhandledError,
         noDeadEnd,
@@ -77,47 +85,47 @@ describe('a property', () => {
     ).toEqual([]);
   });
 
-  it('always eventually: does not hold where actors can lead it in a circle, which is told', () => {
-    expect(said(explored(worker({ onError: 'working' })), eventually)).toEqual([
+  it('alwaysEventually fails if actors can lead the machine through a cycle', () => {
+    expect(findings(explored(worker({ onError: 'working' })), eventually)).toEqual([
       expect.stringMatching(
-        /^FAILS: always eventually over: it goes in a circle from "working" by work: (error|done), after from its beginning → /u,
+        /^FAILS: always eventually over: it can cycle from "working" by work: (error|done), after start → /u,
       ),
     ]);
   });
 
-  it('always eventually: does not hold where it can stand for ever, or ends otherwise', () => {
-    expect(said(explored(worker({ after: 'idle' })), eventually)).toEqual([
-      'FAILS: always eventually over: it stands for ever in "idle", after from its beginning → after 100 ms',
+  it('alwaysEventually fails if the machine can stay in a state forever, or ends in another one', () => {
+    expect(findings(explored(worker({ after: 'idle' })), eventually)).toEqual([
+      'FAILS: always eventually over: it stays forever in "idle", after start → after 100 ms',
     ]);
-    expect(said(explored(worker({ onError: null })), eventually)).toEqual([
-      'FAILS: always eventually over: it ends in "working", after from its beginning → work: error',
+    expect(findings(explored(worker({ onError: null })), eventually)).toEqual([
+      'FAILS: always eventually over: it ends in "working", after start → work: error',
     ]);
   });
 
-  it('always eventually: leaves out a stream that goes on, and what comes only so often', () => {
+  it('alwaysEventually ignores a stream that continues, and cycles through finitely many events', () => {
     const stream = (again: string) =>
       explore(
-        setup({ actors: { tell: work } }).createMachine({
-          initial: 'hearing',
+        setup({ actors: { stream: work } }).createMachine({
+          initial: 'listening',
           states: {
-            hearing: {
-              invoke: { src: 'tell', onDone: 'over', onError: 'over' },
+            listening: {
+              invoke: { src: 'stream', onDone: 'over', onError: 'over' },
               after: { 100: 'over' },
               on: { word: { target: again }, lost: 'lost' },
             },
-            lost: { invoke: { src: 'tell', onDone: 'hearing', onError: 'over' } },
+            lost: { invoke: { src: 'stream', onDone: 'listening', onError: 'over' } },
             over: { type: 'final' },
           },
         }),
-        { outcomes: { tell: [done(), fails(), sends({ type: 'word' }), sends({ type: 'lost' })] } },
+        { outcomes: { stream: [done(), fails(), sends({ type: 'word' }), sends({ type: 'lost' })] } },
       );
-    const heard = stream('hearing');
-    expect(said(heard, eventually)[0]).toMatch(/goes in a circle from "hearing" by tell: lost → tell: done/u);
+    const exploration = stream('listening');
+    expect(findings(exploration, eventually)[0]).toMatch(/can cycle from "listening" by stream: lost → stream: done/u);
     const finitely = alwaysEventually('over', isOver, { finitely: ({ type }) => type === 'lost' });
-    expect(said(heard, finitely)).toEqual(['holds: always eventually over']);
+    expect(findings(exploration, finitely)).toEqual(['holds: always eventually over']);
   });
 
-  it('always eventually: shows the circle that is seen by the fewest steps', () => {
+  it('alwaysEventually shows the cycle that takes the fewest steps to reach and complete', () => {
     const round = setup({ actors: { work } }).createMachine({
       initial: 'a',
       states: {
@@ -130,70 +138,70 @@ describe('a property', () => {
       },
     });
     const exploration = explore(round, { outcomes: { work: [done(), fails()] } });
-    expect(said(exploration, eventually)).toEqual([
-      'FAILS: always eventually over: it goes in a circle from "d" by work: error, after from its beginning → work: done → work: error → work: error',
+    expect(findings(exploration, eventually)).toEqual([
+      'FAILS: always eventually over: it can cycle from "d" by work: error, after start → work: done → work: error → work: error',
     ]);
   });
 
-  it('always eventually: does not hold where it stands when there is no more of what comes only so often', () => {
+  it('alwaysEventually fails if the machine stays in a state once finitely many events stop', () => {
     const waiting = (next: 'waiting' | 'over') =>
       explore(
-        setup({ actors: { tell: work } }).createMachine({
+        setup({ actors: { ping: work } }).createMachine({
           initial: 'waiting',
           states: {
-            waiting: { invoke: { src: 'tell', onDone: 'told', onError: 'told' } },
-            told: { after: { 100: next } },
+            waiting: { invoke: { src: 'ping', onDone: 'pinged', onError: 'pinged' } },
+            pinged: { after: { 100: next } },
             over: { type: 'final' },
           },
         }),
-        { outcomes: { tell: [done(), fails()] } },
+        { outcomes: { ping: [done(), fails()] } },
       );
     const finitely = alwaysEventually('over', isOver, { finitely: ({ type }) => /^xstate\.(done|error)/u.test(type) });
-    expect(said(waiting('waiting'), finitely)).toEqual([
-      'FAILS: always eventually over: it stands for ever in "waiting" once there is no more of tell: done or tell: error, after from its beginning',
+    expect(findings(waiting('waiting'), finitely)).toEqual([
+      'FAILS: always eventually over: it stays forever in "waiting" once these events stop: ping: done, ping: error, after start',
     ]);
-    expect(said(waiting('over'), finitely)).toEqual(['holds: always eventually over']);
+    expect(findings(waiting('over'), finitely)).toEqual(['holds: always eventually over']);
   });
 
-  it('never, and at most: show the shortest path to where it is so', () => {
+  it('never and atMost show the shortest path to a counterexample', () => {
     const exploration = explored(worker({ bound: 5 }));
     expect(
-      said(
+      findings(
         exploration,
-        never('at it more than three times', ({ context }) => context.tries > 3),
+        never('tried more than three times', ({ context }) => context.tries > 3),
         atMost('tries', 4, ({ context }) => context.tries),
       ),
     ).toEqual([
-      'FAILS: never at it more than three times: it is so in "working", after from its beginning → work: done → work: done → work: done',
-      'FAILS: at most 4 tries: there are 5 in "working", after from its beginning → work: done → work: done → work: done → work: done',
+      'FAILS: never tried more than three times: reached in "working", after start → work: done → work: done → work: done',
+      'FAILS: at most 4 tries: 5 in "working", after start → work: done → work: done → work: done → work: done',
     ]);
   });
 
-  it('at most: does not hold of what is no number', () => {
+  it('atMost fails if the measure is not a number', () => {
     expect(
-      said(
+      findings(
         explored(worker({})),
         atMost('trys', 4, ({ context }) => context.trys),
       ),
-    ).toEqual(['FAILS: at most 4 trys: there are undefined in "working", after from its beginning']);
+    ).toEqual(['FAILS: at most 4 trys: undefined in "working", after start']);
   });
 
-  it('refuses exceptions for what there is not', () => {
+  it('reject unknown exceptions', () => {
     const exploration = explored(worker({}));
-    const refusal = (property: Property) => refusalOf(() => property.check(exploration))?.message;
-    expect(refusal(noIgnoredEvent({ start: ['workin'] }))).toBe(
-      'noIgnoredEvent: got "workin"; wanted a state of worker, by its id.',
+    const errorOf = (property: Property) => refusalOf(() => property.check(exploration))?.message;
+    expect(errorOf(noIgnoredEvent({ start: ['workin'] }))).toBe(
+      'noIgnoredEvent "start": "workin" is not the id of a state of worker',
     );
-    expect(refusal(noIgnoredEvent({ start: ['working', 'worker.idle'] }))).toBeUndefined();
-    expect(refusal(noDeadTransition({ except: ['working'] }))).toMatch(
-      /^except: got "working"; wanted one as a finding names it: "working, /u,
+    expect(errorOf(noIgnoredEvent({ start: ['working', 'worker.idle'] }))).toBeUndefined();
+    expect(errorOf(noDeadTransition({ except: ['working'] }))).toMatch(
+      /^"except" must use names as findings print them, for example "working, .*"; received "working"$/u,
     );
-    expect(refusal(noUnreachableState({ except: ['idle'] }))).toBe(
-      'except: got "idle"; wanted one as a finding names it: "worker".',
+    expect(errorOf(noUnreachableState({ except: ['idle'] }))).toBe(
+      '"except" must use names as findings print them, for example "worker"; received "idle"',
     );
   });
 
-  it('tells what is dead, unreachable, stuck, unheard or unhandled', () => {
+  it('name dead transitions, unreachable states, dead ends, ignored events and unhandled errors', () => {
     const stuck = explore(
       createMachine({
         id: 'stuck',
@@ -202,14 +210,14 @@ describe('a property', () => {
       }),
       { outcomes: {}, events: [{ type: 'go' }] },
     );
-    expect(said(stuck, noDeadTransition(), noUnreachableState(), noDeadEnd, noIgnoredEvent())).toEqual([
-      'FAILS: no transition is dead: here, go, [inline] → there is never taken',
-      'FAILS: no state is unreachable: stuck.there is never entered',
-      'FAILS: no state is without a way out: nothing that can happen moves it in "here", after from its beginning',
-      'FAILS: no event from outside is ignored: go is, in "here", after from its beginning → go',
+    expect(findings(stuck, noDeadTransition(), noUnreachableState(), noDeadEnd, noIgnoredEvent())).toEqual([
+      'FAILS: no dead transition: here, go, [inline] → there is never taken',
+      'FAILS: no unreachable state: stuck.there is never entered',
+      'FAILS: no dead end: no event takes a transition in "here", after start',
+      'FAILS: no ignored external event: go is ignored in "here", after start → go',
     ]);
-    expect(said(explored(worker({ onError: null })), noUnhandledError)).toEqual([
-      'FAILS: no error of an actor goes unhandled: it is so in "working", after from its beginning → work: error',
+    expect(findings(explored(worker({ onError: null })), noUnhandledError)).toEqual([
+      'FAILS: no unhandled actor error: reached in "working", after start → work: error',
     ]);
   });
 });

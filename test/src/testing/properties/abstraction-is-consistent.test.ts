@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
-import { done, fails, sends } from '../../../../src/testing/exploration/outcome.ts';
+import { done, fails, sends } from '../../../../src/testing/exploration/occurrences.ts';
 import { abstractionIsConsistent } from '../../../../src/testing/properties/abstraction-is-consistent.ts';
-import { describeFinding, findingsOf } from '../../../../src/testing/properties/property.ts';
+import { describeFinding, findingsOf } from '../../../../src/testing/properties/properties.ts';
 import { suites } from '../charts/suites.ts';
 
-/** Opens at the third knock. */
+/** Opens on the third knock. */
 const gate = setup({ types: { context: {} as { readonly knocks: number } } }).createMachine({
   id: 'gate',
   context: { knocks: 0 },
@@ -26,25 +26,25 @@ const gate = setup({ types: { context: {} as { readonly knocks: number } } }).cr
 
 type Abstraction = NonNullable<ExploreOptions<typeof gate>['abstraction']>;
 
-function told(abstraction?: Abstraction): string {
+function check(abstraction?: Abstraction): string {
   const options = { outcomes: {}, events: [{ type: 'knock' }], ...(abstraction && { abstraction }) };
   const [finding] = findingsOf(explore(gate, options), [abstractionIsConsistent]);
   return finding === undefined ? '' : describeFinding(finding);
 }
 
-describe('what is alike goes on alike', () => {
-  it('where an abstraction leaves out what decides nothing', () => {
-    expect(told()).toBe('holds: what is alike goes on alike');
-    expect(told(({ context }) => context.knocks)).toBe('holds: what is alike goes on alike');
+describe('abstractionIsConsistent', () => {
+  it('holds if the abstraction leaves out only what decides nothing', () => {
+    expect(check()).toBe('holds: the abstraction is consistent');
+    expect(check(({ context }) => context.knocks)).toBe('holds: the abstraction is consistent');
   });
 
-  it('not where it leaves out what decides, which is told with a way to see it', () => {
-    expect(told(({ context }) => context.knocks > 0)).toBe(
-      'FAILS: what is alike goes on alike: two ways to "shut" are taken for one, but after the later the guard of shut, knock, [inline] → open says otherwise at "knock", after from its beginning → knock → knock → knock',
+  it('fails with a path if the abstraction leaves out what decides', () => {
+    expect(check(({ context }) => context.knocks > 0)).toBe(
+      'FAILS: the abstraction is consistent: two snapshots of "shut" have equal abstractions, but in the later one the guard of "shut, knock, [inline] → open" differs on "knock", after start → knock → knock → knock',
     );
   });
 
-  it('in whatever order the actors of parallel states began', () => {
+  it('holds in whatever order the actors of parallel states start', () => {
     const sender = fromPromise(async () => {});
     const parallel = setup({ actors: { send: sender, progress: sender } }).createMachine({
       type: 'parallel',
@@ -64,11 +64,11 @@ describe('what is alike goes on alike', () => {
     expect(abstractionIsConsistent.check(explore(parallel, options))).toBeNull();
   });
 
-  it('is looked at a step further, and no more: what shows only later is not found', () => {
-    expect(told(() => 'nothing')).toMatch(/^holds/u);
+  it('looks only one step ahead, so it misses later differences', () => {
+    expect(check(() => 'nothing')).toMatch(/^holds/u);
   });
 
-  it.each(['attempt', 'actionLoop'])('in the exploration of our %s', (name) => {
+  it.each(['attempt', 'actionLoop'])('holds for the built-in machine %s', (name) => {
     const { machine, options } = suites[name] as NonNullable<(typeof suites)[string]>;
     expect(abstractionIsConsistent.check(explore(machine, options))).toBeNull();
   });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
-import { done } from '../../../../src/testing/exploration/outcome.ts';
+import { done } from '../../../../src/testing/exploration/occurrences.ts';
 import { refusalOf } from '../../../support/refusal-of.ts';
-import { fetching } from '../machines/fetching.ts';
+import { xstatePatterns } from '../xstate-patterns.ts';
+
+const fetching = xstatePatterns.fetching.machine;
 
 const counting = createMachine({
   id: 'counting',
@@ -16,55 +18,55 @@ const counting = createMachine({
 });
 const events = [{ type: 'more' }, { type: 'stop' }];
 
-describe('an exploration that cannot be', () => {
-  it('says where there are too many states, and what of the context makes them differ', () => {
+describe('explore throws an error', () => {
+  it('for too many states, naming where they are and which context fields differ', () => {
     expect(refusalOf(() => explore(counting, { outcomes: {}, events, limit: 100 }))).toEqual({
       code: 'exploration_failed',
       message:
-        'counting has more than 100 states: 51 of them are "open", where context.count has 51 values; give an abstraction that leaves out what decides nothing, or raise the limit.',
+        'counting has more than 100 states; 51 of them are "open", in which context.count has 51 values. Pass an "abstraction" that leaves out what decides nothing, or raise "limit"',
     });
     const { states } = explore(counting, { outcomes: {}, events, abstraction: () => null });
     expect(states.map(({ value }) => value)).toEqual(['open', 'over']);
   });
 
-  it('names an actor that there is not, and those that there are', () => {
+  it('for outcomes of an unknown actor, naming the known ones', () => {
     const outcomes = { load: [done('it')], store: [] };
-    expect(refusalOf(() => explore(fetching, { outcomes, inputs: { once: { most: 1 } } }))).toEqual({
+    expect(refusalOf(() => explore(fetching, { outcomes, inputs: { once: { maxRetries: 1 } } }))).toEqual({
       code: 'invalid_option',
-      message: 'outcomes: got some for "store", which fetching does not invoke; wanted its actors: load.',
+      message: '"outcomes.store" does not match an actor of fetching, which invokes load',
     });
-    expect(refusalOf(() => explore(counting, { outcomes }))?.message).toMatch(/wanted none: it invokes nothing\.$/u);
+    expect(refusalOf(() => explore(counting, { outcomes }))?.message).toMatch(/which invokes no actors$/u);
   });
 
-  it('names an actor of which nothing is said, and what to say', () => {
-    expect(refusalOf(() => explore(fetching, { outcomes: {}, inputs: { once: { most: 1 } } }))).toEqual({
+  it('for an actor without outcomes, with an example', () => {
+    expect(refusalOf(() => explore(fetching, { outcomes: {}, inputs: { once: { maxRetries: 1 } } }))).toEqual({
       code: 'invalid_option',
       message:
-        'outcomes: got none for the actor "load", which fetching.loading invokes; wanted what may come of it: outcomes: { \'load\': [done(output), fails(error)] }, or [] for one that never ends.',
+        '"outcomes.load" is missing (fetching.loading invokes this actor); pass for example { \'load\': [done(output), fails(error)] }, or [] if the actor never ends',
     });
   });
 
-  it('finds a guard out that gives two answers to one question', () => {
-    let says = false;
+  it('for a nondeterministic guard', () => {
+    let result = false;
     const byChance = (): boolean => {
-      says = !says;
-      return says;
+      result = !result;
+      return result;
     };
-    const fickle = setup({ guards: { byChance } }).createMachine({
-      id: 'fickle',
+    const nondeterministic = setup({ guards: { byChance } }).createMachine({
+      id: 'nondeterministic',
       initial: 'here',
       states: { here: { on: { go: { guard: 'byChance', target: 'there' } } }, there: {} },
     });
-    expect(refusalOf(() => explore(fickle, { outcomes: {}, events: [{ type: 'go' }] }))).toEqual({
+    expect(refusalOf(() => explore(nondeterministic, { outcomes: {}, events: [{ type: 'go' }] }))).toEqual({
       code: 'exploration_failed',
       message:
-        'The guard of here, go, [byChance] → there gave two answers to one question, in "here", at "go": a guard must go by its context, its event and its parameters alone.',
+        'The guard of "here, go, [byChance] → there" returned two different results in "here" on "go"; a guard may depend only on its context, event and params',
     });
   });
 
-  it('says what a machine threw, and where: as it starts, in a guard, in an action', () => {
+  it('if the machine throws at the start, in a guard or in an action', () => {
     expect(refusalOf(() => explore(fetching, { outcomes: { load: [] } }))?.message).toBe(
-      "fetching threw as it started, with no input of inputs: Cannot read properties of undefined (reading 'most')",
+      "fetching threw at the start, without an input: Cannot read properties of undefined (reading 'maxRetries')",
     );
     const throwing = createMachine({
       id: 'throwing',
@@ -87,11 +89,11 @@ describe('an exploration that cannot be', () => {
       },
     });
     const thrown = (type: string) => refusalOf(() => explore(throwing, { outcomes: {}, events: [{ type }] }))?.message;
-    expect(thrown('ask')).toMatch(/^throwing threw in "here", at "ask": .*no idea$/u);
-    expect(thrown('act')).toBe('throwing threw in "here", at "act": no hands');
+    expect(thrown('ask')).toMatch(/^throwing threw in "here" on "ask": .*no idea$/u);
+    expect(thrown('act')).toBe('throwing threw in "here" on "act": no hands');
   });
 
-  it('finds states that lead into each other at once, without end', () => {
+  it('for an infinite loop of always transitions', () => {
     const dizzy = createMachine({
       id: 'dizzy',
       initial: 'still',
@@ -99,7 +101,7 @@ describe('an exploration that cannot be', () => {
     });
     expect(refusalOf(() => explore(dizzy, { outcomes: {}, events: [{ type: 'push' }] }))).toEqual({
       code: 'exploration_failed',
-      message: 'dizzy threw in "still", at "push": it goes in a circle at once, by right, at once → left',
+      message: 'dizzy threw in "still" on "push": infinite loop of always transitions at right, always → left',
     });
     const born = createMachine({
       id: 'born',
@@ -107,27 +109,27 @@ describe('an exploration that cannot be', () => {
       states: { left: { always: 'right' }, right: { always: 'left' } },
     });
     expect(refusalOf(() => explore(born, { outcomes: {} }))?.message).toBe(
-      'born threw as it started, with no input of inputs: it goes in a circle at once, by left, at once → right',
+      'born threw at the start, without an input: infinite loop of always transitions at left, always → right',
     );
   });
 
-  it('wants an abstraction that is JSON', () => {
+  it('for an abstraction that is not JSON', () => {
     const knot: { self?: unknown } = {};
     knot.self = knot;
     expect(refusalOf(() => explore(counting, { outcomes: {}, abstraction: () => knot }))?.message).toMatch(
-      /^What makes a difference in "open" is no JSON \(.*\): give an abstraction that is\.$/u,
+      /^The abstraction of "open" is not JSON \(.*\); pass an "abstraction" that returns JSON$/u,
     );
   });
 
-  it.each([new Map(), new Set()])('wants one where the context has a %o, of which JSON tells nothing', (seen) => {
+  it.each([new Map(), new Set()])('for a %o in the context without an abstraction', (seen) => {
     const machine = createMachine({ id: 'seeing', context: { seen } });
     expect(() => explore(machine, { outcomes: {} })).toThrow(
-      /\(seen is a (Map|Set)\): give an abstraction that is\.$/u,
+      /\(context\.seen is a (Map|Set)\); pass an "abstraction" that returns JSON$/u,
     );
     expect(explore(machine, { outcomes: {}, abstraction: () => [...seen] }).states).toHaveLength(1);
   });
 
-  it('needs no outcome of an actor that is said to never end', () => {
+  it('but not for an actor with an empty list of outcomes', () => {
     const waiting = setup({ actors: { wait: fromPromise(async () => {}) } }).createMachine({
       initial: 'here',
       states: { here: { invoke: { src: 'wait', onDone: 'there' } }, there: {} },

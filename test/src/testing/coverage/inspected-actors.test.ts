@@ -2,15 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { mergedCoverage, reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
-import { applyEvent } from '../../../../src/testing/exploration/apply-event.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
-import { withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
-import { nodesOf } from '../../../../src/testing/structure/nodes.ts';
-import { foreign } from '../machines/all.ts';
+import { applyEvent, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
+import { nodesOf } from '../../../../src/testing/structure/chart-structure.ts';
+import { xstatePatterns } from '../xstate-patterns.ts';
 
-/** A copy that counts how often its states are entered, by their ids. */
+/** Returns a copy of the machine, and how often each of its states has been entered. */
 function countedEntries(machine: AnyStateMachine): readonly [AnyStateMachine, Readonly<Record<string, number>>] {
   const copy = machine.provide({});
   const entries: Record<string, number> = {};
@@ -39,7 +38,7 @@ const conflict = createMachine({
         b: { initial: 'x', states: { x: { on: { go: '#over' } } } },
         c: {
           initial: 'x',
-          on: { again: { target: '.x' }, anew: { target: '.x', reenter: true }, out: '#over' },
+          on: { again: { target: '.x' }, restart: { target: '.x', reenter: true }, out: '#over' },
           states: { x: { initial: 'deep', states: { deep: {} } } },
         },
       },
@@ -49,36 +48,36 @@ const conflict = createMachine({
 });
 
 const machines = {
-  ...foreign,
+  ...xstatePatterns,
   conflict: {
     machine: conflict,
     outcomes: {},
-    events: ['go', 'again', 'anew', 'out', 'back'].map((type) => ({ type })),
+    events: ['go', 'again', 'restart', 'out', 'back'].map((type) => ({ type })),
   },
 };
 
-describe('coverage of watched actors', () => {
-  it.each(Object.entries(machines))('of %s counts each state as often as its entry actions run', (_, given) => {
+describe('coverage of inspected actors', () => {
+  it.each(Object.entries(machines))('%s: counts each state as often as its entry actions run', (_, given) => {
     const { machine, ...options } = given;
     const exploration = explore<AnyStateMachine>(machine, options as never) as Exploration;
     for (const path of cover(exploration, { each: 'edge' })) {
-      const [held, entries] = countedEntries(withStubActors(machine));
+      const [counted, entries] = countedEntries(withStubActors(machine));
       const collector = collectCoverage([machine]);
       const { inspect } = collector;
-      const actor = createActor(held, { clock: new SimulatedClock(), inspect, input: path.beginning.input }).start();
+      const actor = createActor(counted, { clock: new SimulatedClock(), inspect, input: path.start.input }).start();
       for (const { occurrence } of path.edges) applyEvent(actor, occurrence);
       actor.stop();
       expect(timesOf(collector.coverage(), 'state'), path.name).toEqual(entries);
     }
   });
 
-  it('is nothing where none ran, not even a beginning', () => {
+  it('counts nothing if no actor ran', () => {
     const times = Object.values(timesOf(collectCoverage([conflict]).coverage(), 'state'));
     expect(times.every((one) => one === 0)).toBe(true);
   });
 
-  it('counts where one goes on that another left off', () => {
-    const { machine } = foreign.checkout;
+  it('counts the active states of an actor restored from a snapshot', () => {
+    const { machine } = xstatePatterns.checkout;
     const first = createActor(withStubActors(machine)).start();
     first.send({ type: 'item.added', price: 10 });
     first.send({ type: 'checkout.started' });
@@ -89,15 +88,15 @@ describe('coverage of watched actors', () => {
     expect(entered.map(([name]) => name)).toEqual(['checkout', 'paying']);
   });
 
-  it('counts of transitions in conflict the one that was taken', () => {
+  it('counts only the transition taken, of several in conflict', () => {
     const collector = collectCoverage([conflict]);
     createActor(conflict, { inspect: collector.inspect }).start().send({ type: 'go' });
     const taken = Object.entries(timesOf(collector.coverage(), 'transition')).filter(([, times]) => times > 0);
     expect(taken).toEqual([['p.a.x, go → p.a.y', 1]]);
   });
 
-  it('is handed over once to the reporter, however many suites share a collector', () => {
-    const { machine } = foreign.checkout;
+  it('is reported once if several suites share a collector', () => {
+    const { machine } = xstatePatterns.checkout;
     const collector = collectCoverage([machine]);
     const suite: { meta: { postchainCoverage?: readonly MachineCoverage[] } } = { meta: {} };
     createActor(withStubActors(machine), { inspect: collector.inspect }).start();

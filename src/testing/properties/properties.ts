@@ -1,0 +1,167 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { activeNodes } from '../../internal/xstate-internals.ts';
+import type { Exploration, ExploredState } from '../exploration/exploration.ts';
+import { type Path, pathThrough, pathTo } from '../exploration/paths.ts';
+import { reachedItems } from '../exploration/reached-items.ts';
+import { describeTransition } from '../structure/chart-structure.ts';
+import { stateKey } from '../structure/coverage-items.ts';
+
+/** A condition on everything that a machine can do. */
+export interface Property {
+  readonly name: string;
+  /** Whether the property can only be checked on a complete exploration, not on one that `depth` cut off. */
+  readonly requiresComplete?: boolean;
+  /** Returns a counterexample, or null if the property holds. */
+  check(exploration: Exploration): Witness | null;
+}
+
+/** A counterexample: a description, and the shortest path that shows it, if a path can. */
+export interface Witness {
+  readonly what: string;
+  readonly path: Path | null;
+}
+
+/** The result of checking a property. `witness` is null if it holds. */
+export interface Finding {
+  readonly property: string;
+  readonly witness: Witness | null;
+}
+
+/** Checks properties in order. If the exploration is incomplete, properties that need all of it are skipped. */
+export const findingsOf = (exploration: Exploration, properties: readonly Property[]): readonly Finding[] =>
+  properties
+    .filter(({ requiresComplete = false }) => exploration.isComplete || !requiresComplete)
+    .map((property) => ({ property: property.name, witness: property.check(exploration) }));
+
+/** Formats a finding as one line. */
+export function describeFinding({ property, witness }: Finding): string {
+  if (witness === null) return `holds: ${property}`;
+  const { what, path } = witness;
+  return `FAILS: ${property}: ${what}${path === null ? '' : `, after ${path.name}`}`;
+}
+
+/** No reachable state matches. */
+export function never(name: string, matches: (snapshot: AnyMachineSnapshot) => boolean): Property {
+  return {
+    name: `never ${name}`,
+    check(exploration) {
+      const found = exploration.states.find(({ snapshot }) => matches(snapshot));
+      if (found === undefined) return null;
+      return { what: `reached in ${describeState(found)}`, path: pathTo(exploration, found.id) };
+    },
+  };
+}
+
+/** A number never exceeds its bound. A measure that is not a number fails. */
+export function atMost(name: string, most: number, measure: (snapshot: AnyMachineSnapshot) => number): Property {
+  return {
+    name: `at most ${most} ${name}`,
+    check(exploration) {
+      const found = exploration.states.find(({ snapshot }) => !(measure(snapshot) <= most));
+      if (found === undefined) return null;
+      const what = `${measure(found.snapshot)} in ${describeState(found)}`;
+      return { what, path: pathTo(exploration, found.id) };
+    },
+  };
+}
+
+/** No actor's error ends the machine. */
+export const noUnhandledError: Property = {
+  ...never('unhandled actor error', ({ status }) => status === 'error'),
+  name: 'no unhandled actor error',
+};
+
+/** In every reachable state that is not final, a possible event takes a transition. */
+export const noDeadEnd: Property = {
+  name: 'no dead end',
+  requiresComplete: true,
+  check(exploration) {
+    const found = exploration.states.find(
+      ({ id, snapshot }) =>
+        snapshot.status === 'active' && !(exploration.edgesFrom[id] ?? []).some(({ taken }) => taken.length > 0),
+    );
+    if (found === undefined) return null;
+    return { what: `no event takes a transition in ${describeState(found)}`, path: pathTo(exploration, found.id) };
+  },
+};
+
+/** Every transition is taken, except those that `except` names as findings print them. */
+export function noDeadTransition({ except = [] }: { readonly except?: readonly string[] } = {}): Property {
+  return {
+    name: 'no dead transition',
+    requiresComplete: true,
+    check({ chart, edges, starts }) {
+      const taken = new Set([...edges, ...starts].flatMap((step) => step.taken));
+      const names = chart.transitions.map((_, index) => describeTransition(chart, index));
+      const dead = names.filter((_, index) => !taken.has(index));
+      return witnessOf(without(except, dead, names), 'never taken');
+    },
+  };
+}
+
+/** Every state is entered, except those that `except` names by id. */
+export function noUnreachableState({ except = [] }: { readonly except?: readonly string[] } = {}): Property {
+  return {
+    name: 'no unreachable state',
+    requiresComplete: true,
+    check(exploration) {
+      const reached = reachedItems(exploration);
+      const ids = exploration.chart.states.map(({ id }) => id);
+      const unreached = ids.filter((id) => !reached.has(stateKey(id)));
+      return witnessOf(without(except, unreached, ids), 'never entered');
+    },
+  };
+}
+
+/** Event types to the ids of the states (with or without the machine's id) in which, and within which, the event may be ignored. */
+export type MayIgnore = Readonly<Record<string, readonly string[]>>;
+
+/** Every event sent from outside takes a transition while the machine is active, except where declared. */
+export function noIgnoredEvent(mayIgnore: MayIgnore = {}): Property {
+  return {
+    name: 'no ignored external event',
+    check(exploration) {
+      const { chart, states, edges } = exploration;
+      const matches = (id: string, name: string): boolean => id === name || id === `${chart.id}.${name}`;
+      for (const [type, names] of Object.entries(mayIgnore)) {
+        const unknown = names.find((name) => !chart.states.some(({ id }) => matches(id, name)));
+        if (unknown !== undefined)
+          throw new PostChainError(
+            'invalid_option',
+            `noIgnoredEvent "${type}": "${unknown}" is not the id of a state of ${chart.id}`,
+          );
+      }
+      for (const edge of edges) {
+        const { from, taken, occurrence } = edge;
+        const state = states[from];
+        if (occurrence.kind !== 'sent' || taken.length > 0 || state === undefined) continue;
+        const declared = mayIgnore[occurrence.event.type] ?? [];
+        if (activeNodes(state.snapshot).some(({ id }) => declared.some((name) => matches(id, name)))) continue;
+        return {
+          what: `${occurrence.name} is ignored in ${describeState(state)}`,
+          path: pathThrough(exploration, edge),
+        };
+      }
+      return null;
+    },
+  };
+}
+
+export const describeState = ({ value }: Pick<ExploredState, 'value'>): string => JSON.stringify(value);
+
+/** Returns the names that are not excepted. Throws `invalid_option` for an unknown exception. */
+function without(except: readonly string[], names: readonly string[], all: readonly string[]): readonly string[] {
+  const unknown = except.find((name) => !all.includes(name));
+  if (unknown !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `"except" must use names as findings print them, for example "${all[0]}"; received "${unknown}"`,
+    );
+  return names.filter((name) => !except.includes(name));
+}
+
+const witnessOf = (names: readonly string[], problem: string): Witness | null =>
+  names.length === 0
+    ? null
+    : { what: `${names.join('; ')} ${names.length === 1 ? 'is' : 'are'} ${problem}`, path: null };

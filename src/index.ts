@@ -127,7 +127,7 @@ export { openaiEmbeddings } from './models/openai/embeddings.ts';
 export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings-options.ts';
 export { type OpenAIModel, openaiModel } from './models/openai/openai-model.ts';
 export type { OpenAIModelOptions } from './models/openai/options.ts';
-export { calculator } from './tools/calculator/calculator.ts';
+export { calculator } from './tools/calculator.ts';
 export { type Capability, type CapabilityContext, defineCapability } from './tools/capability.ts';
 export { currentTime } from './tools/current-time.ts';
 export { connectMcp } from './tools/mcp/connect-mcp.ts';

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'embedding_failed'
   | 'session_failed'
   | 'mcp_failed'
+  | 'package_missing'
   | 'exploration_failed'
   | 'path_failed'
   | 'cancelled'

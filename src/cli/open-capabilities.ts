@@ -39,8 +39,11 @@ export async function openCapabilities({ names, servers, documents }: Given): Pr
 
 async function builtInCapability(name: BuiltIn, documents: Given['documents']): Promise<Capability> {
   switch (name) {
-    case 'calculator':
-      return (await import('../tools/calculator/calculator.ts')).calculator();
+    case 'calculator': {
+      const { calculator, loadMathjs } = await import('../tools/calculator.ts');
+      await loadMathjs();
+      return calculator();
+    }
     case 'current_time':
       return (await import('../tools/current-time.ts')).currentTime();
     case 'search_documents':

@@ -1,43 +1,49 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { CapabilityDescriptor } from '../../machines/contracts/capability.ts';
-import type { JsonSchema } from '../internal/standard-schema.ts';
-import { argumentsSchemaOf, requireCapability } from './require-capability.ts';
+import { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
+import { MAX_TIMER_MS } from '../../machines/contracts/limits.ts';
+import { isJsonNode } from '../internal/json-schema.ts';
+import { describeValue } from '../internal/options.ts';
+import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../internal/standard-schema.ts';
+import { MAX_NAME_CHARS, wireName } from '../internal/wire-name.ts';
+import { quoted } from './error-text.ts';
+import { referredTo } from './unknown-key.ts';
 
 export interface CapabilityContext {
-  /** Aborts when the run is cancelled or the capability's time is up. */
+  /** Aborts when the run is cancelled or the capability exceeds its time limit. */
   readonly signal: AbortSignal;
-  /** The time by the run's clock, in milliseconds since the epoch. */
+  /** Returns the time by the run's clock, in milliseconds since the epoch. */
   now(): number;
-  /** The session that the request belongs to; null where it belongs to none. */
+  /** The session of the request, or null. */
   readonly sessionId: string | null;
   /**
-   * Names this one run of the capability, and no other. A run that was cut off by a crash is done again with the same key: give it to what
-   * must not happen twice, a payment say.
+   * Identifies this execution. An execution interrupted by a crash is repeated with the same key: pass it to operations that must not
+   * happen twice, for example a payment.
    */
   readonly idempotencyKey: string;
 }
 
-/** Something that the chain can do [R10]. What it throws is a failed result, not a failed run [R7]. */
+/** A capability (tool) of the chain. An error that it throws becomes a failed result, not a failed run. */
 export interface Capability<Schema extends StandardSchemaV1 = StandardSchemaV1> {
-  /** 1 to 64 characters. Servers that call tools take letters, digits, `_` and `-`; the others are sent as `_`. */
+  /** 1 to 64 characters. Tool-calling servers accept letters, digits, `_` and `-`; other characters are sent as `_`. */
   readonly name: string;
-  /** What it does and when to use it: a model chooses by it. */
+  /** What it does and when to use it. The model chooses by this text. */
   readonly description: string;
-  /** A Standard Schema of an object that can say itself as JSON Schema: zod 4.2, arktype, valibot through `toStandardJsonSchema`. */
+  /** A Standard Schema of an object, convertible to JSON Schema: zod 4.2, arktype, or valibot with `toStandardJsonSchema`. */
   readonly arguments: Schema;
-  /** The arguments as JSON Schema (draft 7), for a schema that cannot say it itself. */
+  /** The arguments as JSON Schema (draft 7), if the schema cannot be converted. */
   readonly jsonSchema?: JsonSchema | undefined;
-  /** How long one run may take, in milliseconds, in place of `limits.capabilityMs`. */
+  /** The time limit of one execution, in milliseconds. Default: `limits.capabilityMs`. */
   readonly timeoutMs?: number | undefined;
-  /** Gets the arguments as the schema gives them. What it gives that is no text is told to the model as JSON. */
+  /** Receives the schema's output. A result that is not a string is given to the model as JSON. */
   execute(args: StandardSchemaV1.InferOutput<Schema>, context: CapabilityContext): unknown;
 }
 
 /**
- * A capability with its argument types taken from its schema. A result that is no string is given as JSON.
+ * Returns the capability; the types of its arguments come from its schema.
  *
- * @throws PostChainError `invalid_schema` for arguments that are no object or have no JSON Schema form; `invalid_option` for
- * anything else that makes no sense.
+ * @throws PostChainError `invalid_schema` if the arguments are not an object or have no JSON Schema; `invalid_option` for any other
+ * invalid member.
  */
 export function defineCapability<Schema extends StandardSchemaV1>(capability: Capability<Schema>): Capability {
   requireCapability(capability);
@@ -45,8 +51,79 @@ export function defineCapability<Schema extends StandardSchemaV1>(capability: Ca
   return capability;
 }
 
-/** What a model is told of a capability. */
+/** Returns the description of a capability that a model receives. */
 export function describe(capability: Capability): CapabilityDescriptor {
   const { name, description, timeoutMs } = capability;
   return { name, description, arguments: argumentsSchemaOf(capability), timeoutMs: timeoutMs ?? null };
+}
+
+/** A capability from code without types: members may be missing or have the wrong type. */
+type UncheckedCapability = {
+  readonly [Part in 'name' | 'description' | 'arguments' | 'jsonSchema' | 'timeoutMs' | 'execute']?: unknown;
+};
+
+/** @throws PostChainError `invalid_option` or `invalid_schema` */
+export function requireCapability(capability: UncheckedCapability): void {
+  const { name, description, timeoutMs, execute, arguments: schema } = capability ?? {};
+  const invalid = (member: string, expected: string, received: unknown, code: ErrorCode = 'invalid_option') =>
+    capabilityError(capability, member, `must be ${expected}; received ${describeValue(received)}`, code);
+  if (typeof name !== 'string' || name.trim() === '')
+    throw invalid('name', 'a non-empty string, because the model chooses by it', name);
+  if (name.length > MAX_NAME_CHARS) throw invalid('name', `at most ${MAX_NAME_CHARS} characters long`, name.length);
+  if (name !== name.trim() || /\p{C}/u.test(name) || !/[a-z\d]/iu.test(wireName(name)))
+    throw invalid('name', 'without surrounding spaces or control characters, and have an ASCII letter or digit', name);
+  if (typeof description !== 'string' || description.trim() === '')
+    throw invalid('description', 'a non-empty string, because the model chooses by it', description);
+  if (typeof execute !== 'function') throw invalid('execute', 'a function', execute);
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS))
+    throw invalid('timeoutMs', `a number of milliseconds above 0 and at most ${MAX_TIMER_MS}, or omitted`, timeoutMs);
+  if (!isStandardSchema(schema))
+    throw invalid('arguments', 'a Standard Schema, for example of zod, valibot or arktype', schema, 'invalid_schema');
+}
+
+/** Own keys that could change an object's prototype if other code copies them carelessly. */
+export const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Returns the arguments as plain JSON Schema with an object at the root. */
+function argumentsSchemaOf(capability: UncheckedCapability & { readonly arguments: StandardSchemaV1 }): JsonSchema {
+  const invalid = (member: string, problem: string, cause?: unknown) =>
+    capabilityError(capability, member, problem, 'invalid_schema', cause);
+  const { jsonSchema } = capability;
+  if (jsonSchema !== undefined && !isJsonNode(jsonSchema))
+    throw invalid('jsonSchema', `must be a JSON Schema; received ${describeValue(jsonSchema)}`);
+  let root: JsonSchema;
+  try {
+    root = withRootInlined(JSON.parse(JSON.stringify(jsonSchema ?? jsonSchemaOf(capability.arguments))));
+  } catch (cause) {
+    throw invalid('arguments', cause instanceof Error ? cause.message.split('\n', 1).join() : 'not JSON', cause);
+  }
+  const { type, properties } = root;
+  if (type !== 'object') {
+    const received = type === undefined ? 'a choice or any value' : String(type);
+    throw invalid('arguments', `must be an object at the root; received ${received}; make it a property of an object`);
+  }
+  const polluting = Object.keys(isJsonNode(properties) ? properties : {}).find((name) => POLLUTING_KEYS.has(name));
+  if (polluting !== undefined)
+    throw invalid('arguments', `must not have the property ${polluting}, which is rejected in calls; rename it`);
+  return root;
+}
+
+/** Some libraries convert a recursive schema to a reference into its definitions, but servers require an object at the root. */
+function withRootInlined({ $ref, ...rest }: JsonSchema): JsonSchema {
+  if (typeof $ref !== 'string') return rest;
+  const target = rest['type'] === undefined ? referredTo(rest, $ref) : null;
+  return isJsonNode(target) ? { ...target, ...rest } : { $ref, ...rest };
+}
+
+function capabilityError(
+  capability: UncheckedCapability,
+  member: string,
+  problem: string,
+  code: ErrorCode,
+  cause?: unknown,
+): PostChainError {
+  const { name } = capability ?? {};
+  const whose = typeof name === 'string' && name.trim() !== '' ? `The capability ${quoted(name)}` : 'A capability';
+  const message = `${whose} is invalid: "${member}" ${problem.replace(/\.$/u, '')}.`;
+  return new PostChainError(code, message, cause === undefined ? {} : { cause });
 }

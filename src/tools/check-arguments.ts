@@ -1,38 +1,91 @@
 import type { ArgumentsCheck, CapabilityCall, CapabilityFailure } from '../../machines/contracts/capability.ts';
 import { oneLine } from '../../machines/text/clip.ts';
-import { parseArguments } from './parse-arguments.ts';
-import { listed, quoted } from './quoted.ts';
+import { POLLUTING_KEYS } from './capability.ts';
+import { listed, pathText, quoted } from './error-text.ts';
 import type { CapabilityRegistry } from './registry.ts';
 
-/** A call as a model or a decider gave it: what it should have may be missing. */
-type Wish = { readonly [Key in keyof CapabilityCall]?: unknown };
+/** A call as a model or a decider wrote it: members may be missing or have the wrong type. */
+type RequestedCall = { readonly [Key in keyof CapabilityCall]?: unknown };
 
 const MAX_KNOWN_NAMES = 20;
 
+/** Later consumers of the arguments (schemas, the journal, other programs) process them recursively. */
+const MAX_DEPTH = 200;
+
 /**
- * Resolves a call and holds its arguments against the schema of its capability [R2, R5]. What it gives is JSON, as it was parsed:
- * a transformation in the schema happens when the capability runs. It never rejects.
+ * Resolves the capability of a call and validates its arguments. Returns them as parsed from JSON: defaults and transformations of the
+ * schema apply when the capability runs. Never rejects.
  */
-export async function checkArguments(registry: CapabilityRegistry, call: Wish): Promise<ArgumentsCheck> {
+export async function checkArguments(registry: CapabilityRegistry, call: RequestedCall): Promise<ArgumentsCheck> {
   const { capability: name, arguments: text } = call;
-  if (typeof name !== 'string') return refused('missing_name', 'the call names no capability');
-  if (name.trim() === '') return refused('empty_name', 'the name of the capability is empty');
-  const reader = registry.readerOf(name);
-  if (reader === undefined) {
+  if (typeof name !== 'string') return rejected('missing_name', 'the call does not name a capability');
+  if (name.trim() === '') return rejected('empty_name', 'the name of the capability is empty');
+  const validator = registry.validatorOf(name);
+  if (validator === undefined) {
     const names = registry.descriptors.map((known) => known.name);
-    return refused(
-      'unknown_capability',
-      `there is no capability ${quoted(name)}; there are: ${listed(names, MAX_KNOWN_NAMES)}`,
-    );
+    const problem = `unknown capability ${quoted(name)}; expected one of: ${listed(names, MAX_KNOWN_NAMES)}`;
+    return rejected('unknown_capability', problem);
   }
   const parsed = parseArguments(text);
   if (!parsed.ok) return parsed;
-  const extraKey = reader.extraKeyIn(parsed.arguments);
-  if (extraKey !== null) return refused('arguments_misfit', extraKey);
-  const reading = await reader.read(parsed.arguments);
-  return reading.ok ? parsed : refused('arguments_misfit', reading.problem);
+  const unknownKey = validator.unknownKeyIn(parsed.arguments);
+  if (unknownKey !== null) return rejected('arguments_misfit', unknownKey);
+  const validated = await validator.validate(parsed.arguments);
+  return validated.ok ? parsed : rejected('arguments_misfit', validated.problem);
 }
 
-function refused(code: CapabilityFailure, problem: string): ArgumentsCheck {
-  return { ok: false, code, problem: oneLine(problem, 1_000) };
+function rejected(code: CapabilityFailure, problem: string, maxChars = 1_000): ArgumentsCheck {
+  return { ok: false, code, problem: oneLine(problem, maxChars) };
+}
+
+/**
+ * Parses arguments as a JSON object; blank text is `{}`. Rejects a key that could pollute prototypes, at any depth, and values nested
+ * more than 200 levels deep. Linear in the text and not recursive.
+ */
+function parseArguments(text: unknown): ArgumentsCheck {
+  if (typeof text !== 'string') return notAnObject(`received ${text === null ? 'null' : typeof text}`);
+  let value: unknown;
+  try {
+    value = text.trim() === '' ? {} : JSON.parse(text);
+  } catch (error) {
+    return notAnObject((error as SyntaxError).message);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return notAnObject(`received ${value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`}`);
+  const problem = hazardIn(value);
+  return problem === null
+    ? { ok: true, arguments: value as Record<string, unknown> }
+    : rejected('arguments_misfit', problem, 400);
+}
+
+function notAnObject(why: string): ArgumentsCheck {
+  return rejected('arguments_not_object', `the arguments must be a JSON object: ${why}`, 400);
+}
+
+interface Place {
+  readonly value: object;
+  readonly key: string | number;
+  readonly parent: Place | null;
+  readonly depth: number;
+}
+
+function hazardIn(root: object): string | null {
+  const open: Place[] = [{ value: root, key: '', parent: null, depth: 1 }];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    if (place.depth > MAX_DEPTH) return `${placeText(place)}: nested more than ${MAX_DEPTH} levels deep`;
+    const { value, depth } = place;
+    for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+      if (typeof key === 'string' && POLLUTING_KEYS.has(key))
+        return `${placeText(place)}: the key ${quoted(key)} is not allowed`;
+      if (typeof member === 'object' && member !== null)
+        open.push({ value: member, key, parent: place, depth: depth + 1 });
+    }
+  }
+  return null;
+}
+
+function placeText(place: Place): string {
+  const path: (string | number)[] = [];
+  for (let at = place; at.parent !== null; at = at.parent) path.unshift(at.key);
+  return pathText(path) || 'the arguments';
 }

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { type Capability, defineCapability } from './capability.ts';
-import { quoted } from './quoted.ts';
+import { quoted } from './error-text.ts';
 
 const args = z.object({
-  timeZone: z.string().optional().describe('An IANA time zone, say Europe/Berlin; UTC where it is left out.'),
+  timeZone: z.string().optional().describe('An IANA time zone, for example Europe/Berlin. Default: UTC.'),
 });
 
-/** Tells a model the date, the time and the weekday by the run's clock, in UTC or the time zone it asks for. */
+/** Returns a capability that returns the date, time and weekday by the run's clock, in UTC or a requested time zone. */
 export function currentTime(): Capability {
   return defineCapability({
     name: 'current_time',
-    description: 'Tells the current date and time (ISO 8601, with its offset from UTC) and the weekday.',
+    description: 'Returns the current date and time (ISO 8601, with the offset from UTC) and the weekday.',
     arguments: args,
     execute: ({ timeZone = '' }, { now }) => timeText(now(), timeZone.trim() || 'UTC'),
   });
 }
 
-/** `2026-11-20T15:04:05+01:00 (Friday, Europe/Berlin)`. Throws for a time zone that there is not. */
+/** Returns a time such as `2026-11-20T15:04:05+01:00 (Friday, Europe/Berlin)`. Throws for an unknown time zone. */
 function timeText(atMs: number, timeZone: string): string {
   const parts = new Map(
     formatOf(timeZone)
@@ -47,7 +47,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     });
   } catch (cause) {
     throw new Error(
-      `there is no time zone ${quoted(timeZone)}; wanted an IANA name, say Europe/Berlin or America/New_York, or none for UTC`,
+      `unknown time zone ${quoted(timeZone)}; expected an IANA name, for example Europe/Berlin, or none for UTC`,
       { cause },
     );
   }

@@ -3,34 +3,32 @@ import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { unlessAborted } from '../internal/async.ts';
 import type { CapabilityContext } from './capability.ts';
-import { quoted } from './quoted.ts';
+import { quoted } from './error-text.ts';
 import type { CapabilityRegistry } from './registry.ts';
 
 export interface CapabilityRun extends CapabilityContext {
   readonly capability: string;
-  /** Checked: as `checkArguments` gave them. */
+  /** As returned by `checkArguments`. */
   readonly arguments: Record<string, unknown>;
-  /** Characters of the output; a longer one is a failed run. */
+  /** The maximum characters of the output; a longer output fails the run. */
   readonly maxResultChars: number;
 }
 
 type Outcome = Pick<CapabilityResult, 'success' | 'output' | 'code' | 'error'>;
 
 /**
- * Runs a capability on checked arguments [R2]. What goes wrong is a result without success [R7]: what it throws, whatever that is, a
- * result that is no JSON, and one that is too long. An abort ends the run at once; what the capability does afterwards is nobody's.
- * It never rejects.
+ * Runs a capability on checked arguments. Anything that goes wrong becomes an unsuccessful result: a thrown error, a result that is not
+ * JSON, an output that is too long. An abort ends the run at once, whatever the capability does afterwards. Never rejects.
  */
 export async function runCapability(registry: CapabilityRegistry, run: CapabilityRun): Promise<CapabilityResult> {
   const { capability, arguments: args, sessionId } = run;
   const startedAtMs = run.now();
-  const outcome = await untilAborted(registry, run);
+  const outcome = await outcomeUnlessAborted(registry, run);
   const durationMs = Math.max(0, run.now() - startedAtMs);
   return { capability, arguments: args, ...outcome, sessionId, synthesized: false, startedAtMs, durationMs };
 }
 
-/** What it comes to, or that it was aborted, whichever is first. */
-async function untilAborted(registry: CapabilityRegistry, run: CapabilityRun): Promise<Outcome> {
+async function outcomeUnlessAborted(registry: CapabilityRegistry, run: CapabilityRun): Promise<Outcome> {
   try {
     run.signal.throwIfAborted();
     return await unlessAborted(outcomeOf(registry, run), run.signal);
@@ -43,26 +41,22 @@ async function untilAborted(registry: CapabilityRegistry, run: CapabilityRun): P
 async function outcomeOf(registry: CapabilityRegistry, run: CapabilityRun): Promise<Outcome> {
   const { capability: name, arguments: args, maxResultChars, signal, sessionId, idempotencyKey } = run;
   const capability = registry.get(name);
-  const reading = await registry.readerOf(name)?.read(args);
-  if (capability === undefined || reading === undefined)
-    return failed('unknown_capability', `there is no capability ${quoted(name)}`);
-  if (!reading.ok) return failed('arguments_misfit', reading.problem);
+  const validated = await registry.validatorOf(name)?.validate(args);
+  if (capability === undefined || validated === undefined)
+    return failed('unknown_capability', `unknown capability ${quoted(name)}`);
+  if (!validated.ok) return failed('arguments_misfit', validated.problem);
   try {
-    const given = await capability.execute(reading.value, { signal, now: () => run.now(), sessionId, idempotencyKey });
-    const output = textOf(given);
+    const context = { signal, now: () => run.now(), sessionId, idempotencyKey };
+    const result = await capability.execute(validated.value, context);
+    const output = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
     if (output.length <= maxResultChars) return { success: true, output, code: null, error: null };
     return failed(
       'result_too_long',
-      `the result has ${output.length} characters; at most ${maxResultChars} are taken: ask for less of it`,
+      `the result has ${output.length} characters; the maximum is ${maxResultChars}; request less of it`,
     );
   } catch (error) {
     return failed('threw', unexpectedFailure(error).message);
   }
-}
-
-/** A text as it is, anything else as JSON; what JSON leaves out is no text. */
-function textOf(given: unknown): string {
-  return typeof given === 'string' ? given : (JSON.stringify(given) ?? '');
 }
 
 function failed(code: CapabilityFailure, error: string): Outcome {

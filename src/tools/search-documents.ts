@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import { type Capability, defineCapability } from './capability.ts';
 
-/** Lets a model search the documents in words of its own, beside the search that Experience does. */
+/** Returns a capability that lets the model search the documents with its own query, in addition to the search of Experience. */
 export function searchDocuments(source: PassageSource): Capability {
   return defineCapability({
     name: 'search_documents',
-    description: 'Searches the documents and gives the passages that match best, with file and lines.',
+    description: 'Searches the documents. Returns the best matching passages with file and lines.',
     arguments: z.object({ query: z.string().min(1), limit: z.int().min(1).max(20).default(5) }),
     async execute({ query, limit }, { signal }) {
       const { passages } = await source.search(query, { limit, minRelevance: 0, signal });

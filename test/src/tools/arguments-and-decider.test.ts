@@ -5,12 +5,12 @@ import { next } from '../../machines/action/action-rig.ts';
 import { flush } from '../../machines/attempt/attempt-rig.ts';
 import { capability, resultOf, start, work } from './action-with-capabilities.ts';
 
-describe('what a capability is given', () => {
+describe('the arguments of a capability in the action loop', () => {
   const strict = z.object({ n: z.number(), unit: z.string().default('m') });
   const run = (text: string, args: z.ZodType = strict) =>
     resultOf({ capabilities: [capability((given) => given, args)], wish: work(text) });
 
-  test('[R2] arguments as its schema reads them, defaults filled in', async () => {
+  test('[R2] are the output of its schema, with defaults', async () => {
     const { results } = await run('{"n":3}');
     expect(results).toMatchObject([{ arguments: { n: 3 }, output: '{"n":3,"unit":"m"}' }]);
   });
@@ -34,14 +34,14 @@ describe('what a capability is given', () => {
     },
   );
 
-  test('[R5] a schema that throws is arguments that do not fit', async () => {
+  test('[R5] are invalid if the schema throws', async () => {
     const throwing = z.object({}).refine(() => {
       throw new Error('bad rule');
     });
     expect(await run('{}', throwing)).toMatchObject(refused('arguments_misfit'));
   });
 
-  test('[R5] __proto__ in the arguments reaches nothing: it is not run', async () => {
+  test('[R5] are rejected with the key __proto__', async () => {
     const found = await run('{"n":1,"__proto__":{"polluted":true}}', z.looseObject({ n: z.number() }));
     expect(found).toMatchObject(refused('arguments_misfit'));
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
@@ -52,11 +52,11 @@ describe('what a capability is given', () => {
     ['text that is no JSON, where the schema takes any object', '{"n":', z.looseObject({})],
     ['a list, where the schema takes any object', '[1]', z.looseObject({})],
     ['null, where the schema takes any object', 'null', z.looseObject({})],
-  ])('[R5] %s is no object: it is not run', async (_, text, schema) => {
+  ])('[R5] are rejected if they are not an object: %s', async (_, text, schema) => {
     expect(await run(text, schema)).toMatchObject(refused('arguments_not_object'));
   });
 
-  it('its arguments are JSON in the context, also where its schema transforms them', async () => {
+  it('are stored as JSON, even if the schema transforms them', async () => {
     const schema = z.object({ on: z.iso.date().transform((text) => new Date(text)) });
     const { actor } = start({ capabilities: [capability(() => 'ok', schema)], wish: work('{"on":"2024-01-02"}') });
     await flush(500);
@@ -69,18 +69,18 @@ describe('what a capability is given', () => {
 describe('the decider', () => {
   const capabilities = [capability(() => 'ran')];
 
-  test('[R6] the default says done after the first run', async () => {
+  test('[R6] by default ends the loop after the first run', async () => {
     expect(await resultOf({ capabilities, wish: work() })).toMatchObject({
       results: [{ output: 'ran' }],
       stopReason: 'done',
     });
   });
 
-  test('[R5] none at all ends after the first run', async () => {
+  test('[R5] ends the loop after the first run if there is none', async () => {
     expect(await resultOf({ capabilities, wish: work(), decider: null })).toMatchObject({ stopReason: 'no_decider' });
   });
 
-  test('[R7] one that throws before it returns a promise ends the loop with the last result', async () => {
+  test('[R7] ends the loop with the last result if it throws synchronously', async () => {
     const decider = () => {
       throw new Error('no');
     };
@@ -90,14 +90,14 @@ describe('the decider', () => {
     });
   });
 
-  test('[R5] one whose next step is unknown, or whose arguments do not fit, ends it with the last result', async () => {
+  test('[R5] ends the loop with the last result if its next step is unknown or has invalid arguments', async () => {
     for (const step of [next('play'), next('work', 5), next('constructor'), next('__proto__')]) {
       const result = await resultOf({ capabilities, wish: work(), decider: () => step });
       expect(result).toMatchObject({ results: [{ output: 'ran' }], stopReason: 'invalid_next_step' });
     }
   });
 
-  test('is told by its signal when the machine is stopped', async () => {
+  test('is aborted when the machine stops', async () => {
     let signal: AbortSignal | undefined;
     const { actor } = start({
       capabilities,
@@ -112,7 +112,7 @@ describe('the decider', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  it('one that never answers ends the loop with the last result after some time', async () => {
+  it('ends the loop with the last result if it never answers', async () => {
     const { actor, clock } = start({ capabilities, wish: work(), decider: () => new Promise(() => {}) });
     await flush(500);
     clock.increment(1_000_000_000);

@@ -7,7 +7,7 @@ import { capability, resultOf, type Scene, start, work } from './action-with-cap
 const one = async (execute: Capability['execute']) =>
   (await resultOf({ capabilities: [capability(execute)], wish: work() })).results[0];
 
-describe('what a capability gives', () => {
+describe('the result of a capability in the action loop', () => {
   test.each<[string, unknown, string]>([
     ['a text as it is', 'done\n', 'done\n'],
     ['an object as JSON', { a: [1] }, '{"a":[1]}'],
@@ -17,7 +17,7 @@ describe('what a capability gives', () => {
     ['a function as no text', () => 1, ''],
     ['the value of a promise', Promise.resolve('later'), 'later'],
     ['100,000 characters, whole', 'x'.repeat(100_000), 'x'.repeat(100_000)],
-  ])('[R2] is %s, with its arguments and its timing', async (_, gives, output) => {
+  ])('[R2] is %s, with arguments and timing', async (_, gives, output) => {
     const result = await one(() => gives);
     expect(result?.output === output).toBe(true);
     expect(result).toMatchObject({
@@ -30,7 +30,7 @@ describe('what a capability gives', () => {
     });
   });
 
-  test('[R2] its timing is by the run’s clock', async () => {
+  test('[R2] is timed by the run’s clock', async () => {
     const scene: Scene = {
       capabilities: [capability(() => new Promise((resolve) => (finish = resolve)))],
       wish: work(),
@@ -93,22 +93,22 @@ describe('what a capability gives', () => {
     ['a rejected promise', () => Promise.reject(new Error('boom'))],
     ['a value that is no JSON: a circle', () => circle],
     ['a value that is no JSON: a BigInt', () => 1n],
-  ])('[R7] thrown %s is a result without success that says why in one line', async (_, execute) => {
+  ])('[R7] is unsuccessful with a one-line error if it throws %s', async (_, execute) => {
     const result = await one(execute);
     expect(result).toMatchObject({ success: false, output: '' });
     expect(result?.error).toMatch(/^[^\n]+$/);
   });
 
-  test('[R7] of 100 MB is a failed result that keeps none of it', async () => {
+  test('[R7] fails and is not stored if it has 100 MB', async () => {
     expect(await one(() => 'x'.repeat(100_000_000))).toMatchObject({
       success: false,
       output: '',
       code: 'result_too_long',
-      error: expect.stringContaining('100000000 characters; at most 100000'),
+      error: expect.stringContaining('100000000 characters; the maximum is 100000'),
     });
   });
 
-  test('[R10] answered or rejected after the machine was stopped reaches nobody', async () => {
+  test('[R10] is ignored if it settles after the machine stopped', async () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     try {
@@ -133,7 +133,7 @@ describe('what a capability gives', () => {
     }
   });
 
-  test('[R10] it gets a signal, which aborts when the machine is stopped', async () => {
+  test('[R10] is aborted when the machine stops', async () => {
     let signal: AbortSignal | undefined;
     const { actor } = start({
       capabilities: [
@@ -152,7 +152,7 @@ describe('what a capability gives', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test('[R7] it is aborted when its time is up', async () => {
+  test('[R7] is aborted when the time limit is reached', async () => {
     let signal: AbortSignal | undefined;
     const { actor, clock } = start({
       capabilities: [

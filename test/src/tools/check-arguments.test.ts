@@ -27,12 +27,12 @@ describe('resolving a call', () => {
     ['__proto__', 'unknown_capability'],
     ['toString', 'unknown_capability'],
     ['\u001b[2J\u202e', 'unknown_capability'],
-  ])('[R5] tells why %j names no capability: %s', async (name, code) => {
+  ])('[R5] rejects the name %j: %s', async (name, code) => {
     const found = await checkArguments(registryOf(place), { capability: name, arguments: '{"city":"Bergen"}' });
     expect(found).toMatchObject({ ok: false, code, problem: expect.stringMatching(/^[^\p{C}]+$/u) });
   });
 
-  test('[R5] says which capabilities there are, as many as are read', async () => {
+  test('[R5] lists the known capabilities, up to a limit', async () => {
     const many = Array.from({ length: 30 }, (_, at) => ({
       name: `tool${at}`,
       description: 'x',
@@ -40,20 +40,22 @@ describe('resolving a call', () => {
       execute: () => '',
     }));
     const found = await checkArguments(createRegistry(many), { capability: 'tool', arguments: '{}' });
-    expect(found).toMatchObject({ problem: expect.stringMatching(/"tool"; there are: tool0, .*tool19, 10 more$/) });
+    expect(found).toMatchObject({
+      problem: expect.stringMatching(/"tool"; expected one of: tool0, .*tool19, 10 more$/),
+    });
     expect(await checkArguments(createRegistry([]), { capability: 'a' })).toMatchObject({
-      problem: 'there is no capability "a"; there are: none',
+      problem: 'unknown capability "a"; expected one of: none',
     });
   });
 });
 
 describe('the arguments of a call', () => {
-  test('[R2] pass as they were parsed: defaults and transformations wait until it runs', async () => {
+  test('[R2] are returned as parsed: defaults and transformations apply when the capability runs', async () => {
     const schema = z.object({ on: z.iso.date().transform((text) => new Date(text)), days: z.int().default(1) });
     expect(await check(schema, ' {"on":"2024-01-02"}\n')).toEqual({ ok: true, arguments: { on: '2024-01-02' } });
   });
 
-  test('[R2] may be left out where nothing is wanted', async () => {
+  test('[R2] may be omitted if none are required', async () => {
     for (const text of ['', ' ', '{}']) expect(await check(z.object({}), text)).toEqual({ ok: true, arguments: {} });
     expect(await check(place, '')).toMatchObject({ ok: false, code: 'arguments_misfit' });
   });
@@ -70,19 +72,19 @@ describe('the arguments of a call', () => {
     null,
     5,
     { city: 'Bergen' },
-  ])('[R5] that are no JSON object are told so: %j', async (text) => {
+  ])('[R5] must be a JSON object: %j', async (text) => {
     expect(await check(place, text)).toMatchObject({
       ok: false,
       code: 'arguments_not_object',
-      problem: expect.stringMatching(/^the arguments are no JSON object: [^\p{C}]+$/u),
+      problem: expect.stringMatching(/^the arguments must be a JSON object: [^\p{C}]+$/u),
     });
   });
 
   test.each<[string, string, RegExp]>([
     ['a wrong type', '{"city":7}', /^city: /],
-    ['what is wanted left out', '{}', /^city: /],
-    ['a wrong type within', '{"city":"x","at":{"lat":"north","lon":1}}', /^at\.lat: /],
-  ])('[R5] with %s do not fit: the place is named', async (_, text, problem) => {
+    ['a missing required member', '{}', /^city: /],
+    ['a nested wrong type', '{"city":"x","at":{"lat":"north","lon":1}}', /^at\.lat: /],
+  ])('[R5] with %s are rejected with the path', async (_, text, problem) => {
     expect(await check(place, text)).toMatchObject({
       ok: false,
       code: 'arguments_misfit',
@@ -90,14 +92,14 @@ describe('the arguments of a call', () => {
     });
   });
 
-  it('may be null where a member may be left out, as many models say it', async () => {
+  it('may be null if the member is optional, as many models write it', async () => {
     expect(await check(place, '{"city":"Bergen","at":null}')).toEqual({
       ok: true,
       arguments: { city: 'Bergen', at: null },
     });
   });
 
-  it('[R5] do not fit where the schema throws, rejects, or gives no verdict', async () => {
+  it('[R5] are rejected if the schema throws, rejects, or returns no result', async () => {
     const odd = (validate: () => unknown): Capability['arguments'] =>
       ({
         '~standard': { version: 1, vendor: 'odd', validate, jsonSchema: { input: () => ({ type: 'object' }) } },
@@ -127,7 +129,7 @@ const allowed: [string, Capability['arguments'], unknown][] = [
   ['z.any', z.object({ a: z.any() }), { a: { b: { c: 1 } } }],
   ['z.json', z.object({ a: z.json() }), { a: { b: [{ c: 1 }] } }],
   [
-    'a second of two alternatives',
+    'the second of two alternatives',
     z.object({ a: z.union([z.object({ b: text }), z.object({ b: text, c: text })]) }),
     { a: { b: '', c: '' } },
   ],
@@ -150,47 +152,52 @@ const extra: [string, Capability['arguments'], unknown, RegExp][] = [
     'at the root',
     z.object({ city: text }),
     { city: '', citty: '' },
-    /^the arguments: got the key "citty"; wanted none but city$/,
+    /^the arguments: unknown key "citty"; expected one of: city$/,
   ],
-  ['where none is known', z.object({}), { a: 1 }, /wanted none but none$/],
-  ['of z.strictObject', z.strictObject({ a: text }), { a: '', b: 1 }, /"b"/],
-  ['within', z.object({ a: z.object({ b: text }) }), { a: { b: '', c: 1 } }, /^a: got the key "c"; wanted none but b$/],
+  ['if none is known', z.object({}), { a: 1 }, /expected one of: none$/],
+  ['in z.strictObject', z.strictObject({ a: text }), { a: '', b: 1 }, /"b"/],
   [
-    'in a list',
+    'in a nested object',
+    z.object({ a: z.object({ b: text }) }),
+    { a: { b: '', c: 1 } },
+    /^a: unknown key "c"; expected one of: b$/,
+  ],
+  [
+    'in an array',
     z.object({ a: z.array(z.object({ b: text })) }),
     { a: [{ b: '' }, { b: '', c: 1 }] },
-    /^a\.1: got the key "c"/,
+    /^a\.1: unknown key "c"/,
   ],
-  ['in a tuple', z.object({ a: z.tuple([z.int(), z.object({})]) }), { a: [1, { c: 1 }] }, /^a\.1: got the key "c"/],
-  ['behind a tuple', z.object({ a: z.tuple([z.int()]).rest(z.object({})) }), { a: [1, {}, { c: 1 }] }, /^a\.2: /],
-  ['in a record', z.object({ a: z.record(text, z.object({})) }), { a: { x: { c: 1 } } }, /^a\.x: got the key "c"/],
-  ['in what may be left out', z.object({ a: z.object({}).nullish() }), { a: { c: 1 } }, /^a: got the key "c"/],
-  ['in what has a default', z.object({ a: z.object({}).default({}) }), { a: { c: 1 } }, /^a: got the key "c"/],
-  ['beside what is coerced', z.object({ n: z.coerce.number() }), { n: '5', c: 1 }, /got the key "c"/],
-  ['beside what is missing', z.object({ city: text }), { citty: '' }, /"citty"; wanted none but city/],
+  ['in a tuple', z.object({ a: z.tuple([z.int(), z.object({})]) }), { a: [1, { c: 1 }] }, /^a\.1: unknown key "c"/],
+  ['after a tuple', z.object({ a: z.tuple([z.int()]).rest(z.object({})) }), { a: [1, {}, { c: 1 }] }, /^a\.2: /],
+  ['in a record', z.object({ a: z.record(text, z.object({})) }), { a: { x: { c: 1 } } }, /^a\.x: unknown key "c"/],
+  ['in an optional member', z.object({ a: z.object({}).nullish() }), { a: { c: 1 } }, /^a: unknown key "c"/],
+  ['in a member with a default', z.object({ a: z.object({}).default({}) }), { a: { c: 1 } }, /^a: unknown key "c"/],
+  ['next to a coerced member', z.object({ n: z.coerce.number() }), { n: '5', c: 1 }, /unknown key "c"/],
+  ['next to a missing member', z.object({ city: text }), { citty: '' }, /"citty"; expected one of: city/],
   [
-    'in a choice by kind',
+    'in a discriminated union',
     z.object({
       a: z.discriminatedUnion('k', [z.object({ k: z.literal('x') }), z.object({ k: z.literal('y'), c: text })]),
     }),
     { a: { k: 'x', c: '' } },
-    /^a: got the key "c"; wanted none but k$/,
+    /^a: unknown key "c"; expected one of: k$/,
   ],
   [
-    'of one alternative in the other',
+    'of another alternative',
     z.object({ a: z.union([z.object({ b: z.int() }), z.object({ c: z.int() })]) }),
     { a: { b: 1, c: 1 } },
-    /^a: got the key "c"/,
+    /^a: unknown key "c"/,
   ],
-  ['in what refers to itself', tree(), { left: { left: { value: 1, c: 1 } } }, /^left\.left: got the key "c"/],
-  ['called like a prototype’s member', z.object({}), { toString: 1 }, /got the key "toString"/],
-  ['with control characters', z.object({}), { '\u001b[2J\n\u202ex': 1 }, /^the arguments: got the key "\[2J x"/],
-  ['of arktype', type({ a: { b: 'string' } }), { a: { b: '', c: 1 } }, /^a: got the key "c"/],
+  ['in a recursive schema', tree(), { left: { left: { value: 1, c: 1 } } }, /^left\.left: unknown key "c"/],
+  ['named like a member of Object.prototype', z.object({}), { toString: 1 }, /unknown key "toString"/],
+  ['with control characters', z.object({}), { '\u001b[2J\n\u202ex': 1 }, /^the arguments: unknown key "\[2J x"/],
+  ['in arktype', type({ a: { b: 'string' } }), { a: { b: '', c: 1 } }, /^a: unknown key "c"/],
   [
-    'of valibot',
+    'in valibot',
     toStandardJsonSchema(v.object({ a: v.array(v.object({ b: v.string() })) })),
     { a: [{ b: '', c: 1 }] },
-    /^a\.0: got the key "c"/,
+    /^a\.0: unknown key "c"/,
   ],
 ];
 
@@ -199,8 +206,8 @@ function tree(): z.ZodType {
   return node;
 }
 
-describe('a key that the schema does not name', () => {
-  test.each(extra)('[R5] does not fit: %s', async (_, schema, args, problem) => {
+describe('an unknown key', () => {
+  test.each(extra)('[R5] is rejected: %s', async (_, schema, args, problem) => {
     expect(await check(schema, JSON.stringify(args))).toMatchObject({
       ok: false,
       code: 'arguments_misfit',
@@ -208,11 +215,11 @@ describe('a key that the schema does not name', () => {
     });
   });
 
-  test.each(allowed)('[R2] fits where more are allowed: %s', async (_, schema, args) => {
+  test.each(allowed)('[R2] is accepted if the schema allows it: %s', async (_, schema, args) => {
     expect(await check(schema, JSON.stringify(args))).toEqual({ ok: true, arguments: args });
   });
 
-  it('[R5] is told in a line of bounded length, however long it is and however many there are', async () => {
+  it('[R5] is reported in one line of bounded length, for keys of any length and number', async () => {
     const names = Array.from({ length: 1_000 }, (_, at) => [`key${at}`, text] as const);
     const found = await check(z.object(Object.fromEntries(names)), JSON.stringify({ ['k'.repeat(100_000)]: 1 }));
     expect(found).toMatchObject({ ok: false, problem: expect.stringMatching(/^.{50,400}$/) });
@@ -220,8 +227,8 @@ describe('a key that the schema does not name', () => {
   });
 });
 
-describe('a key that pollutes prototypes', () => {
-  it.each(['__proto__', 'constructor', 'prototype'])('[R5] does not fit at any depth: %s', async (key) => {
+describe('a key that could pollute prototypes', () => {
+  it.each(['__proto__', 'constructor', 'prototype'])('[R5] is rejected at any depth: %s', async (key) => {
     const open = z.looseObject({ a: z.any() });
     for (const [json, where] of [
       [`{"${key}":{"polluted":true}}`, 'the arguments'],
@@ -230,12 +237,12 @@ describe('a key that pollutes prototypes', () => {
       expect(await check(open, json)).toEqual({
         ok: false,
         code: 'arguments_misfit',
-        problem: `${where}: got the key "${key}", which is never taken`,
+        problem: `${where}: the key "${key}" is not allowed`,
       });
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('is none where it is a value, or part of another', async () => {
+  it('is accepted as a value or as part of another key', async () => {
     const args = { a: '__proto__', b: ['constructor'], constructors: 1 };
     expect(await check(z.looseObject({}), JSON.stringify(args))).toEqual({ ok: true, arguments: args });
   });

@@ -17,7 +17,7 @@ const ask = (timeZone?: string | null, atMs = AT) =>
     signal: new AbortController().signal,
   });
 
-describe('the current time', () => {
+describe('currentTime', () => {
   test.each<[string | null | undefined, string]>([
     [undefined, '2026-11-20T14:04:05+00:00 (Friday, UTC)'],
     [null, '2026-11-20T14:04:05+00:00 (Friday, UTC)'],
@@ -26,17 +26,17 @@ describe('the current time', () => {
     ['Asia/Kolkata', '2026-11-20T19:34:05+05:30 (Friday, Asia/Kolkata)'],
     ['America/St_Johns', '2026-11-20T10:34:05-03:30 (Friday, America/St_Johns)'],
     ['Pacific/Kiritimati', '2026-11-21T04:04:05+14:00 (Saturday, Pacific/Kiritimati)'],
-  ])('[R10] in %s is by the run’s clock, with offset and weekday', async (timeZone, output) => {
+  ])('[R10] returns the time in %s by the run’s clock, with offset and weekday', async (timeZone, output) => {
     expect(await ask(timeZone)).toMatchObject({ success: true, output });
   });
 
-  test('[R10] knows summer from winter', async () => {
+  test('[R10] applies daylight saving time', async () => {
     expect((await ask('Europe/Berlin', Date.UTC(2026, 6, 1, 22, 30))).output).toBe(
       '2026-07-02T00:30:00+02:00 (Thursday, Europe/Berlin)',
     );
   });
 
-  it('[R10] is the moment of the clock in any zone, to the second', async () => {
+  it('[R10] returns the clock’s time in any zone, to the second', async () => {
     const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe');
     const moments = fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2199, 11) });
     await fc.assert(
@@ -49,12 +49,12 @@ describe('the current time', () => {
   });
 
   it.each(['Mars/Olympus', 'Berlin', '__proto__', '\u001b[2J', 'x'.repeat(10_000)])(
-    '[R7] in the unknown zone %j is a failure that says what is wanted',
+    '[R7] fails for the unknown zone %j with an explanation',
     async (zone) => {
       const result = await ask(zone);
       expect(result).toMatchObject({ success: false, code: 'threw' });
       expect(result.error).toMatch(
-        /^there is no time zone ".{1,60}"; wanted an IANA name, say Europe\/Berlin[^\p{C}]*$/u,
+        /^unknown time zone ".{1,60}"; expected an IANA name, for example Europe\/Berlin[^\p{C}]*$/u,
       );
     },
   );

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { z as mini } from 'zod/mini';
 import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
 import { createPostChain } from '../../../src/index.ts';
-import { calculator } from '../../../src/tools/calculator/calculator.ts';
+import { calculator } from '../../../src/tools/calculator.ts';
 import { type Capability, defineCapability, describe as described } from '../../../src/tools/capability.ts';
 import { currentTime } from '../../../src/tools/current-time.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
@@ -14,8 +14,8 @@ import { createRegistry } from '../../../src/tools/registry.ts';
 const base = { name: 'weather', description: 'Tells the weather.', execute: () => 'rain' };
 const city = z.object({ city: z.string() });
 
-describe('a capability in the schema library of the user’s choice', () => {
-  it('[R10] takes its argument types from zod: what the schema gives, not what it takes', () => {
+describe('defining a capability', () => {
+  it('[R10] infers argument types from zod: the output of the schema, not its input', () => {
     defineCapability({
       ...base,
       arguments: z.object({ day: z.iso.date().transform((text) => new Date(text)), days: z.int().default(1) }),
@@ -23,7 +23,7 @@ describe('a capability in the schema library of the user’s choice', () => {
     });
   });
 
-  it('[R10] takes its argument types from arktype and valibot', () => {
+  it('[R10] infers argument types from arktype and valibot', () => {
     defineCapability({
       ...base,
       arguments: type({ city: 'string', 'days?': 'number' }),
@@ -41,8 +41,8 @@ describe('a capability in the schema library of the user’s choice', () => {
     });
   });
 
-  it('[R10] refuses arguments that its schema has not, when it is compiled', () => {
-    // @ts-expect-error: the schema has no town
+  it('[R10] fails to compile with an argument that its schema does not have', () => {
+    // @ts-expect-error: the schema has no property town
     defineCapability({ ...base, arguments: city, execute: ({ town }) => town });
     expectTypeOf(defineCapability({ ...base, arguments: city })).toEqualTypeOf<Capability>();
   });
@@ -54,7 +54,7 @@ describe('a capability in the schema library of the user’s choice', () => {
     ['zod/mini with a JSON Schema', mini.object({ city: mini.string() }), z.toJSONSchema(city)],
     ['valibot with a JSON Schema', v.object({ city: v.string() }), z.toJSONSchema(city)],
     ['arktype that refers to itself', scope({ place: { city: 'string', 'near?': 'place' } }).export().place],
-  ])('[R10] is told with the JSON Schema of %s, an object at its root', (_, schema, jsonSchema) => {
+  ])('[R10] is described with the JSON Schema of %s, an object at its root', (_, schema, jsonSchema) => {
     const descriptor = described(defineCapability({ ...base, arguments: schema, jsonSchema }));
     expect(descriptor).toMatchObject({
       name: 'weather',
@@ -66,7 +66,7 @@ describe('a capability in the schema library of the user’s choice', () => {
     expect(JSON.parse(JSON.stringify(descriptor))).toEqual(descriptor);
   });
 
-  it('[R10] is taken by a chain', () => {
+  it('[R10] is accepted by a chain', () => {
     const capabilities = [
       defineCapability({ ...base, arguments: type({ city: 'string' }) }),
       calculator(),
@@ -78,69 +78,84 @@ describe('a capability in the schema library of the user’s choice', () => {
     );
   });
 
-  test('[R10] is told with its own time-out, where it has one', () => {
+  test('[R10] is described with its own time limit if it has one', () => {
     expect(described({ ...base, arguments: city, timeoutMs: 90_000 }).timeoutMs).toBe(90_000);
   });
 });
 
-const refused: [string, Record<string, unknown>, string, RegExp][] = [
-  ['no schema', {}, 'invalid_schema', /"weather", arguments: got undefined; wanted a Standard Schema/],
-  ['a JSON Schema for a schema', { arguments: { type: 'object' } }, 'invalid_schema', /wanted a Standard Schema/],
-  ['a schema without a JSON form', { arguments: v.object({}) }, 'invalid_schema', /valibot.*toStandardJsonSchema/],
-  ['what JSON Schema cannot say', { arguments: z.object({ on: z.date() }) }, 'invalid_schema', /Date/],
+const invalid: [string, Record<string, unknown>, string, RegExp][] = [
   [
-    'a text at its root',
+    'no schema',
+    {},
+    'invalid_schema',
+    /"weather" is invalid: "arguments" must be a Standard Schema.*; received undefined/,
+  ],
+  [
+    'a JSON Schema instead of a schema',
+    { arguments: { type: 'object' } },
+    'invalid_schema',
+    /must be a Standard Schema/,
+  ],
+  ['a schema without a JSON Schema', { arguments: v.object({}) }, 'invalid_schema', /valibot.*toStandardJsonSchema/],
+  ['a type that JSON Schema lacks', { arguments: z.object({ on: z.date() }) }, 'invalid_schema', /Date/],
+  [
+    'a string at its root',
     { arguments: z.string() },
     'invalid_schema',
-    /schema of string at its root; wanted one of an object/,
+    /must be an object at the root; received string/,
   ],
-  ['a list at its root', { arguments: z.array(city) }, 'invalid_schema', /schema of array/],
+  ['an array at its root', { arguments: z.array(city) }, 'invalid_schema', /received array/],
   ['a choice at its root', { arguments: z.union([city, z.object({})]) }, 'invalid_schema', /a choice/],
-  ['anything at its root', { arguments: z.any() }, 'invalid_schema', /of anything/],
+  ['anything at its root', { arguments: z.any() }, 'invalid_schema', /any value/],
   [
-    'a JSON Schema that is none',
+    'a JSON Schema that is a string',
     { arguments: city, jsonSchema: 'object' },
     'invalid_schema',
-    /jsonSchema: got "object"/,
+    /"jsonSchema" must be a JSON Schema; received "object"/,
   ],
   [
-    'a JSON Schema that is no JSON',
+    'a JSON Schema that is not JSON',
     { arguments: city, jsonSchema: { type: 'object', x: 1n } },
     'invalid_schema',
     /BigInt/,
   ],
-  ['a JSON Schema of no object', { arguments: city, jsonSchema: { type: 'array' } }, 'invalid_schema', /array/],
+  ['a JSON Schema of an array', { arguments: city, jsonSchema: { type: 'array' } }, 'invalid_schema', /array/],
   [
-    'a member that no call may give',
+    'a property that is rejected in calls',
     { arguments: z.object({ constructor: z.string() }) },
     'invalid_schema',
     /constructor/,
   ],
-  ['a blank name', { arguments: city, name: ' ' }, 'invalid_option', /^A capability, name: got " "; wanted a name/],
-  ['no name', { arguments: city, name: undefined }, 'invalid_option', /name: got undefined/],
-  ['a name of 65 characters', { arguments: city, name: 'x'.repeat(65) }, 'invalid_option', /at most 64.*has 65/],
-  ['a name without ASCII', { arguments: city, name: '天气' }, 'invalid_option', /letter or digit of ASCII/],
+  [
+    'a blank name',
+    { arguments: city, name: ' ' },
+    'invalid_option',
+    /^A capability is invalid: "name" must be a non-empty string.*; received " "/,
+  ],
+  ['no name', { arguments: city, name: undefined }, 'invalid_option', /"name" must be .*; received undefined/],
+  ['a name of 65 characters', { arguments: city, name: 'x'.repeat(65) }, 'invalid_option', /at most 64.*received 65/],
+  ['a name without ASCII', { arguments: city, name: '天气' }, 'invalid_option', /ASCII letter or digit/],
   ['a name of two lines', { arguments: city, name: 'wea\nther' }, 'invalid_option', /control characters/],
-  ['a name in spaces', { arguments: city, name: 'weather ' }, 'invalid_option', /no spaces around it/],
-  ['no description', { arguments: city, description: '' }, 'invalid_option', /description: got ""/],
+  ['a name followed by a space', { arguments: city, name: 'weather ' }, 'invalid_option', /without surrounding spaces/],
+  ['no description', { arguments: city, description: '' }, 'invalid_option', /"description" must be .*; received ""/],
   [
     'no execute',
     { arguments: city, execute: undefined },
     'invalid_option',
-    /execute: got undefined; wanted a function/,
+    /"execute" must be a function; received undefined/,
   ],
   ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '5', null].map(
     (timeoutMs): [string, Record<string, unknown>, string, RegExp] => [
-      `a time-out of ${timeoutMs}`,
+      `a time limit of ${timeoutMs}`,
       { arguments: city, timeoutMs },
       'invalid_option',
-      /timeoutMs: got .*; wanted milliseconds/,
+      /"timeoutMs" must be a number of milliseconds.*; received/,
     ],
   ),
 ];
 
-describe('a capability that makes no sense', () => {
-  it.each(refused)('[R10] is refused in one line: %s', (_, part, code, message) => {
+describe('an invalid capability', () => {
+  it.each(invalid)('[R10] is rejected with a one-line error: %s', (_, part, code, message) => {
     const given = { ...base, ...part } as unknown as Capability;
     for (const make of [() => defineCapability(given), () => createRegistry([given])]) {
       const error = thrownBy(make) as { code?: unknown; message: string };
@@ -150,7 +165,7 @@ describe('a capability that makes no sense', () => {
     }
   });
 
-  it.each([undefined, null, 5, {}])('is refused when it is %s', (given) => {
+  it.each([undefined, null, 5, {}])('is rejected if it is %s', (given) => {
     expect(() => createRegistry([given as unknown as Capability])).toThrowError(
       expect.objectContaining({ code: 'invalid_option' }),
     );
@@ -163,5 +178,5 @@ function thrownBy(make: () => unknown): unknown {
   } catch (error) {
     return error;
   }
-  throw new Error('nothing was thrown');
+  throw new Error('expected an error');
 }

@@ -11,7 +11,7 @@ const named = (name: string, description = `It can ${name}.`) =>
   defineCapability({ name, description, arguments: z.object({ n: z.number().default(1) }), execute: () => name });
 
 describe('the registry of capabilities', () => {
-  test('[R10] lists each with its name, its description and the JSON Schema of its arguments', () => {
+  test('[R10] lists name, description and arguments as JSON Schema', () => {
     const { descriptors } = createRegistry([named('draft'), named('review')]);
     expect(descriptors.map(({ name }) => name)).toEqual(['draft', 'review']);
     expect(descriptors[0]).toMatchObject({
@@ -22,7 +22,7 @@ describe('the registry of capabilities', () => {
     expect(JSON.parse(JSON.stringify(descriptors))).toEqual(descriptors);
   });
 
-  test('[R10] gives a capability by its exact name', () => {
+  test('[R10] returns a capability by its exact name', () => {
     const draft = named('draft');
     expect(createRegistry([draft]).get('draft')).toBe(draft);
   });
@@ -35,7 +35,7 @@ describe('the registry of capabilities', () => {
     },
   );
 
-  test('a capability may be called like a prototype’s member', () => {
+  test('accepts a capability named like a member of Object.prototype', () => {
     const { get, descriptors } = createRegistry([named('constructor'), named('__proto__')]);
     expect([get('constructor')?.name, get('__proto__')?.name, descriptors.length]).toEqual([
       'constructor',
@@ -44,7 +44,7 @@ describe('the registry of capabilities', () => {
     ]);
   });
 
-  test('refuses two of one name, by name and with what to do', () => {
+  test('rejects duplicate names', () => {
     const twice = () => createRegistry([named('draft'), named('review'), named('draft')]);
     expect(twice).toThrowError(PostChainError);
     expect(twice).toThrowError(
@@ -56,35 +56,35 @@ describe('the registry of capabilities', () => {
     ['weather.today', 'weather_today'],
     ['weather today', 'weather/today'],
     ['a', 'a'],
-  ])('refuses %j beside %j: servers take both for one', (first, second) => {
+  ])('rejects %j next to %j, which are the same on the wire', (first, second) => {
     expect(() => createRegistry([named(first), named('other'), named(second)])).toThrowError(
       expect.objectContaining({
         code: 'duplicate_capability',
-        message: expect.stringMatching(/^[^\n]*each needs a name of its own; rename one\.$/),
+        message: expect.stringMatching(/^[^\n]*; names must be unique: rename one\.$/),
       }),
     );
   });
 
-  test('[R10] takes names that servers take, and others that can be told apart there', () => {
+  test('[R10] accepts names that are different on the wire', () => {
     const names = ['weather', 'Weather', 'get-weather_2', 'weather.today', 'Wetter für morgen', 'x'.repeat(64)];
     expect(createRegistry(names.map((name) => named(name))).descriptors.map(({ name }) => name)).toEqual(names);
   });
 
-  test('[R10] gives what reads the arguments of a capability, and nothing for an unknown name', async () => {
-    const { readerOf } = createRegistry([named('draft')]);
-    expect(await readerOf('draft')?.read({})).toEqual({ ok: true, value: { n: 1 } });
-    for (const name of ['', 'toString', '__proto__']) expect(readerOf(name)).toBeUndefined();
+  test('[R10] returns the validator of a capability, and nothing for an unknown name', async () => {
+    const { validatorOf } = createRegistry([named('draft')]);
+    expect(await validatorOf('draft')?.validate({})).toEqual({ ok: true, value: { n: 1 } });
+    for (const name of ['', 'toString', '__proto__']) expect(validatorOf(name)).toBeUndefined();
   });
 
   it.each([
     ['name', () => createRegistry([named('', 'Something.')])],
     ['description', () => createRegistry([named('draft', '')])],
-  ])('[R10] refuses an empty %s before any run', (_, create) => {
+  ])('[R10] rejects an empty %s before any run', (_, create) => {
     expect(create).toThrowError(PostChainError);
   });
 });
 
-describe('the capability that searches documents', () => {
+describe('searchDocuments', () => {
   const found = { query: 'x', widened: false };
   const passage = (text: string, startLine: number) => ({
     text,
@@ -97,7 +97,7 @@ describe('the capability that searches documents', () => {
     idempotencyKey: 'run-1.s1.action.1',
   };
 
-  test('[R10] gives file, lines and text of what matches, with its limits and the signal handed on', async () => {
+  test('[R10] returns file, lines and text of the matches, and passes on limit and signal', async () => {
     const asked: unknown[] = [];
     const source = {
       search: async (...args: unknown[]) => {
@@ -111,7 +111,7 @@ describe('the capability that searches documents', () => {
     expect(asked).toEqual([['sky', { limit: 2, minRelevance: 0, signal: context.signal }]]);
   });
 
-  test('says so when nothing is found', async () => {
+  test('reports that nothing was found', async () => {
     const source: PassageSource = { search: async () => ({ ...found, passages: [] }) };
     expect(await searchDocuments(source).execute({ query: 'sky', limit: 5 }, context)).toBe('Nothing was found.');
   });

@@ -43,8 +43,8 @@ const proxy = new Proxy(
   },
 );
 
-describe('a run of a capability', () => {
-  test('[R2] gives its output with arguments, timing by the run’s clock and session', async () => {
+describe('running a capability', () => {
+  test('[R2] returns output, arguments, timing by the run’s clock, and session', async () => {
     const times = [1_000, 1_250];
     const result = await run(() => 'done', { arguments: { a: 1 }, sessionId: 's1', now: () => times.shift() ?? 0 });
     expect(result).toEqual({
@@ -62,7 +62,7 @@ describe('a run of a capability', () => {
     expect(capabilityResultSchema.parse(result)).toEqual(result);
   });
 
-  test('[R10] gets its arguments as the schema gives them, the signal, the time and the session', async () => {
+  test('[R10] passes the schema’s output, the signal, the clock and the session', async () => {
     const schema = z.object({ n: z.string().transform(Number), unit: z.string().default('m') });
     let seen: [unknown, CapabilityContext] | undefined;
     const { signal } = new AbortController();
@@ -78,12 +78,12 @@ describe('a run of a capability', () => {
     expect([seen?.[1].now(), seen?.[1].sessionId]).toEqual([7, 's']);
   });
 
-  test('[R2] whose clock goes back took no time', async () => {
+  test('[R2] reports a duration of 0 if the clock goes backwards', async () => {
     const times = [10, 5];
     expect(await run(() => '', { now: () => times.shift() ?? 0 })).toMatchObject({ startedAtMs: 10, durationMs: 0 });
   });
 
-  test('[R7] of no capability, or on arguments that do not fit, is a result too', async () => {
+  test('[R7] returns a result for an unknown capability and for invalid arguments', async () => {
     expect(await run(() => '', { capability: '__proto__' })).toMatchObject({
       success: false,
       code: 'unknown_capability',
@@ -98,7 +98,7 @@ describe('a run of a capability', () => {
   });
 });
 
-describe('what a capability throws', () => {
+describe('an error thrown by a capability', () => {
   test.each<[string, unknown]>([
     ['an error', new Error('boom\nat line 1')],
     ['a string', 'boom'],
@@ -114,7 +114,7 @@ describe('what a capability throws', () => {
     ['a revoked proxy', revoked()],
     ['a text that clears the screen', new Error('\u001b[2J\u202eboom\u0007')],
     ['a text of 10 MB', new Error('x'.repeat(10_000_000))],
-  ])('[R7] is a result that says so in one printable line: %s', async (_, thrown) => {
+  ])('[R7] becomes a result with a one-line printable error: %s', async (_, thrown) => {
     for (const execute of [
       () => {
         throw thrown;
@@ -139,7 +139,7 @@ describe('what a capability throws', () => {
     ['a proxy', proxy],
     ['a thenable that throws', Object.defineProperty({}, 'then', { get: () => hostile.message })],
     ['a nest of 1,000,000 lists', deep()],
-  ])('[R7] so is a result that is no JSON: %s', async (_, given) => {
+  ])('[R7] so does a result that is not JSON: %s', async (_, given) => {
     const result = await run(() => given);
     expect(result).toMatchObject({ success: false, output: '', code: 'threw' });
     expect(result.error).toMatch(/^[^\p{C}]{1,400}$/u);
@@ -147,12 +147,12 @@ describe('what a capability throws', () => {
 });
 
 describe('a result that is too long', () => {
-  test('[R7] is a failure that says both numbers, and is not kept', async () => {
+  test('[R7] fails with both numbers and is not stored', async () => {
     expect(await run(() => 'x'.repeat(1_001))).toMatchObject({
       success: false,
       code: 'result_too_long',
       output: '',
-      error: 'the result has 1001 characters; at most 1000 are taken: ask for less of it',
+      error: 'the result has 1001 characters; the maximum is 1000; request less of it',
     });
     expect(await run(() => Array.from({ length: 600 }, () => 1))).toMatchObject({
       code: 'result_too_long',
@@ -160,17 +160,17 @@ describe('a result that is too long', () => {
     });
     expect(await run(() => 'x'.repeat(100_000_000), { maxResultChars: 100_000 })).toMatchObject({
       code: 'result_too_long',
-      error: expect.stringMatching(/100000000.*100000 /),
+      error: expect.stringMatching(/100000000.*100000;/),
     });
   });
 
-  test('[R2] at the limit is taken', async () => {
+  test('[R2] at the limit is accepted', async () => {
     expect((await run(() => 'x'.repeat(1_000))).output).toHaveLength(1_000);
   });
 });
 
-describe('an abort', () => {
-  it('[R10] reaches the capability at once, and ends the run of one that ignores it', async () => {
+describe('aborting a capability', () => {
+  it('[R10] aborts its signal at once, and ends the run even if it ignores the signal', async () => {
     const controller = new AbortController();
     let heard = false;
     const result = run(
@@ -188,7 +188,7 @@ describe('an abort', () => {
     expect(await result).toMatchObject({ success: false, code: 'broken_off', error: 'the run was aborted' });
   });
 
-  it('[R10] before it starts keeps the capability from running', async () => {
+  it('[R10] before it starts prevents it from running', async () => {
     const execute = vi.fn();
     expect(await run(execute, { signal: AbortSignal.abort() })).toMatchObject({
       success: false,
@@ -201,7 +201,7 @@ describe('an abort', () => {
     ['answers', ({ resolve }) => resolve('late')],
     ['rejects', ({ reject }) => reject(new Error('late'))],
     ['rejects with nothing', ({ reject }) => reject(undefined)],
-  ])('[R10] leaves nothing behind of a capability that %s afterwards', async (_, settle) => {
+  ])('[R10] ignores a capability that %s afterwards', async (_, settle) => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     try {
@@ -225,7 +225,7 @@ describe('an abort', () => {
     }
   });
 
-  it('[R10] that never comes leaves no listener on its signal', async () => {
+  it('[R10] leaves no listener on a signal that never aborts', async () => {
     const { signal } = new AbortController();
     for (const execute of [() => 'done', () => Promise.reject(new Error('no'))]) await run(execute, { signal });
     expect(getEventListeners(signal, 'abort')).toEqual([]);

@@ -110,8 +110,8 @@ describe('a chain on a model with native tool calling', () => {
   });
 
   it.each([
-    ['no JSON', '{"city":', 'the arguments are no JSON object'],
-    ['a list', '["Bergen"]', 'the arguments are no JSON object'],
+    ['no JSON', '{"city":', 'the arguments must be a JSON object'],
+    ['a list', '["Bergen"]', 'the arguments must be a JSON object'],
     ['a misfit', '{"city":7}', /^city: /],
     ['no arguments at all', '', /^city: /],
   ])('[R5] arguments that are %s are refused by the chart, and the run goes on', async (_, text, problem) => {

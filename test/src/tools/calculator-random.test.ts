@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { calculator } from '../../../../src/tools/calculator/calculator.ts';
+import { calculator } from '../../../src/tools/calculator.ts';
 
 const context = {
   signal: new AbortController().signal,
@@ -11,7 +11,7 @@ const context = {
 const { execute } = calculator();
 const calculate = async (expression: string): Promise<string> => String(await execute({ expression }, context));
 
-/** An expression and what JavaScript makes of it. */
+/** An expression, and its value in JavaScript. */
 interface Sum {
   readonly text: string;
   readonly value: number;
@@ -25,7 +25,7 @@ const call = (name: string, value: (left: number, right: number) => number): Joi
   return (left, right) => ({ text: `${name}(${left.text}, ${right.text})`, value: value(left.value, right.value) });
 };
 
-/** Sums, with a minus in front here and there where they may be negative. */
+/** Nested expressions, with a unary sign here and there. */
 const trees = (leaf: fc.Arbitrary<Sum>, joins: readonly Join[], sign: -1 | 1): fc.Arbitrary<Sum> =>
   fc.letrec<{ sum: Sum }>((tie) => ({
     sum: fc.oneof(
@@ -39,8 +39,8 @@ const trees = (leaf: fc.Arbitrary<Sum>, joins: readonly Join[], sign: -1 | 1): f
 const whole = fc.integer({ min: 0, max: 9 }).map((value) => ({ text: String(value), value }));
 const decimal = fc.integer({ min: 1, max: 99_999 }).map((cents) => ({ text: String(cents / 100), value: cents / 100 }));
 
-describe('random expressions', () => {
-  it('[R10] of whole numbers come out as JavaScript has them, to the last digit', async () => {
+describe('the calculator, with random expressions', () => {
+  it('[R10] computes integers exactly as JavaScript does', async () => {
     const joins = [
       infix('+', (left, right) => left + right),
       infix('-', (left, right) => left - right),
@@ -57,7 +57,7 @@ describe('random expressions', () => {
     );
   });
 
-  it('[R10] of decimals come within what JavaScript rounds', async () => {
+  it('[R10] computes decimals within the rounding error of JavaScript', async () => {
     const joins: Join[] = [
       infix('+', (left, right) => left + right),
       infix('*', (left, right) => left * right),
@@ -81,7 +81,7 @@ describe('random expressions', () => {
     );
   });
 
-  it('[R10] without parentheses come out by the rules of school', async () => {
+  it('[R10] applies the usual operator precedence', async () => {
     const tail = fc.tuple(fc.constantFrom('+', '-', '*', '**'), fc.integer({ min: 1, max: 3 }));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.array(tail, { maxLength: 6 }), async (first, rest) => {
@@ -94,22 +94,22 @@ describe('random expressions', () => {
     );
   });
 
-  it('[R7] of anything at all come out as a number, true, false or a sentence', async () => {
-    const scraps = fc.constantFrom(
+  it('[R7] returns a number, true, false or an explanation for any input', async () => {
+    const tokens = fc.constantFrom(
       ...['1', '2.5', '1e9999', '1e-9999', '(', ')', '+', '-', '*', '/', '^', '!', ',', ' ', '.', '=', '<', 'e', 'pi'],
       ...['sin(', 'atan(', 'exp(', 'ln(', 'log(', 'mod(', 'pow(', 'tan(', 'acos(', '0.1', '99999999999999999999'],
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(scraps, { maxLength: 12 }), async (parts) => {
-        const said = await calculate(parts.join('')).catch((error: Error) => error.message);
-        expect(said).toMatch(/^(-?\d[\d.]*(e[+-]\d+)?|true|false|[a-z][^\p{C}]+)$/u);
+      fc.asyncProperty(fc.array(tokens, { maxLength: 12 }), async (parts) => {
+        const result = await calculate(parts.join('')).catch((error: Error) => error.message);
+        expect(result).toMatch(/^(-?\d[\d.]*(e[+-]\d+)?|true|false|[a-z][^\p{C}]+)$/u);
       }),
       { numRuns: 1_000 },
     );
   });
 });
 
-/** By the rules of school: powers from the right, then products, then sums. */
+/** Reference implementation: powers from the right, then products, then sums. */
 function flat(first: number, rest: readonly (readonly [string, number])[]): number {
   const at = (signs: readonly string[], fromEnd: boolean): number => {
     const places = rest.flatMap(([sign], place) => (signs.includes(sign) ? [place] : []));

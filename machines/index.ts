@@ -20,7 +20,6 @@ export { type RecursionState, recursionStateSchema } from './contracts/chain-sta
 export { type ContextOperation, contextOperationSchema, type Envelope, envelopeSchema } from './contracts/context.ts';
 export { type Decision, decisionSchema } from './contracts/decision.ts';
 export { type ChainEvent, chainEventSchema } from './contracts/events.ts';
-export type { EvidenceText } from './contracts/evidence-text.ts';
 export { type Failure, failureSchema } from './contracts/failure.ts';
 export { type JournalEntry, journalEntrySchema } from './contracts/journal.ts';
 export { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from './contracts/limits.ts';
@@ -39,15 +38,16 @@ export {
   type ClaimInputs,
   type ClaimVerdict,
   claimedCompletion,
-} from './heuristics/claimed-completion/claimed-completion.ts';
-export { type Grounding, groundingOf } from './heuristics/grounding/grounding.ts';
+} from './heuristics/completion-claim.ts';
+export { type Grounding, groundingOf } from './heuristics/grounding.ts';
+export type { EvidenceText } from './heuristics/parsed-text.ts';
 export {
   type DialogueTurn,
   SATISFIED,
   type Satisfaction,
   userSatisfaction,
-} from './heuristics/satisfaction/satisfaction.ts';
-export { type Sufficiency, sufficiencyOf } from './heuristics/sufficiency/sufficiency.ts';
+} from './heuristics/satisfaction.ts';
+export { type Sufficiency, sufficiencyOf } from './heuristics/sufficiency.ts';
 export { assess } from './policies/assessment.ts';
 export { decideToContinue } from './policies/decisions.ts';
 export { initialState } from './policies/progress.ts';

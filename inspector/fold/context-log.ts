@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Pruning } from '../../machines/contracts/phase-io.ts';
 
-import { applyOperations, sharedIds } from '../../machines/policies/context.ts';
+import { applyOperations, duplicateIds } from '../../machines/policies/context.ts';
 import { type ListedOperation, operationList, startMessages } from '../../src/journal/context-history.ts';
 import { countUpTo } from './sorted.ts';
 
@@ -64,7 +64,7 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
     );
     arrivals = [...made, ...arrivals];
     for (const arrival of made) alive.set(arrival.id, arrival);
-    shared = sharedIds(arrivals.map(({ message }) => message));
+    shared = duplicateIds(arrivals.map(({ message }) => message));
     remembered = [];
   }
 

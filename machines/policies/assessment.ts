@@ -5,7 +5,7 @@ import type { YieldReply } from '../contracts/phase-io.ts';
 import { fnv1a } from '../text/hash.ts';
 import { jaccard } from '../text/similarity.ts';
 import { partsOf, signsOf, wordSet } from '../text/words.ts';
-import { holdAgainstEvidence } from './evidence.ts';
+import { checkAgainstEvidence } from './evidence.ts';
 import { countRepeats } from './loop-detection.ts';
 import { isUnclear } from './phase-output.ts';
 import { isPhase, selectNextPhase } from './phase-selection.ts';
@@ -14,7 +14,7 @@ import { contextTokens, tokensAllowed } from './understanding.ts';
 /** Everything that the guards of `deciding` look at, computed once [Y8]. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
   const previous = state.assessment?.answer ?? null;
-  const held = holdAgainstEvidence(state, messages, reply);
+  const held = checkAgainstEvidence(state, messages, reply);
   const selection = selectNextPhase(
     {
       informationSufficiency: held.informationSufficiency,

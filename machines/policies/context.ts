@@ -2,8 +2,8 @@ import type { ContextDocument, ContextOperation } from '../contracts/context.ts'
 import type { Message } from '../contracts/message.ts';
 
 /**
- * The context after some operations [C3]: a new list, the old one untouched. An operation on a message that is not there, on an id
- * that two messages have, and an ADD of an id that is there, change nothing. Linear in messages plus operations.
+ * Applies operations to messages and returns a new list. An operation changes nothing if its target is missing or if two messages
+ * have that id; an ADD changes nothing if its id exists. Linear in messages plus operations.
  */
 export function applyOperations(
   messages: readonly Message[],
@@ -19,7 +19,7 @@ export function applyOperations(
       places.set(message.id, list.push(message) - 1);
       continue;
     }
-    const place = places.get(operation.target) ?? SHARED;
+    const place = places.get(operation.target) ?? AMBIGUOUS;
     const message = list[place] ?? null;
     if (message === null) continue;
     if (operation.operation === 'PRUNE') {
@@ -30,30 +30,28 @@ export function applyOperations(
   return list.filter((message) => message !== null);
 }
 
-/** The place of an id that more than one message has: no operation can mean one of them. */
-const SHARED = -1;
+/** The place of an id that several messages have: no operation can target one of them. */
+const AMBIGUOUS = -1;
 
 function placesById(messages: readonly Message[]): Map<string, number> {
   const places = new Map<string, number>();
-  for (const [place, { id }] of messages.entries()) places.set(id, places.has(id) ? SHARED : place);
+  for (const [place, { id }] of messages.entries()) places.set(id, places.has(id) ? AMBIGUOUS : place);
   return places;
 }
 
-/** Ids that more than one message has. */
-export function sharedIds(messages: readonly Message[]): ReadonlySet<string> {
-  return new Set([...placesById(messages)].flatMap(([id, place]) => (place === SHARED ? [id] : [])));
+/** The ids that several messages have. */
+export function duplicateIds(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set([...placesById(messages)].flatMap(([id, place]) => (place === AMBIGUOUS ? [id] : [])));
 }
 
-type Change = Exclude<ContextOperation, { operation: 'ADD' | 'PRUNE' }>;
-
-function changed(message: Message, change: Change): Message {
+function changed(message: Message, change: Exclude<ContextOperation, { operation: 'ADD' | 'PRUNE' }>): Message {
   switch (change.operation) {
     case 'TAG':
       return { ...message, tags: [...new Set([...message.tags, ...change.data.tags])] };
     case 'TRANSFORM':
       return { ...message, content: change.data.content, tags: [...new Set([...message.tags, 'summary'])] };
     case 'LINK':
-      return { ...message, links: [...message.links.filter((link) => !isSame(link, change.data)), change.data] };
+      return { ...message, links: [...message.links.filter((link) => !isSameLink(link, change.data)), change.data] };
     case 'PRIORITIZE':
       return { ...message, importance: change.data.importance };
     default: {
@@ -65,20 +63,19 @@ function changed(message: Message, change: Change): Message {
 
 type Link = Message['links'][number];
 
-/** A link that stands is made again with its new strength, and not twice. */
-const isSame = (one: Link, other: Link): boolean => one.to === other.to && one.relation === other.relation;
+const isSameLink = (one: Link, other: Link): boolean => one.to === other.to && one.relation === other.relation;
 
-/** A context as it began, with nothing done to it. */
+/** A context document without operations. */
 export function contextDocument(initial: readonly Message[]): ContextDocument {
   return { initial, operations: [], undone: [] };
 }
 
-/** The document with more operations at its end. Nothing in it is ever written over. */
+/** The document with more operations at its end. */
 export function append(document: ContextDocument, operations: readonly ContextOperation[]): ContextDocument {
   return { ...document, operations: [...document.operations, ...operations] };
 }
 
-/** The context: a fold of the operations that are not undone over the messages that it began with. */
+/** The messages of a document: its initial messages with every operation applied that is not undone. */
 export function contextOf({ initial, operations, undone }: ContextDocument): readonly Message[] {
   const without = new Set(undone);
   return applyOperations(
@@ -88,8 +85,8 @@ export function contextOf({ initial, operations, undone }: ContextDocument): rea
 }
 
 /**
- * The document as if an operation had never been, wherever it stands [U12]: the messages are exactly those that its other
- * operations give. An id that is not there, or is undone already, changes nothing.
+ * Undoes one operation, wherever it is in the document: the messages are then exactly those that the other operations give. An
+ * unknown id, or one that is undone already, changes nothing.
  */
 export function undo(document: ContextDocument, id: string): ContextDocument {
   const known = document.operations.some((operation) => operation.id === id);
@@ -97,7 +94,7 @@ export function undo(document: ContextDocument, id: string): ContextDocument {
   return { ...document, undone: [...document.undone, id] };
 }
 
-/** Takes an undo back. */
+/** Applies an undone operation again. */
 export function redo(document: ContextDocument, id: string): ContextDocument {
   if (!document.undone.includes(id)) return document;
   return { ...document, undone: document.undone.filter((one) => one !== id) };
@@ -106,7 +103,7 @@ export function redo(document: ContextDocument, id: string): ContextDocument {
 type Kind = ContextOperation['operation'];
 type Of<K extends Kind> = Extract<ContextOperation, { operation: K }>;
 
-/** Makes the operations of one step and numbers them: `s12.o1`, `s12.o2`, … */
+/** Collects the operations of one step and numbers them: `s12.o1`, `s12.o2`, … */
 export interface OperationList {
   readonly all: readonly ContextOperation[];
   push<K extends Kind>(
@@ -116,7 +113,7 @@ export interface OperationList {
     reason: string,
     metadata?: ContextOperation['metadata'],
   ): void;
-  /** Adds a message under its own id, or as `s12.m1`, … */
+  /** Adds a message under its own id, or as `s12.m1`, …; returns the id. */
   add(message: Omit<Message, 'id'> & { readonly id?: string }, reason: string): string;
 }
 
@@ -138,23 +135,25 @@ export function operationsOfStep(step: number): OperationList {
   };
 }
 
-/** An operation that takes something away from the context. */
+/** An operation that removes or shortens content. */
 export type Loss = Of<'PRUNE' | 'TRANSFORM'>;
 
 export const isLoss = (operation: ContextOperation): operation is Loss =>
   operation.operation === 'PRUNE' || operation.operation === 'TRANSFORM';
 
-/** Whether an operation waits for the user's consent [U8]. */
+/** Whether an operation needs the user's consent before it applies. */
 export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
 
-/** The user has answered for this message: it is kept, and not asked about again. */
+/** Marks a message that the user decided to keep: it is kept, and no one asks about it again. */
 export const KEPT_BY_USER = 'kept-by-user';
-/** The request of this run is what everything else is held against: no rule touches it. */
+/** Id and tag of the message that holds the run's request. */
 export const REQUEST = 'request';
+/** Marks the result of a failed capability: it is not evidence for an answer. */
+export const FAILED_TAG = 'failed';
 
 const PROTECTING: ReadonlySet<string> = new Set(['pinned', 'critical', REQUEST, KEPT_BY_USER]);
 
-/** Whether no rule touches a message: it is pinned or critical, the request itself, or the user keeps it [U10]. */
+/** Whether a message must stay: it is pinned, critical, the request, or kept by the user. */
 export function isProtected({ tags }: Message): boolean {
   return tags.some((tag) => PROTECTING.has(tag));
 }

@@ -14,8 +14,8 @@ import type {
   YieldReply,
   YieldResult,
 } from '../contracts/phase-io.ts';
-import { conflictsIn } from '../heuristics/intent-conflict/intent-conflict.ts';
-import { operationsOfStep } from './context.ts';
+import { defaultAnswerGrader } from '../heuristics/answer-grader.ts';
+import { FAILED_TAG, operationsOfStep } from './context.ts';
 import { type PhaseOutput, visibleMessages } from './progress.ts';
 import { makeUnderstanding } from './understanding.ts';
 
@@ -152,9 +152,6 @@ function makeYield(
   return { result: { phase: 'yield', step, reply }, content: reply.answer, operations: list.all };
 }
 
-/** On what a failed capability left: it holds nothing that an answer could rest on. */
-export const FAILED = 'failed';
-
 /** Action [C4]: the response is an assistant message, what a capability gave a search message. */
 function makeAction(
   state: ChainState,
@@ -172,7 +169,7 @@ function makeAction(
         role: 'search',
         content,
         importance,
-        tags: holds ? [] : [FAILED],
+        tags: holds ? [] : [FAILED_TAG],
       }),
       'a capability ran',
     );
@@ -216,7 +213,7 @@ function makeIntention(
       'the goal as understood',
     );
   // The request is the same in every cycle.
-  const conflicts = state.results.intention?.conflicts ?? conflictsIn(state.request);
+  const conflicts = state.results.intention?.conflicts ?? defaultAnswerGrader.intentConflicts(state.request);
   return { result: { phase: 'intention', step, reply, conflicts }, content: reply.goal, operations: list.all };
 }
 

@@ -2,7 +2,7 @@ import type { ContextOperation } from '../../contracts/context.ts';
 import type { Thresholds } from '../../contracts/limits.ts';
 import type { Message } from '../../contracts/message.ts';
 import { floored } from '../../text/clip.ts';
-import { isProtected, type OperationList, operationsOfStep, sharedIds } from '../context.ts';
+import { duplicateIds, isProtected, type OperationList, operationsOfStep } from '../context.ts';
 import { type Rated, type Rating, rate } from '../relevance/rating.ts';
 import { goes, isSummarized, numbersOf, type RetentionDecision, type RetentionDecisions } from './decisions.ts';
 import { type Eviction, type Excess, evictToFit } from './eviction.ts';
@@ -30,7 +30,7 @@ const MIN_SHIFT = 0.1;
 export function planRetention(inputs: RetentionInputs): RetentionPlan {
   const rated = rate(inputs);
   const spared = newestAnswers(inputs.messages);
-  const shared = sharedIds(inputs.messages);
+  const shared = duplicateIds(inputs.messages);
   const free = rated.filter(({ message }) => !spared.has(message) && !shared.has(message.id) && !isProtected(message));
   const fates: RetentionDecisions = new Map();
   for (const one of free) applyRule(one, inputs, fates);

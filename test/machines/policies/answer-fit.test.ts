@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerFit } from '../../../machines/heuristics/answer-fit/answer-fit.ts';
-import { requestKind } from '../../../machines/heuristics/answer-fit/request-kind.ts';
+import { answerFit, requestKind } from '../../../machines/heuristics/answer-fit.ts';
 
 const LONG =
   'First the caissons were sunk, then the arch was raised from both shores with cranes, and at last the deck was hung.';

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verdictInputsSchema } from '../../../machines/contracts/decision.ts';
-import type { EvidenceText } from '../../../machines/contracts/evidence-text.ts';
-import {
-  type ClaimInputs,
-  claimedCompletion,
-} from '../../../machines/heuristics/claimed-completion/claimed-completion.ts';
+import { type ClaimInputs, claimedCompletion } from '../../../machines/heuristics/completion-claim.ts';
+import type { EvidenceText } from '../../../machines/heuristics/parsed-text.ts';
 
 const texts = (...contents: string[]): EvidenceText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
 const BRIDGE = texts(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
-import { holdAgainstEvidence } from '../../../machines/policies/evidence.ts';
+import { checkAgainstEvidence } from '../../../machines/policies/evidence.ts';
 import { answerOf } from '../../../machines/policies/synthesis/state.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';
 import { aMessage, results } from '../contracts/samples.ts';
@@ -13,7 +13,7 @@ const found = (content: string, id = 'p1') => aMessage({ id, role: 'search', con
 const asked = (request: string, changes: Partial<ChainState> = {}) =>
   aState({ request, hasDocuments: true, messages: [], ...changes });
 const held = (state: ChainState, said: Partial<YieldReply>) =>
-  holdAgainstEvidence(state, state.messages, { ...results.yield.reply, ...said });
+  checkAgainstEvidence(state, state.messages, { ...results.yield.reply, ...said });
 
 const REQUEST = 'When was the harbour bridge opened?';
 const TEXT = 'Harbour bridge\nThe harbour bridge was opened on 19 March 1932 after eight years of building.';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EvidenceText } from '../../../machines/contracts/evidence-text.ts';
-import { groundingOf } from '../../../machines/heuristics/grounding/grounding.ts';
+import { groundingOf } from '../../../machines/heuristics/grounding.ts';
+import type { EvidenceText } from '../../../machines/heuristics/parsed-text.ts';
 
 const texts = (...contents: string[]): EvidenceText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
 const BRIDGE = texts(

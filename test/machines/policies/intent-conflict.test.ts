@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { conflictsIn } from '../../../machines/heuristics/intent-conflict/intent-conflict.ts';
+import { conflictsIn } from '../../../machines/heuristics/intent-conflict.ts';
 
 const things = ['prices', 'dates', 'the author', 'any diagrams', 'code samples', 'footnotes'] as const;
 const thing = fc.constantFrom(...things);

@@ -1,10 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type DialogueTurn,
-  SATISFIED,
-  userSatisfaction,
-} from '../../../machines/heuristics/satisfaction/satisfaction.ts';
+import { type DialogueTurn, SATISFIED, userSatisfaction } from '../../../machines/heuristics/satisfaction.ts';
 
 const OFFER = 'The table is booked. Is there anything else I can help you with?';
 const DONE = 'I have moved the meeting to Friday.';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unsupportedEntities } from '../../../machines/heuristics/grounding/unsupported-entities.ts';
+import { unsupportedEntities } from '../../../machines/heuristics/grounding.ts';
 
 describe('what of an answer stands nowhere', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SUFFICIENCY_WEIGHTS, sufficiencyOf } from '../../../machines/heuristics/sufficiency/sufficiency.ts';
+import { SUFFICIENCY_WEIGHTS, sufficiencyOf } from '../../../machines/heuristics/sufficiency.ts';
 import { isGeneral, requestTerms, stemsOf } from '../../../machines/text/terms.ts';
 import { someThresholds } from './states.ts';
 

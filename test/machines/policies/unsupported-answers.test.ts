@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdAgainstEvidence } from '../../../machines/policies/evidence.ts';
+import { checkAgainstEvidence } from '../../../machines/policies/evidence.ts';
 import { initialMessages } from '../../../machines/policies/progress.ts';
 import { results } from '../contracts/samples.ts';
 import { found, said, user } from './hostile.ts';
@@ -11,7 +11,7 @@ const text = 'The harbour bridge was opened on 19 March 1932 by the engineer Lud
 /** What of a confidence of 1 is left. */
 const confidenceIn = (answer: string): number => {
   const messages = [found('a', text), user('request', request)];
-  return holdAgainstEvidence(aState({ request, hasDocuments: true, messages }), messages, {
+  return checkAgainstEvidence(aState({ request, hasDocuments: true, messages }), messages, {
     ...results.yield.reply,
     answer,
     confidence: 1,
@@ -55,7 +55,7 @@ describe('a user who is satisfied', () => {
   const satisfactionWith = (phase: 'yield' | null) => {
     const before = { ...said('s6.m1', 'It was opened in 1932. Can I help you with anything else?'), phase };
     const messages = initialMessages(aChainInput({ request: thanks, messages: [user('u', request), before] }));
-    return holdAgainstEvidence(aState({ request: thanks, messages }), messages, results.yield.reply).evidence
+    return checkAgainstEvidence(aState({ request: thanks, messages }), messages, results.yield.reply).evidence
       .satisfaction;
   };
 

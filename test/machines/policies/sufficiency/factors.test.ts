@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sufficiencyOf } from '../../../../machines/heuristics/sufficiency/sufficiency.ts';
+import { sufficiencyOf } from '../../../../machines/heuristics/sufficiency.ts';
 
 const factors = (request: string, ...contents: readonly string[]) =>
   sufficiencyOf(

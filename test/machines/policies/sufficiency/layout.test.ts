@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { COMPOSING, LISTING, layoutOf, partsOf } from '../../../../machines/heuristics/sufficiency/layout.ts';
+import { COMPOSING, LISTING, layoutOf, splitName } from '../../../../machines/heuristics/evidence-index.ts';
 import { termsOf } from '../../../../machines/text/terms.ts';
 
 const layout = (text: string) => layoutOf(text, termsOf(text));
@@ -36,7 +36,7 @@ describe('the layout of a text', () => {
 
   it('cuts a name into the names that it is made of, or only where it lists several [Y3]', () => {
     const [run] = layout("see Anna Lie's Bank of Bergen and Oslo").runs;
-    const cut = (at: ReadonlySet<string>) => (run ? partsOf(run, at) : []).map((part) => part.join(' '));
+    const cut = (at: ReadonlySet<string>) => (run ? splitName(run, at) : []).map((part) => part.join(' '));
     expect(cut(LISTING)).toEqual(['anna lie', 'bank bergen', 'oslo']);
     expect(cut(COMPOSING)).toEqual(['anna lie', 'bank', 'bergen', 'oslo']);
   });
@@ -73,7 +73,7 @@ describe('the layout of a text', () => {
           for (const run of runs) {
             expect(run.binders).toHaveLength(run.stems.length);
             expect(run.stems.every((stem) => stems.has(stem))).toBe(true);
-            expect(partsOf(run, COMPOSING).flat()).toEqual(run.stems);
+            expect(splitName(run, COMPOSING).flat()).toEqual(run.stems);
           }
         },
       ),

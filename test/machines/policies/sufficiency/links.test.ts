@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { askedOf } from '../../../../machines/heuristics/sufficiency/asked.ts';
-import { coverageOf } from '../../../../machines/heuristics/sufficiency/coverage.ts';
-import { readingOf } from '../../../../machines/heuristics/sufficiency/reading.ts';
-import { linksOf } from '../../../../machines/heuristics/sufficiency/sufficiency.ts';
+import { indexText, parseRequest } from '../../../../machines/heuristics/evidence-index.ts';
+import { coverageOf, linksOf } from '../../../../machines/heuristics/sufficiency.ts';
 
 const REQUEST = 'Who owns the ship that Henrik Vold steers?';
 /** The strongest link by each name. */
 const strengths = (contents: readonly string[], request = REQUEST) => {
-  const asked = askedOf(request);
-  const texts = contents.map((content) => coverageOf(readingOf({ content }), asked));
+  const asked = parseRequest(request);
+  const texts = contents.map((content) => coverageOf(indexText({ content }), asked));
   const strongest = new Map<string, number>();
   for (const { by, strength } of linksOf(texts, asked))
     strongest.set(by.join(' '), Math.max(strength, strongest.get(by.join(' ')) ?? 0));

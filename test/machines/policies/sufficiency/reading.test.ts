@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isHead, placesOf, readingOf } from '../../../../machines/heuristics/sufficiency/reading.ts';
+import { indexText, isHead, placesOf } from '../../../../machines/heuristics/evidence-index.ts';
 import { stemsOf } from '../../../../machines/text/terms.ts';
 
-const read = (content: string) => readingOf({ content });
+const read = (content: string) => indexText({ content });
 
 describe('the reading of a gathered text', () => {
   it('takes a short first line for the title, and what it says for what the text is about [Y3]', () => {
@@ -39,7 +39,7 @@ describe('the reading of a gathered text', () => {
 
   it('reads a text once [Y3]', () => {
     const text = { content: 'Boats sail.' };
-    expect(readingOf(text)).toBe(readingOf(text));
+    expect(indexText(text)).toBe(indexText(text));
   });
 
   it('finds words where they follow one another, as a search through all places would [Y3]', () => {

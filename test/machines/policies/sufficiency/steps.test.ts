@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stepsWanted } from '../../../../machines/heuristics/sufficiency/asked.ts';
+import { stepsWanted } from '../../../../machines/heuristics/evidence-index.ts';
 
 describe('the steps that a request wants', () => {
   it.each([

@@ -1,9 +1,16 @@
-import type { EvidenceText } from '../../contracts/evidence-text.ts';
-import { isGeneral } from '../../text/terms.ts';
-import { type Asked, askedOf, type WordSet } from './asked.ts';
-import { type Covered, coverageOf, firstSentence, PLACED } from './coverage.ts';
-import { isHead, placesOf, readingOf, stemSetOf } from './reading.ts';
-import { singlePassageScore } from './single-passage-score.ts';
+import { isGeneral, stemsOf } from '../text/terms.ts';
+import {
+  type IndexedText,
+  indexText,
+  isCalendar,
+  isHead,
+  type ParsedRequest,
+  parseRequest,
+  placesOf,
+  stemSetOf,
+  type WordSet,
+} from './evidence-index.ts';
+import type { EvidenceText } from './parsed-text.ts';
 
 /** Whether what was gathered is enough to answer. */
 export interface Sufficiency {
@@ -32,7 +39,7 @@ const MOST_LINKED = 32;
  * gathered gives 0. Linear but for one sort. A text is read once as an object: give the same objects again.
  */
 export function sufficiencyOf(request: string, gathered: readonly EvidenceText[]): Sufficiency {
-  const asked = askedOf(request);
+  const asked = parseRequest(request);
   const closest = closestTo(asked, gathered);
   const factors = factorsOf(closest, asked);
   const missing = asked.terms.filter(({ stem }, bit) => (closest.words & (1 << bit)) === 0 && !isGeneral(stem));
@@ -45,7 +52,7 @@ export function sufficiencyOf(request: string, gathered: readonly EvidenceText[]
 
 type Factor = keyof typeof SUFFICIENCY_WEIGHTS;
 
-function factorsOf({ texts, words }: Closest, asked: Asked): Record<Factor | 'alone', number> {
+function factorsOf({ texts, words }: Closest, asked: ParsedRequest): Record<Factor | 'alone', number> {
   const most = texts.slice(0, MOST_LINKED);
   const found = asked.names.map((_, name) => texts.reduce((best, { named }) => Math.max(best, named[name] ?? 0), 0));
   return {
@@ -82,7 +89,7 @@ const LEAST_STEP = 0.2;
 /** One text is no chain: it answers alone or not. */
 const LEAST_TEXTS = 2;
 
-function chainOf(texts: readonly Covered[], links: readonly Link[], asked: Asked): Chain {
+function chainOf(texts: readonly TextCoverage[], links: readonly Link[], asked: ParsedRequest): Chain {
   let [link, complement, together] = [0, 0, 0];
   for (const { from, to, by, strength } of links) {
     const adds = Math.min(asked.share(from.words & ~to.words), asked.share(to.words & ~from.words));
@@ -99,7 +106,11 @@ function chainOf(texts: readonly Covered[], links: readonly Link[], asked: Asked
 }
 
 /** The request's words in the title and in the sentences that have what links; of the text about it, its first and best ones. */
-function wordsAround({ reading, words, bySentence }: Covered, by: readonly string[], asked: Asked): WordSet {
+function wordsAround(
+  { reading, words, bySentence }: TextCoverage,
+  by: readonly string[],
+  asked: ParsedRequest,
+): WordSet {
   if (by.length === 0) return words;
   let around: WordSet = reading.titleLength > 0 ? (bySentence[0] ?? 0) : 0;
   for (const place of placesOf(reading, by)) around |= bySentence[reading.sentences[place] ?? 0] ?? 0;
@@ -109,9 +120,9 @@ function wordsAround({ reading, words, bySentence }: Covered, by: readonly strin
 }
 
 /** How many texts hang together with one that has something the request names (union-find, Galler and Fischer 1964). */
-function linkedTexts(texts: readonly Covered[], links: readonly Link[]): number {
-  const parents = new Map<Covered, Covered>();
-  const rootOf = (text: Covered): Covered => {
+function linkedTexts(texts: readonly TextCoverage[], links: readonly Link[]): number {
+  const parents = new Map<TextCoverage, TextCoverage>();
+  const rootOf = (text: TextCoverage): TextCoverage => {
     let root = text;
     for (let next = parents.get(root); next !== undefined; next = parents.get(root)) root = next;
     return root;
@@ -120,7 +131,7 @@ function linkedTexts(texts: readonly Covered[], links: readonly Link[]): number 
     const [one, other] = [rootOf(from), rootOf(to)];
     if (strength >= LEAST_STEP && one !== other) parents.set(one, other);
   }
-  const sizes = new Map<Covered, number>();
+  const sizes = new Map<TextCoverage, number>();
   for (const text of texts) sizes.set(rootOf(text), (sizes.get(rootOf(text)) ?? 0) + 1);
   return Math.max(0, ...texts.filter(({ anchor }) => anchor > 0).map((text) => sizes.get(rootOf(text)) ?? 1));
 }
@@ -131,12 +142,12 @@ const MOST_CLOSE = 32;
 /** What was gathered, as far as it has to do with a request. */
 interface Closest {
   /** The texts that were read closely, each content once, the one with most words of the request first. */
-  readonly texts: readonly Covered[];
+  readonly texts: readonly TextCoverage[];
   /** The words of the request that anything gathered has. */
   readonly words: WordSet;
 }
 
-function closestTo(asked: Asked, gathered: readonly { readonly content: string }[]): Closest {
+function closestTo(asked: ParsedRequest, gathered: readonly { readonly content: string }[]): Closest {
   const all = distinct(gathered).map((text) => ({ text, words: wordsIn(stemSetOf(text), asked) }));
   const ranked = all
     .map((one) => ({ ...one, share: asked.share(one.words) }))
@@ -148,10 +159,10 @@ function closestTo(asked: Asked, gathered: readonly { readonly content: string }
     close.push(one);
     had |= one.words;
   }
-  return { texts: close.map(({ text }) => coverageOf(readingOf(text), asked)), words: had };
+  return { texts: close.map(({ text }) => coverageOf(indexText(text), asked)), words: had };
 }
 
-function wordsIn(stems: ReadonlySet<string>, asked: Asked): WordSet {
+function wordsIn(stems: ReadonlySet<string>, asked: ParsedRequest): WordSet {
   return asked.terms.reduce((words, { stem }, bit) => (stems.has(stem) ? words | (1 << bit) : words), 0);
 }
 
@@ -162,8 +173,8 @@ function distinct<T extends { readonly content: string }>(texts: readonly T[]): 
 
 /** Two gathered texts that have to do with one another: both name the same thing, or one is about what the other names. */
 interface Link {
-  readonly from: Covered;
-  readonly to: Covered;
+  readonly from: TextCoverage;
+  readonly to: TextCoverage;
   /** What ties them, as stems; none if the request itself names the one and the other. */
   readonly by: readonly string[];
   /** 0..1. */
@@ -181,11 +192,11 @@ const COMPARED = 0.8;
  * The links between texts, by what the request does not itself have (the bridge of HotpotQA, Yang and others 2018): a title that
  * another text mentions counts most, then a name that both share; the less, the more texts have it. Linear in their names.
  */
-export function linksOf(texts: readonly Covered[], asked: Asked): readonly Link[] {
+export function linksOf(texts: readonly TextCoverage[], asked: ParsedRequest): readonly Link[] {
   return [...byTitle(texts, asked), ...byName(texts, asked), ...byRequest(texts, asked)];
 }
 
-function byTitle(texts: readonly Covered[], asked: Asked): Link[] {
+function byTitle(texts: readonly TextCoverage[], asked: ParsedRequest): Link[] {
   return texts.flatMap((to) =>
     to.reading.heads.flatMap((head) => {
       if (head.every(asked.has)) return [];
@@ -200,13 +211,13 @@ function byTitle(texts: readonly Covered[], asked: Asked): Link[] {
 }
 
 /** How sure it is that a text speaks of this, 0..1: a single word must be a name there. */
-function mention({ reading }: Covered, words: readonly string[]): number {
+function mention({ reading }: TextCoverage, words: readonly string[]): number {
   if (words.length === 1) return reading.names.get(words[0] ?? '') ?? 0;
   return placesOf(reading, words).length > 0 ? 1 : 0;
 }
 
-function byName(texts: readonly Covered[], asked: Asked): Link[] {
-  const having = new Map<string, { text: Covered; sure: number }[]>();
+function byName(texts: readonly TextCoverage[], asked: ParsedRequest): Link[] {
+  const having = new Map<string, { text: TextCoverage; sure: number }[]>();
   for (const text of texts) {
     for (const [name, sure] of text.reading.names) {
       const known = having.get(name);
@@ -228,7 +239,7 @@ function byName(texts: readonly Covered[], asked: Asked): Link[] {
 }
 
 /** A request that names several things and describes none ("Which is larger, A or B?") ties the texts about them itself. */
-function byRequest(texts: readonly Covered[], { names, steps }: Asked): Link[] {
+function byRequest(texts: readonly TextCoverage[], { names, steps }: ParsedRequest): Link[] {
   if (steps > 1) return [];
   const about = names.map((_, name) => {
     const best = Math.max(PLACED.title, ...texts.map(({ named }) => named[name] ?? 0));
@@ -239,4 +250,85 @@ function byRequest(texts: readonly Covered[], { names, steps }: Asked): Link[] {
       (about[name + 1] ?? []).flatMap((to) => (from === to ? [] : [{ from, to, by: [], strength: COMPARED }])),
     ),
   );
+}
+
+/** A gathered text beside a request. */
+interface TextCoverage {
+  readonly reading: IndexedText;
+  /** The words of the request that the text has. */
+  readonly words: WordSet;
+  /** The words that each of its sentences has; the title's are sentence 0 where there is a title. */
+  readonly bySentence: readonly WordSet[];
+  /** How well each name of the request is placed in it, 0..1. */
+  readonly named: readonly number[];
+  /** The best of `named`; where the request names nothing, the share of its words. */
+  readonly anchor: number;
+}
+
+/** What it counts for a name to be found: as the whole title, in it, in the first sentence, anywhere, or its words in one sentence. */
+const PLACED = { head: 1, title: 0.9, lead: 0.7, body: 0.5, scattered: 0.4 } as const;
+
+/** Holds a text against a request. Linear in the places of the request's words. */
+export function coverageOf(reading: IndexedText, asked: ParsedRequest): TextCoverage {
+  const bySentence: WordSet[] = new Array((reading.sentences.at(-1) ?? 0) + 1).fill(0);
+  let words: WordSet = 0;
+  for (const [bit, { stem }] of asked.terms.entries()) {
+    const places = reading.places.get(stem);
+    if (places === undefined) continue;
+    words |= 1 << bit;
+    for (const place of places) {
+      const sentence = reading.sentences[place] ?? 0;
+      bySentence[sentence] = (bySentence[sentence] ?? 0) | (1 << bit);
+    }
+  }
+  const named = asked.names.map((name) => placement(reading, name));
+  const anchor = named.length === 0 ? asked.share(words) : Math.max(...named);
+  return { reading, words, bySentence, named, anchor };
+}
+
+function placement(reading: IndexedText, name: readonly string[]): number {
+  if (isHead(reading, name)) return PLACED.head;
+  const [first] = placesOf(reading, name);
+  if (first === undefined) return shareSentence(reading, name) ? PLACED.scattered : 0;
+  if (first < reading.titleLength) return PLACED.title;
+  return (reading.sentences[first] ?? 0) <= firstSentence(reading) ? PLACED.lead : PLACED.body;
+}
+
+/** The first sentence after the title. */
+function firstSentence({ titleLength }: IndexedText): number {
+  return titleLength > 0 ? 1 : 0;
+}
+
+/** Whether a sentence has all of these words. */
+function shareSentence({ places, sentences }: IndexedText, words: readonly string[]): boolean {
+  const having = words.map((word) => new Set((places.get(word) ?? []).map((place) => sentences[place] ?? 0)));
+  return [...(having[0] ?? [])].some((sentence) => having.every((sentencesOfWord) => sentencesOfWord.has(sentence)));
+}
+
+const NUMBER_WORDS = new Set(
+  stemsOf(
+    `two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty sixty seventy eighty ninety
+    hundred thousand million billion half twice century today yesterday tomorrow`,
+  ),
+);
+
+/**
+ * How well one passage answers alone, 0..1: the square of the share of the request that one sentence has with its title, so
+ * that what is missing counts twice. A request for a number or a time takes a sentence with one that is not its own.
+ */
+function singlePassageScore(texts: readonly TextCoverage[], asked: ParsedRequest): number {
+  let best = 0;
+  for (const { reading, bySentence } of texts) {
+    const title: WordSet = reading.titleLength > 0 ? (bySentence[0] ?? 0) : 0;
+    for (const [sentence, words] of bySentence.entries()) {
+      const share = asked.share(words | title);
+      if (share > best && (!asked.wantsFigure || hasFigure(reading, sentence, asked))) best = share;
+    }
+  }
+  return best ** 2;
+}
+
+function hasFigure({ stems, begins }: IndexedText, sentence: number, asked: ParsedRequest): boolean {
+  const words = stems.slice(begins[sentence], begins[sentence + 1]);
+  return words.some((stem) => !asked.has(stem) && (/^\p{N}/u.test(stem) || NUMBER_WORDS.has(stem) || isCalendar(stem)));
 }

@@ -1,4 +1,10 @@
-import { stemsOf } from '../../text/terms.ts';
+import { stemsOf } from '../text/terms.ts';
+
+/** A text that was gathered for a request: a search result, a capability's result. A short first line is read as its title. */
+export interface EvidenceText {
+  readonly id: string;
+  readonly content: string;
+}
 
 /** A word of a text: folded (lower case, no accents, numbers as digits), what it is matched by, and how it was written. */
 export interface Word {
@@ -15,7 +21,7 @@ export interface Word {
 }
 
 /** A text as it is searched. */
-export interface Reading {
+export interface ParsedText {
   readonly words: readonly Word[];
   /** How many words there are with white space between them: "super-regional" is one. */
   readonly length: number;
@@ -37,20 +43,20 @@ const START_CHARS = 20_000;
 const TERSE_WORDS = 5;
 
 /** Whether a text is no more than a name, a date, a number with its unit. */
-export const isTerse = ({ length }: Reading): boolean => length <= TERSE_WORDS;
+export const isTerse = ({ length }: ParsedText): boolean => length <= TERSE_WORDS;
 
 /** The first 20,000 characters of an answer or a request. */
-export const readStart = (text: string): Reading => readingOf(startOf(text, START_CHARS));
+export const parseStart = (text: string): ParsedText => parseText(startOf(text, START_CHARS));
 
 /** A text's first characters, rather without half a word at their end. */
-export function startOf(text: string, chars: number): string {
+function startOf(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const space = text.lastIndexOf(' ', chars);
   return text.slice(0, space > chars / 2 ? space : chars);
 }
 
 /** The words of a text. Linear in it: the caller bounds it. */
-export function readingOf(text: string): Reading {
+export function parseText(text: string): ParsedText {
   const words: Word[] = [];
   let length = 0;
   let end = 0;
@@ -83,7 +89,7 @@ function addWord(words: Word[], surface: string, gap: string, first: boolean): v
   });
 }
 
-function searchable(words: readonly Word[]): Pick<Reading, 'plain' | 'starts' | 'stems'> {
+function searchable(words: readonly Word[]): Pick<ParsedText, 'plain' | 'starts' | 'stems'> {
   const starts: number[] = [];
   const stems = new Set<string>();
   let length = 1;
@@ -137,4 +143,23 @@ function numeralOf(word: string): string | null {
 function scaled(numeral: string, word: string): string | null {
   const scale = SCALES.get(word);
   return scale === undefined ? null : String(Math.round(Number(numeral) * scale * 1e6) / 1e6);
+}
+
+/** What is read of each gathered text, in characters from its beginning. */
+const TEXT_CHARS = 50_000;
+
+/** A gathered text never changes, so it is read once. */
+const readings = new WeakMap<EvidenceText, ParsedText>();
+
+/** The readings of what was gathered, but for what is empty: the first 50,000 characters of each, read once for each object. */
+export function parseEvidence(gathered: readonly EvidenceText[]): readonly ParsedText[] {
+  return gathered.map(readingOfText).filter(({ words }) => words.length > 0);
+}
+
+function readingOfText(text: EvidenceText): ParsedText {
+  const known = readings.get(text);
+  if (known !== undefined) return known;
+  const reading = parseText(startOf(text.content, TEXT_CHARS));
+  readings.set(text, reading);
+  return reading;
 }

@@ -1,12 +1,7 @@
-import type { EvidenceText } from '../../contracts/evidence-text.ts';
-import { requestTerms } from '../../text/terms.ts';
-import { formOf } from '../answer-fit/answer-fit.ts';
-import { isBrief, type RequestKind, requestKind } from '../answer-fit/request-kind.ts';
-import { type Bearing, bearingOf } from '../grounding/bearing.ts';
-import { againstDates } from '../grounding/date-order.ts';
-import { readGathered } from '../grounding/gathered.ts';
-import { type Grounding, ground } from '../grounding/grounding.ts';
-import { isTerse, type Reading, readStart } from '../grounding/reading.ts';
+import { requestTerms } from '../text/terms.ts';
+import { formOf, isBrief, type RequestKind, requestKind } from './answer-fit.ts';
+import { againstDates, type Bearing, bearingOf, type Grounding, ground } from './grounding.ts';
+import { type EvidenceText, isTerse, type ParsedText, parseEvidence, parseStart } from './parsed-text.ts';
 
 export interface ClaimInputs {
   readonly request: string;
@@ -38,9 +33,9 @@ const DOUBTED = 0.8;
  * answer, the first 50,000 of each text and the last 400 of the rationale.
  */
 export function claimedCompletion({ request, answer, claims, gathered, rationale = '' }: ClaimInputs): ClaimVerdict {
-  const asked = readStart(request);
-  const said = readStart(answer);
-  const texts = readGathered(gathered);
+  const asked = parseStart(request);
+  const said = parseStart(answer);
+  const texts = parseEvidence(gathered);
   const terse = isTerse(said);
   const asks = requestKind(request);
   const form = formOf(asks, asked, answer, said);
@@ -74,7 +69,7 @@ export function claimedCompletion({ request, answer, claims, gathered, rationale
 const subjectOf = (request: string): readonly string[] => requestTerms(request).map(({ stem }) => stem);
 
 /** The stems that an answer adds to the request, or all where it adds none. */
-function addedBy(said: Reading, asked: Reading): readonly string[] {
+function addedBy(said: ParsedText, asked: ParsedText): readonly string[] {
   const all = [...said.stems];
   const added = all.filter((stem) => !asked.stems.has(stem));
   return added.length > 0 ? added : all;
@@ -165,7 +160,7 @@ function negativeSignals({
 type Certainty = 'certain' | 'guessed' | 'unsolved';
 
 /** What is read of a rationale, in characters from its end, where it comes to its conclusion. */
-const WINDOW_CHARS = 400;
+const CONCLUSION_CHARS = 400;
 const UNSOLVED =
   /\b(?:have|has|had|did|could|can|do|does|is|are|was|were) ?(?:not|n't) (?:yet )?(?:been able to |able to )?(?:solved?|find|found|finish(?:ed)?|answer(?:ed)?|determined?|know|clear|established?)\b|\bcannot (?:find|answer|determine|solve|know)\b|\bunable to\b|\bout of (?:steps|time|tries)\b/;
 const GUESSED =
@@ -173,7 +168,7 @@ const GUESSED =
 
 /** What the last 400 characters of a rationale say of its conclusion. An empty one says nothing against it. */
 function certaintyOf(rationale: string): Certainty {
-  const said = rationale.slice(-WINDOW_CHARS).toLowerCase().replace(/’/g, "'");
+  const said = rationale.slice(-CONCLUSION_CHARS).toLowerCase().replace(/’/g, "'");
   if (UNSOLVED.test(said)) return 'unsolved';
   return GUESSED.test(said) ? 'guessed' : 'certain';
 }

@@ -1,0 +1,277 @@
+import { sentencesOf } from '../text/sentences.ts';
+import { stemsOf } from '../text/terms.ts';
+
+/**
+ * What a request both wants and does not want, in words, each once: a thing asked for and excluded, lengths that
+ * exclude each other, opposite manners [C6]. Precise rather than complete: what only mentions opposites, asks about
+ * them, quotes them, or sets them for two parts or two cases is no conflict. English. Reads the first 20,000 UTF-16
+ * units; linear.
+ */
+export function conflictsIn(request: string): readonly string[] {
+  const text = directivesOf(request);
+  return [...new Set([...contradictoryContents(text), ...contradictoryLengths(text), ...contradictoryManners(text)])];
+}
+
+/** A directive about what the answer holds. */
+interface Wish {
+  readonly excludes: boolean;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const VERBS = 'include|mention|list|show|give|provide|add|use|cite|quote|name';
+const OPENS = `(?:^|[.;,!]|\\b(?:and|but|also|please|then|you must|you should|(?:i want|i need|i'd like) you to|make sure (?:to|you)|be sure to|(?:it|the (?:answer|reply|response)) (?:must|should)|(?:can|could|would|will) you))`;
+const NOT = "(?:do not|don't|never|must not|mustn't|should not|shouldn't)";
+const WISH = new RegExp(
+  `(?<excludes>\\bwithout|\\bwith no(?= )|${OPENS} {0,2}(?:${NOT} (?:${VERBS})|leave out|omit|exclude|skip|avoid|no(?= ))|\\bexcluding)\\b|${OPENS} {0,2}(?:always |please |also )?(?<includes>${VERBS})\\b`,
+  'gm',
+);
+const DETERMINERS =
+  /^(?:(?:the words?|the terms?|the phrases?|the|a|an|any|all|some|your|its|their|both|me|us|of|using|mentioning|including|giving|showing|adding) )+/;
+/** An object longer than this is a clause of its own. */
+const OBJECT_WORDS = 6;
+/** Two wishes farther apart than this (UTF-16 units) need not be about the same part of the answer. */
+const NEAR_WISH_CHARS = 400;
+/** What makes of two opposite wishes an alternative, a condition, a correction, or wishes about two parts. */
+const SEPARATES_WISHES =
+  /\b(?:or|if|unless|when|whenever|until|once|otherwise|except|only|instead|rather|actually|wait|then|first|second|next|later|after|before|version|variant|option|part|section|other|another|each|every|in the|for the|on the|at the)\b|:/;
+
+/** Things that a text asks for and excludes as well, in words. */
+function contradictoryContents(text: string): readonly string[] {
+  const conflicts: string[] = [];
+  const seen = new Map<string, Wish & { readonly object: string }>();
+  for (const wish of wishesIn(text)) {
+    for (const object of objectsOf(wish.text)) {
+      const key = [...new Set(stemsOf(object))].sort().join(' ');
+      if (key === '') continue;
+      const earlier = seen.get(key);
+      if (earlier !== undefined && earlier.excludes !== wish.excludes && concernTheSamePart(text, earlier, wish))
+        conflicts.push(`"${object.replace(/_+/g, ' ').trim()}" is asked for and excluded`);
+      seen.set(key, { ...wish, object });
+    }
+  }
+  return conflicts;
+}
+
+function wishesIn(text: string): readonly Wish[] {
+  const found = [...text.matchAll(WISH)];
+  return found.map((match, index) => {
+    const from = match.index + match[0].length;
+    const to = Math.min(found[index + 1]?.index ?? text.length, from + NEAR_WISH_CHARS);
+    const object = /^[^.;:!?()\n]*/.exec(text.slice(from, to))?.[0] ?? '';
+    return {
+      excludes: match.groups?.['excludes'] !== undefined,
+      text: object,
+      start: match.index,
+      end: from + object.length,
+    };
+  });
+}
+
+function objectsOf(text: string): readonly string[] {
+  return text
+    .split(/,| and | nor | or | as well as /)
+    .map((part) =>
+      part
+        .trim()
+        .replace(DETERMINERS, '')
+        .replace(/(?: (?:please|too|as well|at all|also|and))+$/, ''),
+    )
+    .filter((part) => part !== '' && part.split(' ').length <= OBJECT_WORDS);
+}
+
+function concernTheSamePart(text: string, earlier: Wish, later: Wish): boolean {
+  if (later.start - earlier.end > NEAR_WISH_CHARS) return false;
+  const from = Math.max(text.lastIndexOf('\n', earlier.start - 1) + 1, earlier.start - NEAR_WISH_CHARS);
+  const rest = /^[^\n]*/.exec(text.slice(later.end, later.end + NEAR_WISH_CHARS))?.[0] ?? '';
+  return !SEPARATES_WISHES.test(text.slice(from, later.end) + rest);
+}
+
+const REQUEST_CHARS = 20_000;
+/** A request longer than this holds a text to work on: what is wanted stands in its first or its last paragraph. */
+const LONG_REQUEST_CHARS = 2_000;
+const PARAGRAPH_CHARS = 1_000;
+
+const APOSTROPHES = /[’‘`´]/g;
+const CODE = /```[\s\S]{0,20000}?```|`[^`\n]{1,200}`/g;
+const QUOTED = /"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|(?<![\p{L}\p{N}])'[^'\n]{1,200}'(?![\p{L}\p{N}])/gu;
+const QUOTED_LINE = /^[ \t]{0,8}>[^\n]*$/gm;
+
+const QUESTION = /\?\W{0,8}$/;
+const POLITE_QUESTION = /^(?:(?:hi|hello|hey|please|ok|okay|and|so)[ ,]+)*(?:can|could|would|will) you\b/i;
+
+/**
+ * The part of a request that tells what to do, in lower case, a line a sentence: no questions but "could you …?", no code,
+ * a quotation as one word with `_` for what is no letter, and of a long request its first and last paragraph. Linear.
+ */
+function directivesOf(request: string): string {
+  return sentencesOf(said(instructions(request.slice(0, REQUEST_CHARS))))
+    .filter(({ text }) => !QUESTION.test(text) || POLITE_QUESTION.test(text))
+    .map(({ text }) => text.toLowerCase())
+    .join('\n');
+}
+
+function instructions(request: string): string {
+  if (request.length <= LONG_REQUEST_CHARS) return request;
+  const paragraphs = request.split(/\n\s*\n/).filter((paragraph) => paragraph.trim() !== '');
+  const last = paragraphs.length > 1 ? paragraphs.at(-1) : undefined;
+  return [paragraphs[0], last].map((paragraph) => paragraph?.slice(0, PARAGRAPH_CHARS) ?? '').join('\n\n');
+}
+
+function said(text: string): string {
+  return text.replace(CODE, ' ').replace(QUOTED_LINE, ' ').replace(APOSTROPHES, "'").replace(QUOTED, asOneWord);
+}
+
+/** A quotation is a thing by itself: it stays as one word, so that nothing in it is read as a directive. */
+function asOneWord(quotation: string): string {
+  return quotation.replace(/[^\p{L}\p{N}]+/gu, '_');
+}
+
+/** From small to large: one of a unit holds at least one of each smaller, and so many words at the least and the most. */
+const UNITS = [
+  { name: 'word', leastWords: 1, mostWords: 1 },
+  { name: 'sentence', leastWords: 1, mostWords: 100 },
+  { name: 'paragraph', leastWords: 1, mostWords: 500 },
+  { name: 'page', leastWords: 100, mostWords: 1_000 },
+] as const;
+
+/** How long the answer is to be. An exact length bounds both ways; `unit` is an index of `UNITS`. */
+interface Bound {
+  readonly least: number;
+  readonly most: number;
+  readonly unit: number;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const AT_MOST = 'at most|no more than|not more than|up to|a maximum of|maximum|within';
+const LESS = 'under|fewer than|less than';
+const AT_LEAST = 'at least|no fewer than|no less than|not less than|a minimum of|minimum';
+const MORE = 'more than|over';
+const BOUND = new RegExp(
+  `\\b(?:(?<most>${AT_MOST})|(?<less>${LESS})|(?<least>${AT_LEAST})|(?<more>${MORE})|(?:in )?exactly|in(?: only| just)?) (?<count>\\d{1,5}|a single|${NUMBERS.join('|')})(?: (?:short|long|full|complete|single|detailed))? (?<unit>${UNITS.map(({ name }) => name).join('|')})s?\\b`,
+  'g',
+);
+
+/** Two bounds farther apart than this (UTF-16 units) need not be about the same thing. */
+const NEAR_BOUND_CHARS = 120;
+/** What stands between bounds of two different things, or makes of two bounds an alternative. */
+const SEPARATES_BOUNDS =
+  /[:;]|\b(?:then|next|after|before|followed|first|second|also|another|other|each|every|per|or|if|unless|otherwise|instead|rather|not|plus|title|heading|headline|summary|summari[sz]e|abstract|intro|introduction|body|conclusion|section|part|version|quote|caption|example|examples|explain|describe|give|list|discuss|define|and (?:an?|one|the|its?|their))\b/;
+const NOT_THE_ANSWER_BEFORE =
+  /\b(?:not|each|every|per|than|title|summary|abstract|introduction|conclusion|example|examples)\b[^.\n]{0,12}$/;
+const OF_ITS_OWN = /^,? (?:of|about|on|for|per|each|explaining|describing|summari[sz]ing|if|unless|or)\b/;
+const HOLDS = /^\W*(?:and |but )?(?:of|with|containing|having|that are|that have)\W*$/;
+
+/** Bounds on the length of the answer that no answer can meet, in words. */
+function contradictoryLengths(text: string): readonly string[] {
+  const bounds = boundsIn(text);
+  return bounds.flatMap((later, index) => {
+    const earlier = bounds[index - 1];
+    return earlier !== undefined && exclude(earlier, later) && boundTheSameThing(text, earlier, later)
+      ? [`"${earlier.text}" and "${later.text}" cannot both be`]
+      : [];
+  });
+}
+
+function boundsIn(text: string): readonly Bound[] {
+  return Array.from(text.matchAll(BOUND), (match) => {
+    const { most, less, least, more, count = '', unit } = match.groups ?? {};
+    const number = count === 'a single' ? 1 : NUMBERS.includes(count) ? NUMBERS.indexOf(count) : Number(count);
+    return {
+      least: more === undefined ? ((most ?? less) === undefined ? number : 0) : number + 1,
+      most: less === undefined ? ((least ?? more) === undefined ? number : Number.POSITIVE_INFINITY) : number - 1,
+      unit: UNITS.findIndex(({ name }) => name === unit),
+      text: match[0],
+      start: match.index,
+      end: match.index + match[0].length,
+    };
+  });
+}
+
+function exclude(one: Bound, other: Bound): boolean {
+  return isMoreThan(one, other) || isMoreThan(other, one);
+}
+
+/** Whether the least of one is more than the most of the other. */
+function isMoreThan(long: Bound, short: Bound): boolean {
+  if (long.unit >= short.unit && long.least > short.most) return true;
+  return long.least * (UNITS[long.unit]?.leastWords ?? 0) > short.most * (UNITS[short.unit]?.mostWords ?? 0);
+}
+
+function boundTheSameThing(text: string, earlier: Bound, later: Bound): boolean {
+  const between = text.slice(earlier.end, later.start);
+  if (between.length > NEAR_BOUND_CHARS || SEPARATES_BOUNDS.test(between)) return false;
+  if (earlier.unit > later.unit && HOLDS.test(between)) return false;
+  const before = text.slice(Math.max(0, earlier.start - NEAR_BOUND_CHARS), earlier.start);
+  return !NOT_THE_ANSWER_BEFORE.test(before) && !OF_ITS_OWN.test(text.slice(later.end, later.end + NEAR_BOUND_CHARS));
+}
+
+/** Ways of answering that exclude each other. */
+
+const ANSWER =
+  'answer|reply|response|explanation|summary|overview|description|report|essay|text|article|account|review|letter|message|email|paragraph|story|guide|introduction|tone|style|language|manner';
+const OPPOSITES: readonly (readonly [string, string])[] = [
+  ['short|brief|concise|terse|one-sentence|one-line', 'long|lengthy|detailed|exhaustive|in-depth'],
+  ['formal', 'informal|casual|colloquial'],
+];
+const ONE = '\\b(?:an?|your|the|one|its)(?: (?:very|really|single))?';
+/** "a short, detailed answer": two opposite words for one thing. "Short but detailed" knows what it asks for. */
+const PAIRS = OPPOSITES.map(
+  ([one, other]) =>
+    new RegExp(
+      `${ONE} (?:(?<one>${one})(?:,? and |, | )(?:very )?(?<other>${other})|(?<late>${other})(?:,? and |, | )(?:very )?(?<early>${one}))(?:,? [\\p{L}-]{1,20})? (?:${ANSWER})\\b`,
+      'gu',
+    ),
+);
+
+const TELL = 'answer|reply|respond|explain|describe|discuss|tell|summari[sz]e|outline|write';
+/** "briefly explain … in detail", within one clause. */
+const BRIEF_DETAIL = new RegExp(
+  `\\b(?:briefly (?:${TELL})|(?:${TELL})(?: me| it)? briefly)\\b(?:(?!\\b(?:and|or|but|then|not|without|what|who|that|which)\\b)[^.,;:!?\\n]){0,100}? in (?:(?:great|full|much|more|every) )?detail(?=\\s*(?:[.,;!?]|please|$))`,
+  'gm',
+);
+
+const LANGUAGES =
+  'english|french|german|spanish|italian|portuguese|dutch|russian|chinese|japanese|korean|arabic|hindi|turkish|polish|swedish|greek|latin';
+const IN_LANGUAGE = new RegExp(
+  `\\b(?:answer|reply|respond|write)(?: (?:me|it|this|to me|the (?:whole )?(?:answer|reply|response)|your (?:answer|reply|response)))?(?: (?:only|entirely|exclusively|always))? in (?<only>only )?(?<language>${LANGUAGES})\\b(?<last> only)?`,
+  'g',
+);
+const NEAR_LANGUAGE_CHARS = 200;
+const SEPARATES_LANGUAGES =
+  /\b(?:or|if|when|whenever|where|unless|otherwise|then|first|second|next|after|also|another|each|instead|rather|not|part|section|version|title|translat\p{L}{1,6})\b|:/u;
+
+/** Opposed measures on the manner of the answer, in words. */
+function contradictoryManners(text: string): readonly string[] {
+  return [
+    ...opposedWords(text),
+    ...Array.from(text.matchAll(BRIEF_DETAIL), () => '"briefly" and "in detail"'),
+    ...opposedLanguages(text),
+  ];
+}
+
+function opposedWords(text: string): readonly string[] {
+  return PAIRS.flatMap((pair) =>
+    Array.from(text.matchAll(pair), ({ groups = {} }) =>
+      groups['one'] === undefined
+        ? `"${groups['late']}" and "${groups['early']}"`
+        : `"${groups['one']}" and "${groups['other']}"`,
+    ),
+  );
+}
+
+function opposedLanguages(text: string): readonly string[] {
+  const found = [...text.matchAll(IN_LANGUAGE)];
+  return found.flatMap((later, index) => {
+    const earlier = found[index - 1];
+    if (earlier === undefined || earlier.groups?.['language'] === later.groups?.['language']) return [];
+    const between = text.slice(earlier.index, later.index + later[0].length);
+    const only = /\b(?:only|entirely|exclusively|always)\b/.test(between);
+    if (!only || between.length > NEAR_LANGUAGE_CHARS || SEPARATES_LANGUAGES.test(between)) return [];
+    return [`"${earlier[0]}" and "${later[0]}"`];
+  });
+}

@@ -25,8 +25,8 @@ export type { Price, PriceTable, TokenUsage } from '../machines/contracts/usage.
 export { contextOf, redo, undo } from '../machines/policies/context.ts';
 
 import { type PostChainOptions, resolveOptions } from './engine/runtime/options.ts';
-import { type Run, runStart, startRun } from './engine/runtime/run.ts';
-import { inputOf, type RunOptions } from './engine/runtime/run-options.ts';
+import { createRunStart, type Run, startRun } from './engine/runtime/run.ts';
+import { createChainInput, type RunOptions } from './engine/runtime/run-options.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
 import { entriesOf } from './journal/journal-lines.ts';
 import { resumeRun } from './journal/resume.ts';
@@ -163,7 +163,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {
-      const start = runStart(inputOf(run, parts), parts, {
+      const start = createRunStart(createChainInput(run, parts), parts, {
         host: run.host ?? null,
         states: options.journals !== undefined,
       });

@@ -1,5 +1,5 @@
 import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
-import { createView, type Edge, edgesOf, type View } from '../../src/engine/charts/edges.ts';
+import { createChartView, type Edge, edgesOf, type ChartView } from '../../src/engine/charts/edges.ts';
 import type { Drawing } from './drawing.ts';
 import type { Piece } from './elk-graph.ts';
 import { NOWHERE } from './normalize-chart.ts';
@@ -23,10 +23,10 @@ export interface Plan {
 }
 
 export function planOf(chart: Chart, insets: ReadonlyMap<string, Drawing>): Plan {
-  const view = createView(chart, Number.POSITIVE_INFINITY);
+  const view = createChartView(chart, Number.POSITIVE_INFINITY);
   const edges = edgesOf(chart, view, { roomy: false });
   const drawn = edges.drawn.filter(({ source }) => source !== NOWHERE);
-  const told = edges.told.filter(({ source }) => source !== NOWHERE);
+  const told = edges.asText.filter(({ source }) => source !== NOWHERE);
   const children = groupBy(chart.states, ({ parent }) => parent ?? '');
   const chips = groupBy(told, ({ source }) => source);
   const root = chart.states.find(({ id }) => id === chart.id) as ChartState;
@@ -69,7 +69,7 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): R
  * Edges cut at the borders that they cross, by the state that each piece lies in: out of the source's boxes, across the
  * innermost state that holds both ends, and into the target's boxes. That middle piece has the label.
  */
-function piecesOf(edges: readonly Edge[], view: View): ReadonlyMap<string, readonly Piece[]> {
+function piecesOf(edges: readonly Edge[], view: ChartView): ReadonlyMap<string, readonly Piece[]> {
   const pieces = new Map<string, Piece[]>();
   for (const [edge, { source, target, labels }] of edges.entries()) {
     const up = wayUp(source, view);
@@ -95,7 +95,7 @@ function piecesOf(edges: readonly Edge[], view: View): ReadonlyMap<string, reado
 }
 
 /** The state and those that it is in, up to the root. */
-function wayUp(id: string, view: View): readonly string[] {
+function wayUp(id: string, view: ChartView): readonly string[] {
   const parent = view.parentOf(id);
   return parent === null ? [id] : [id, ...wayUp(parent, view)];
 }

@@ -1,5 +1,5 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
-import { placesOf, type Way as WayOfChart } from '../../src/engine/charts/taken-transitions.ts';
+import { transitionFinder, type TakenTransition as WayOfChart } from '../../src/engine/charts/taken-transitions.ts';
 
 /** A way as the journal names it. */
 interface Way extends WayOfChart {
@@ -22,7 +22,7 @@ export function chartWaysOf(charts: readonly Chart[]): ChartWays {
 }
 
 function createChartWays(charts: readonly Chart[]): ChartWays {
-  const byId = new Map(charts.map((chart) => [chart.id, placesOf(chart)]));
+  const byId = new Map(charts.map((chart) => [chart.id, transitionFinder(chart)]));
   const found = new WeakMap<Way, number | null>();
   return {
     placeOf(way) {

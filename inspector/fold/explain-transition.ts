@@ -1,4 +1,4 @@
-import { eventFits } from '../../src/engine/charts/taken-transitions.ts';
+import { eventMatches } from '../../src/engine/charts/taken-transitions.ts';
 import type { ChartBook } from './chart-book.ts';
 import type { EntryOf } from './entry-of.ts';
 import { eventInWords } from './event-words.ts';
@@ -66,6 +66,6 @@ export function explainTransition(entry: Transition, book: ChartBook): Explained
 function eventOf({ event, source, target }: Transition, chart: OpenChart | undefined): string {
   const said = eventInWords(event);
   const ways = (chart?.transitionsFrom(source) ?? []).filter((way) => sameIds(way.target, target));
-  const isHeard = ways.some((way) => way.event !== '' && eventFits(way.event, event, source));
+  const isHeard = ways.some((way) => way.event !== '' && eventMatches(way.event, event, source));
   return !isHeard && ways.some((way) => way.event === '') ? `at once, after ${said.replace(/^after /u, '')}` : said;
 }

@@ -1,6 +1,6 @@
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ChartState } from '../../src/engine/charts/chart.ts';
-import { eventFits } from '../../src/engine/charts/taken-transitions.ts';
+import { eventMatches } from '../../src/engine/charts/taken-transitions.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ChartBook, chartBook } from './chart-book.ts';
 import type { OpenChart } from './open-chart.ts';
@@ -78,7 +78,7 @@ function listeners(book: ChartBook, entry: ExternalEvent): readonly Listener[] {
       const charts = 'actor' in entry ? book.all : book.all.slice(0, 1);
       return charts.map((chart) => ({
         chart,
-        hears: (event, state) => event !== '' && eventFits(event, type, state.id),
+        hears: (event, state) => event !== '' && eventMatches(event, type, state.id),
       }));
     }
     case 'call-event': {

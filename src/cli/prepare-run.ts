@@ -9,9 +9,9 @@ import type { ChatModel } from '../../machines/contracts/model.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Document } from '../documents/document.ts';
-import { readPhase, readSessionId, type Turn } from '../engine/runtime/run-options.ts';
+import { parsePhase, parseSessionId, type Turn } from '../engine/runtime/run-options.ts';
 import { createPostChain, type PostChain } from '../index.ts';
-import { makeFolder } from '../internal/make-folder.ts';
+import { makeDirectory } from '../internal/make-directory.ts';
 import { count, oneLine } from '../internal/printable.ts';
 import { journalFile } from '../journal/file-journals.ts';
 import type { SqliteSessions } from '../journal/sqlite-sessions.ts';
@@ -60,8 +60,8 @@ const MAX_CHECK_MS = 3_000;
 
 /** Everything that can be wrong with a run is found here, before anything starts. */
 export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)): Promise<PreparedRun> {
-  const startAt = readPhase(flags.startAt ?? 'action');
-  const sessionId = readSessionId(flags.session) ?? undefined;
+  const startAt = parsePhase(flags.startAt ?? 'action');
+  const sessionId = parseSessionId(flags.session) ?? undefined;
   const [first, fallbacks, documents, history, sessions] = await Promise.all([
     chooseModel(flags.model, process.env),
     Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env))),
@@ -216,7 +216,7 @@ async function openSessions(flags: {
 /** The folder of the default file is nobody else's to look into. */
 function prepareFolder(path: string): string {
   try {
-    makeFolder(dirname(path));
+    makeDirectory(dirname(path));
   } catch {
     // Opening the file says so.
   }

@@ -2,37 +2,36 @@ import type { ActorLogic, ActorRef, ActorSystem, ActorSystemInfo, PromiseActorLo
 import type { CallError, CallEvent } from '../../machines/contracts/events.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 
-/** A call out of the charts under way: an actor of one of their ports. */
+/** A call out of the statecharts in progress: an actor that one of them invokes. */
 export interface Activity {
+  /** The name of the invoked actor (its `src`), which the journal calls a port. */
   readonly port: string;
-  /** What is asked: JSON. */
+  /** JSON. */
   readonly input: unknown;
-  /** Whether the chart still waits for it: it may have gone on without. */
+  /** Whether the chart still waits for the result. */
   readonly isWaiting: () => boolean;
-  /** Asks the world, and tells what comes of it. */
-  readonly execute: (tell: Report) => void;
-  /** Gives the chart what came of it. */
-  readonly onEvent: Report;
+  /** Does the work, and reports what happens. */
+  readonly execute: (report: (event: CallEvent) => void) => void;
+  /** Passes an event of the activity to the chart. */
+  readonly onEvent: (event: CallEvent) => void;
 }
 
-type Report = (event: CallEvent) => void;
-
-/** Who conducts the calls of a run: sees to it that each is made, or is not, and that the chart hears what came of it. */
+/** Decides who executes the activities of a run, and delivers their events to the chart. */
 export interface ActivityDispatcher {
-  /** Gives what lets go of the call: its actor was stopped. */
-  dispatch(call: Activity): () => void;
+  /** Returns a function that releases the activity: its actor was stopped. */
+  dispatch(activity: Activity): () => void;
 }
 
-/** Every call is made at once, and the chart hears of it at once. */
+/** Executes every activity at once and delivers its events at once. */
 export const inlineDispatcher: ActivityDispatcher = {
-  dispatch: (call) => {
-    call.execute(call.onEvent);
+  dispatch: (activity) => {
+    activity.execute(activity.onEvent);
     return () => {};
   },
 };
 
-/** What a call is about, where its input says so: the attempt and the task of a model's reply, the capability of a run. */
-export function subjectOf(input: unknown): { attemptId?: string; task?: string; capability?: string } {
+/** Returns the fields of an activity's input that the journal repeats: attempt and task of a model's reply, or the capability. */
+export function callSubject(input: unknown): { attemptId?: string; task?: string; capability?: string } {
   const { attemptId, task, capability } = Object(input) as Readonly<Record<string, unknown>>;
   return {
     ...(typeof attemptId === 'string' && { attemptId }),
@@ -41,7 +40,7 @@ export function subjectOf(input: unknown): { attemptId?: string; task?: string; 
   };
 }
 
-/** As much of an error as a journal keeps and a chart goes by. Ports are often the user's code: anything may be thrown. */
+/** Returns the part of an error that a journal keeps and a chart reads. Activities run user code, so anything may be thrown. */
 export function activityError(thrown: unknown): CallError {
   const { message } = unexpectedFailure(thrown);
   try {
@@ -58,39 +57,39 @@ export function activityError(thrown: unknown): CallError {
   }
 }
 
-/** The error as a chart hears of it: the same whether it was thrown just now or stands in a journal. */
-export function errorOf({ message, ...known }: CallError): Error {
+/** Returns the error a chart receives: the same one live and from a journal. */
+export function toError({ message, ...known }: CallError): Error {
   return Object.assign(new Error(message), known);
 }
 
-type Asked<Output, Input> = Snapshot<Output> & { readonly input: Input | undefined };
-type Logic<Output, Input> = ActorLogic<Asked<Output, Input>, CallEvent, Input, ActorSystem<ActorSystemInfo>>;
-type Self<Output, Input> = ActorRef<Asked<Output, Input>, CallEvent>;
+type ActivitySnapshot<Output, Input> = Snapshot<Output> & { readonly input: Input | undefined };
+type Logic<Output, Input> = ActorLogic<ActivitySnapshot<Output, Input>, CallEvent, Input, ActorSystem<ActorSystemInfo>>;
+type Self<Output, Input> = ActorRef<ActivitySnapshot<Output, Input>, CallEvent>;
 
-/** What a port is asked with; the signal aborts where the chart goes on without the answer. */
 export interface ActivityArgs<Input> {
   readonly input: Input;
+  /** Aborts when the chart no longer waits for the result. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A port of a chart that gives one answer, as actor logic: `ask` begins when the actor does, and what came of it reaches the chart by
- * way of the dispatcher. To the machine it is a `fromPromise`.
+ * Returns actor logic for an activity with one result. Its work starts with the actor; its outcome reaches the chart through the
+ * dispatcher. To the machine it looks like `fromPromise`.
  */
 export function promiseActivity<Output, Input>(
   port: string,
-  ask: (question: ActivityArgs<Input>) => Promise<Output>,
+  work: (args: ActivityArgs<Input>) => Promise<Output>,
   dispatcher: ActivityDispatcher,
 ): PromiseActorLogic<Output, Input> {
   const stops = new WeakMap<object, () => void>();
   const logic: Logic<Output, Input> = {
-    ...answered<Output, Input>((self) => stops.get(self)?.()),
+    ...outcomeTransitions<Output, Input>((self) => stops.get(self)?.()),
     getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
     start: ({ input, status }, { self }) => {
       if (status !== 'active') return;
       const controller = new AbortController();
-      const release = begin({ port, input }, self, dispatcher, () =>
-        ask({ input: input as Input, signal: controller.signal }),
+      const release = dispatch({ port, input }, self, dispatcher, () =>
+        work({ input: input as Input, signal: controller.signal }),
       );
       stops.set(self, () => {
         release();
@@ -102,26 +101,26 @@ export function promiseActivity<Output, Input>(
 }
 
 /**
- * The same for work that is mostly done at once: where `run` gives a value, the actor is done before it has begun, with no turn of the
- * event loop, and there is nothing to conduct: asked again it would say the same. Only a promise becomes a call. What it throws
- * is the actor's error.
+ * Returns actor logic for work that is usually synchronous. If `work` returns a value, the actor is done before it starts, without a
+ * turn of the event loop: synchronous work is deterministic, so nothing is dispatched or recorded. A returned promise becomes an
+ * activity. An error that `work` throws is the actor's error.
  */
 export function syncOrPromiseActivity<Output, Input>(
   port: string,
-  run: (input: Input) => Output | Promise<Output>,
+  work: (input: Input) => Output | Promise<Output>,
   dispatcher: ActivityDispatcher,
 ): PromiseActorLogic<Output, Input> {
   const pending = new WeakMap<object, Promise<Output>>();
   const releases = new WeakMap<object, () => void>();
   const logic: Logic<Output, Input> = {
-    ...answered<Output, Input>((self) => releases.get(self)?.()),
+    ...outcomeTransitions<Output, Input>((self) => releases.get(self)?.()),
     getInitialSnapshot: (_, input) => {
       try {
-        const given = run(input as Input);
+        const given = work(input as Input);
         if (!(given instanceof Promise)) return { status: 'done', output: given, error: undefined, input };
         const snapshot = { status: 'active', output: undefined, error: undefined, input } as const;
         pending.set(snapshot, given);
-        // Nobody may wait for it any more when it rejects.
+        // Nobody may be waiting any more when it rejects.
         given.catch(() => {});
         return snapshot;
       } catch (error) {
@@ -130,49 +129,48 @@ export function syncOrPromiseActivity<Output, Input>(
     },
     start: (snapshot, { self }) => {
       if (snapshot.status !== 'active') return;
-      // A restored actor starts its work again, like one of fromPromise.
-      const work = async () => pending.get(snapshot) ?? run(snapshot.input as Input);
-      releases.set(self, begin({ port, input: snapshot.input }, self, dispatcher, work));
+      // A restored actor repeats its work, like one of fromPromise.
+      const settle = async () => pending.get(snapshot) ?? work(snapshot.input as Input);
+      releases.set(self, dispatch({ port, input: snapshot.input }, self, dispatcher, settle));
     },
   };
   return logic as unknown as PromiseActorLogic<Output, Input>;
 }
 
-function begin<Output, Input>(
+function dispatch<Output, Input>(
   { port, input }: Pick<Activity, 'port' | 'input'>,
   self: Self<Output, Input>,
   dispatcher: ActivityDispatcher,
-  ask: () => Promise<Output>,
+  work: () => Promise<Output>,
 ): () => void {
   const isWaiting = (): boolean => self.getSnapshot().status === 'active';
   return dispatcher.dispatch({
     port,
     input,
     isWaiting,
-    execute: (tell) => {
-      asked(ask).then(
-        (output) => tell({ type: 'settled', output }),
-        (error: unknown) => tell({ type: 'broken', error: activityError(error) }),
+    execute: (report) => {
+      started(work).then(
+        (output) => report({ type: 'settled', output }),
+        (error: unknown) => report({ type: 'broken', error: activityError(error) }),
       );
     },
-    // To an actor that was stopped nothing is sent: XState would print it, what a model said included.
+    // XState prints events that a stopped actor receives, including the model's text: send none.
     onEvent: (event) => {
       if (isWaiting()) self.send(event);
     },
   });
 }
 
-/** A port that throws before it gives a promise has rejected. */
-function asked<Output>(ask: () => Promise<Output>): Promise<Output> {
+/** Turns an error that is thrown before the promise exists into a rejection. */
+function started<Output>(work: () => Promise<Output>): Promise<Output> {
   try {
-    return ask();
+    return work();
   } catch (error) {
     return Promise.reject(error);
   }
 }
 
-/** How such an actor hears of its answer. */
-function answered<Output, Input>(
+function outcomeTransitions<Output, Input>(
   stop: (self: object) => void,
 ): Pick<Logic<Output, Input>, 'transition' | 'getPersistedSnapshot' | 'restoreSnapshot'> {
   return {
@@ -185,10 +183,10 @@ function answered<Output, Input>(
       if (event.type === 'settled')
         return { ...snapshot, status: 'done', output: event.output as Output, error: undefined };
       if (event.type === 'broken')
-        return { ...snapshot, status: 'error', output: undefined, error: errorOf(event.error) };
+        return { ...snapshot, status: 'error', output: undefined, error: toError(event.error) };
       return snapshot;
     },
     getPersistedSnapshot: (snapshot) => snapshot,
-    restoreSnapshot: (snapshot) => snapshot as Asked<Output, Input>,
+    restoreSnapshot: (snapshot) => snapshot as ActivitySnapshot<Output, Input>,
   };
 }

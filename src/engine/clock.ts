@@ -1,6 +1,6 @@
 /**
- * The clock port: XState's clock, and the time. `now` is milliseconds since the epoch and never goes back; a simulated clock may
- * count from 0.
+ * XState's clock interface plus the current time. `now` returns milliseconds since the epoch and never goes back; a simulated clock
+ * may count from 0.
  */
 export interface Clock {
   now(): number;

@@ -11,12 +11,12 @@ import { brokenOutcome, composedOutcome, outcomeOf } from '../../machines/polici
 import { type ReadSynthesisInput, readSynthesisInput } from '../../machines/policies/synthesis/read-input.ts';
 import { planWriting, writingPolicy } from '../../machines/policies/synthesis/writing.ts';
 import { onAbort } from '../internal/async.ts';
-import { aSignal, invalidOption } from '../internal/options.ts';
-import { provideAttempt, unwatched } from './attempts/provide-attempt.ts';
+import { invalidOption, signalSchema } from '../internal/options.ts';
+import { noopCallObserver, provideAttempt } from './attempts/provide-attempt.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { askOf, type Prompt, type PromptSpec } from './prompts/prompt.ts';
+import { type Prompt, type PromptSpec, promptSpec } from './prompts/prompt.ts';
 import { prompts } from './prompts/registry.ts';
-import { type PostChainOptions, readOptions } from './runtime/options.ts';
+import { type PostChainOptions, parseOptions } from './runtime/options.ts';
 
 /** What `synthesizeAnswer` takes; everything has a default. */
 interface SynthesizeOptions {
@@ -51,7 +51,7 @@ const namesSchema = z.strictObject({
   replyForm: given,
   limits: given,
   clock: given,
-  signal: aSignal.nullable().optional(),
+  signal: signalSchema.nullable().optional(),
 });
 
 /** The options, checked and with their defaults. Throws `invalid_option`. */
@@ -59,10 +59,10 @@ function readSynthesizeOptions(options: SynthesizeOptions): SynthesisParts {
   const named = namesSchema.safeParse(options);
   if (!named.success) throw invalidOption('The options', options, named.error, namesSchema);
   const { signal = null, ...others } = options;
-  const { limits } = readOptions(others as PostChainOptions);
+  const { limits } = parseOptions(others as PostChainOptions);
   return {
     model: options.model ?? null,
-    ask: askOf(options.prompts?.synthesis ?? prompts.synthesis),
+    ask: promptSpec(options.prompts?.synthesis ?? prompts.synthesis),
     replyForm: options.replyForm ?? 'text',
     limits,
     reserveTokens: options.limits?.synthesisReserveTokens ?? null,
@@ -158,7 +158,13 @@ function writeAnswer(
   { ask, replyForm, clock, signal }: SynthesisParts,
 ): Promise<Writing> {
   return new Promise((resolve) => {
-    const machine = provideAttempt({ models: [model], askFor: () => ask, replyForm, clock, observer: unwatched });
+    const machine = provideAttempt({
+      models: [model],
+      specFor: () => ask,
+      replyForm,
+      clock,
+      observer: noopCallObserver,
+    });
     const actor = createActor(machine, { input, clock });
     let forget = (): void => {};
     const end = (outcome: SynthesisOutcome, aborted = false): void => {

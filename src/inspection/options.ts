@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
-import { having, invalidOption } from '../internal/options.ts';
+import { hasMethod, invalidOption } from '../internal/options.ts';
 import { builtFolder } from './pages/built-folder.ts';
 
 export interface InspectionOptions {
@@ -18,7 +18,7 @@ export interface InspectionOptions {
 const A_PORT = 'wanted a port: a whole number from 0 to 65535';
 
 const optionsSchema = z.strictObject({
-  journals: having<JournalStore>('list', 'wanted a store of journals, say fileJournals("runs")')
+  journals: hasMethod<JournalStore>('list', 'wanted a store of journals, say fileJournals("runs")')
     .nullable()
     .default(null),
   port: z.int(A_PORT).min(0, A_PORT).max(65_535, A_PORT).default(0),

@@ -1,44 +1,46 @@
-type Act = () => void;
+type Callback = () => void;
 
-const waiting = new WeakMap<AbortSignal, Set<Act>>();
+const callbacks = new WeakMap<AbortSignal, Set<Callback>>();
 
 /**
- * Acts when the signal aborts; gives what takes that back. However many wait for one signal, it has one listener of ours, and none
- * when nobody waits: a signal that lives as long as a server stops any number of runs, and Node sees no leak in it.
+ * Calls `callback` when the signal aborts. Returns a function that takes the callback back.
+ *
+ * A signal gets one listener however many callbacks wait for it, and none when nobody waits. A signal that lives as long as a server
+ * can therefore stop any number of runs without a leak warning from Node.
  */
-export function onAbort(signal: AbortSignal, act: Act): () => void {
-  const acts = waiting.get(signal) ?? listen(signal);
-  acts.add(act);
+export function onAbort(signal: AbortSignal, callback: Callback): () => void {
+  const waiting = callbacks.get(signal) ?? listen(signal);
+  waiting.add(callback);
   return () => {
-    acts.delete(act);
-    if (acts.size > 0 || waiting.get(signal) !== acts) return;
-    waiting.delete(signal);
+    waiting.delete(callback);
+    if (waiting.size > 0 || callbacks.get(signal) !== waiting) return;
+    callbacks.delete(signal);
     signal.removeEventListener('abort', fire);
   };
 }
 
-function listen(signal: AbortSignal): Set<Act> {
-  const acts = new Set<Act>();
-  waiting.set(signal, acts);
+function listen(signal: AbortSignal): Set<Callback> {
+  const waiting = new Set<Callback>();
+  callbacks.set(signal, waiting);
   signal.addEventListener('abort', fire, { once: true });
-  return acts;
+  return waiting;
 }
 
 function fire(this: AbortSignal): void {
-  const acts = waiting.get(this) ?? new Set<Act>();
-  waiting.delete(this);
-  for (const act of acts) act();
+  const waiting = callbacks.get(this) ?? new Set<Callback>();
+  callbacks.delete(this);
+  for (const callback of waiting) callback();
 }
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Takes back what waits. */
+  /** Clears the timer and stops listening to the source signals. */
   forget(): void;
 }
 
-/** Aborts after so many milliseconds, and when one of the signals does, with its reason. */
+/** Returns a signal that aborts after `timeoutMs`, or when one of the signals does, with that signal's reason. */
 export function deadline(timeoutMs: number, ...signals: readonly (AbortSignal | undefined)[]): Deadline {
-  const { abort, signal, forget } = linked(...signals);
+  const { abort, signal, forget } = linkSignals(...signals);
   const timer = setTimeout(() => abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   return {
     signal,
@@ -50,10 +52,10 @@ export function deadline(timeoutMs: number, ...signals: readonly (AbortSignal | 
 }
 
 /**
- * Aborts when one of the signals does, with its reason, or when it is told to. Unlike `AbortSignal.any`, and unlike what clients leave on
- * a signal they are given, it leaves nothing at signals that live long.
+ * Returns a signal that aborts when one of the signals does, with its reason, or on `abort()`. Unlike `AbortSignal.any`, it leaves
+ * no listener on a long-lived signal after `forget()`.
  */
-export function linked(
+export function linkSignals(
   ...signals: readonly (AbortSignal | undefined)[]
 ): Deadline & { readonly abort: (reason?: unknown) => void } {
   const controller = new AbortController();
@@ -65,7 +67,7 @@ export function linked(
   return { signal: controller.signal, abort, forget: () => void forgets.map((forget) => forget()) };
 }
 
-/** The promise's outcome, or the signal's reason where it aborts first. */
+/** Settles like the promise, or rejects with the signal's reason if that aborts first. */
 export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let forget = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -79,7 +81,7 @@ export async function unlessAborted<Value>(promise: Promise<Value>, signal: Abor
   }
 }
 
-/** Lets timers and input have their turn before the work goes on. */
+/** Resolves in the next turn of the event loop, so that timers and I/O get their turn. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof setImmediate === 'function') setImmediate(resolve);
@@ -88,13 +90,13 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * What `next` makes of something that may be a promise, of whatever library or realm: at once where it is none. What is thrown or
- * rejected on the way is thrown or rejected.
+ * Applies `next` to a value, or to what a thenable of any library or realm resolves to. A plain value is mapped synchronously.
+ * Errors are thrown or rejected accordingly.
  */
-export function mapMaybePromise<Given, Made>(
+export function mapMaybePromise<Given, Mapped>(
   given: Given | PromiseLike<Given>,
-  next: (value: Given) => Made,
-): Made | Promise<Made> {
+  next: (value: Given) => Mapped,
+): Mapped | Promise<Mapped> {
   return isThenable(given) ? Promise.resolve(given).then(next) : next(given);
 }
 

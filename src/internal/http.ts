@@ -1,37 +1,47 @@
-import { type IncomingMessage, request as overHttp } from 'node:http';
-import { request as overHttps } from 'node:https';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { onAbort } from './async.ts';
 
+/** Throws `invalid_option`, naming the first header that HTTP cannot send. */
+export function requireValidHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      const message = `headers: ${JSON.stringify(name)} is not a valid HTTP header; correct its name or its value.`;
+      throw new PostChainError('invalid_option', message);
+    }
+  }
+}
+
 /**
- * `fetch` over Node's own HTTP, for two faults of the global one in Node (undici): it gives up after 300 s without a byte, whatever
- * deadline a run has, and after an abort in mid-reply it opens a connection that nobody asked for (nodejs/undici#5845).
+ * `fetch` on top of Node's own HTTP client. It avoids two problems of Node's global fetch (undici): that gives up after 300 s without
+ * a byte, whatever deadline a run has, and after an abort in mid-reply it opens a connection nobody asked for (nodejs/undici#5845).
  *
- * 1. It waits as long as its signal allows. 2. An abort or a cancelled body closes the socket at once. 3. Sockets of finished
- * replies are kept alive by Node's agent. 4. It follows no redirect, so a key goes nowhere but where it was sent to.
+ * - It waits as long as its signal allows.
+ * - An abort or a canceled body closes the socket at once.
+ * - Node's agent keeps the sockets of finished replies alive.
+ * - It follows no redirect, so a key reaches only the host it was sent to.
  */
 export const fetchWithoutTimeout: typeof globalThis.fetch = async (input, init) => {
   const signal = init?.signal ?? null;
   const request = new Request(input, { ...init, signal: null });
   const body = Buffer.from(await request.arrayBuffer());
   signal?.throwIfAborted();
-  return responseOf(await answerTo(request, body, signal));
+  return responseOf(await send(request, body, signal));
 };
 
-function answerTo(
-  { url, method, headers }: Request,
-  body: Buffer,
-  signal: AbortSignal | null,
-): Promise<IncomingMessage> {
+function send({ url, method, headers }: Request, body: Buffer, signal: AbortSignal | null): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const send = url.startsWith('https:') ? overHttps : overHttp;
-    const outgoing = send(url, { method, headers: Object.fromEntries(headers) });
+    const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const outgoing = request(url, { method, headers: Object.fromEntries(headers) });
     outgoing.once('response', (incoming) => {
       forget();
-      whileOpen(incoming, signal);
+      destroyOnAbort(incoming, signal);
       resolve(incoming);
     });
-    // What breaks once the answer is there is told by the answer.
+    // After the response has arrived, errors surface on its body.
     outgoing.on('error', (error) => {
       forget();
       reject(error);
@@ -41,14 +51,14 @@ function answerTo(
   });
 }
 
-/** Not by the `signal` option of Node's request: that destroys the socket with an error even after it was handed back. */
-function whileOpen(incoming: IncomingMessage, signal: AbortSignal | null): void {
+/** Node's own `signal` option is not used: it destroys the socket with an error even after the agent took it back. */
+function destroyOnAbort(incoming: IncomingMessage, signal: AbortSignal | null): void {
   const forget = listen(signal, () => incoming.destroy(signal?.reason));
   incoming.once('end', forget).once('close', forget).on('error', forget);
 }
 
-function listen(signal: AbortSignal | null, act: () => void): () => void {
-  return signal === null ? () => {} : onAbort(signal, act);
+function listen(signal: AbortSignal | null, callback: () => void): () => void {
+  return signal === null ? () => {} : onAbort(signal, callback);
 }
 
 function responseOf(incoming: IncomingMessage): Response {
@@ -65,11 +75,11 @@ function responseOf(incoming: IncomingMessage): Response {
 }
 
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
-  const pieces: AsyncIterator<Buffer> = incoming[Symbol.asyncIterator]();
+  const chunks: AsyncIterator<Buffer> = incoming[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await pieces.next();
+        const { done, value } = await chunks.next();
         if (done) controller.close();
         else controller.enqueue(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
       },
@@ -77,24 +87,4 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
-}
-
-/** What is shorter is no key, and too likely to be an ordinary word. */
-const SECRET_CHARS = 12;
-
-/** Headers that HTTP can send. Throws `invalid_option`, which names the first that it cannot. */
-export function requireSendable(headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      new Headers([[name, value]]);
-    } catch {
-      const message = `headers: ${JSON.stringify(name)} is no header that HTTP can send; correct its name or its value`;
-      throw new PostChainError('invalid_option', message);
-    }
-  }
-}
-
-/** The words of these texts that may be keys: no error shows them. */
-export function secretWords(texts: readonly string[]): readonly string[] {
-  return texts.flatMap((text) => text.split(/\s+/u)).filter((word) => word.length >= SECRET_CHARS);
 }

@@ -1,39 +1,40 @@
-/** Control characters, with them every terminal escape sequence, and the marks that turn the direction of text. Line ends and tabs are none. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Control characters, which include every terminal escape sequence, and marks that change the direction of text; not line ends and tabs. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Text from a model or a document made safe to print: what is unprintable is left out; line ends and tabs stay. */
+/** Removes unprintable characters from the text of a model or a document; line ends and tabs stay. */
 export function printable(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(UNPRINTABLE, '');
 }
 
-/** JSON made safe to print: what is unprintable stands in it as `\uXXXX`, so that it is read as it was. */
+/** Escapes unprintable characters in JSON as `\uXXXX`, so that it parses to the same value. */
 export function printableJson(json: string): string {
   return json.replace(UNPRINTABLE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Printable text on one line. */
+/** Returns printable text on one line. */
 export function oneLine(text: string): string {
   return printable(text).replace(/\s+/g, ' ').trim();
 }
 
-/** The beginning of a text in at most so many characters, with an ellipsis where it was cut, and no half of a character. */
+/** Cuts a text to `chars` characters, with an ellipsis at its end; never splits a surrogate pair. */
 export function cutEnd(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, Math.max(0, chars - 1)).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** The same with the end of a text: of a path, it says more. */
+/** Cuts a text to its last `chars` characters, with an ellipsis at its start: for paths. */
 export function cutStart(text: string, chars: number): string {
   return text.length <= chars
     ? text
     : `…${text.slice(text.length - Math.max(0, chars - 1)).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
 
-/** A number with its thousands apart. */
+/** Formats a number with thousands separators. */
 export function grouped(number: number): string {
   return number.toLocaleString('en-US');
 }
 
+/** Formats a number with its noun: `1 cycle`, `2 cycles`. */
 export function count(number: number, noun: string, nouns = `${noun}s`): string {
   return `${grouped(number)} ${number === 1 ? noun : nouns}`;
 }

@@ -1,7 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
-
-import { makeFolder } from '../internal/make-folder.ts';
+import { makeDirectory } from '../internal/make-directory.ts';
 import { describeValue } from '../internal/options.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
 import {
@@ -35,7 +34,7 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
     {
       ...backend,
       create(runId) {
-        orInvalidPath(folder, () => makeFolder(resolved));
+        orInvalidPath(folder, () => makeDirectory(resolved));
         return backend.create(runId);
       },
       bounds: () => runIdsIn(resolved).flatMap(backend.boundsOf),

@@ -86,11 +86,11 @@ export function forkRun(
       ...(journals && { writer: journals.create(runId) }),
     },
   );
-  const { run, durableActor, obey } = opened;
+  const { run, durableActor, abortOn } = opened;
   for (const event of changes.events) durableActor.deliver({ type: 'delivery', event });
   const live = liveExecutor(clock, durableActor.deliver);
   durableActor.attach(recordedExecutor(opened, { find, from, change: changes.change }, live));
-  obey(signal);
+  abortOn(signal);
   return run;
 }
 
@@ -144,7 +144,7 @@ function readChanges(changes: ForkChanges, recorded: readonly JournalEntry[]): P
     const [root = '', ...below] = path.split('.');
     if (root === 'limits' || root === 'thresholds') Object.assign(numbers[root], readNumber(root, below, path, value));
     else if (root === 'phase' && below.length === 0)
-      directed.push({ type: 'run.directed', phase: readPhase(path, value) });
+      directed.push({ type: 'run.directed', phase: parsePhase(path, value) });
     else if (root === 'reply' && below.length > 0) reply.push([below, value]);
     else throw invalidChange(`"${path}" cannot be changed; expected limits.…, thresholds.…, reply.… or phase`);
   }
@@ -172,7 +172,7 @@ function readNumber(
   return { [name]: value as number };
 }
 
-function readPhase(path: string, value: unknown): string {
+function parsePhase(path: string, value: unknown): string {
   if (PHASES.some((phase) => phase === value)) return value as string;
   throw invalidChange(`"${path}" must be one of ${PHASES.join(', ')}; received ${describeValue(value)}`);
 }

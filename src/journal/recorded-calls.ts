@@ -1,7 +1,6 @@
 import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/events.ts';
 import type { Annotation, JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
-
-import { type Activity, subjectOf } from '../engine/activities.ts';
+import { type Activity, callSubject } from '../engine/activities.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import type { OpenRun } from '../engine/runtime/run.ts';
 
@@ -48,7 +47,7 @@ export function recordedCalls(recorded: readonly JournalEntry[]): readonly Recor
 
 /** Returns the kind of a call: its actor, followed by the task of a model reply or the name of a capability. */
 export function kindOf({ port, input }: Pick<Activity, 'port' | 'input'>): string {
-  return kindName({ port, ...subjectOf(input) });
+  return kindName({ port, ...callSubject(input) });
 }
 
 interface CallSubject {
@@ -122,7 +121,7 @@ export function recordedExecutor(
     execute(call, activity) {
       const recorded = find(call, activity);
       if (recorded === undefined) return fallback.execute(call, activity);
-      const { attemptId = '' } = subjectOf(activity.input);
+      const { attemptId = '' } = callSubject(activity.input);
       const wasInFlight = recorded.call === call && (recorded.events[0]?.seq ?? from) < from;
       // The charts must finish the step that started the call first.
       queueMicrotask(() => {

@@ -29,12 +29,12 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
     );
     if (divergence !== null)
       throw new PostChainError('invalid_journal', `Cannot resume ${start.runId}: ${divergenceText(divergence)}`);
-    const { run, durableActor, journal, obey } = opened;
+    const { run, durableActor, journal, abortOn } = opened;
     if (run.actor.getSnapshot().status !== 'active') return run;
     journal.append({ type: 'resumed', resumedAt: new Date(parts.clock.now()).toISOString() });
     abandonPartialReplies(durableActor, entries);
     durableActor.attach(liveExecutor(clock, durableActor.deliver));
-    obey(signal);
+    abortOn(signal);
     return run;
   } catch (error) {
     writer.close();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { SessionStore } from '../../machines/contracts/session.ts';
-import { textOfTurn, turnOfText } from '../engine/runtime/memory-sessions.ts';
+import { parseTurn, serializeTurn } from '../engine/runtime/memory-sessions.ts';
 import { describeValue, invalidOption } from '../internal/options.ts';
 import { closeSqliteFile, openSqliteFile, type SqliteFile } from './sqlite-file.ts';
 
@@ -51,13 +51,13 @@ export function sqliteSessions(path: string, options: SqliteSessionsOptions = {}
     recall: (sessionId, { turns, signal, onProblem }) =>
       withFile((file) => {
         const texts = newestTexts(file, sessionId, Math.min(turns, maxTurns));
-        const read = texts.flatMap((text) => turnOfText(text) ?? []);
+        const read = texts.flatMap((text) => parseTurn(text) ?? []);
         const damaged = texts.length - read.length;
         if (damaged > 0) onProblem?.(`${damaged} of ${texts.length} turns are damaged`);
         return read;
       }, signal),
     async append(sessionId, turn, { signal }) {
-      const text = textOfTurn(turn);
+      const text = serializeTurn(turn);
       await withFile((file) => appendText(file, sessionId, turn.runId, text, maxTurns), signal);
     },
   };

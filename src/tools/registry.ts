@@ -4,7 +4,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { nullRemover } from '../internal/json-schema.ts';
-import { type JsonSchema, misfit } from '../internal/standard-schema.ts';
+import { type JsonSchema, schemaFailure } from '../internal/standard-schema.ts';
 import { wireName } from '../internal/wire-name.ts';
 import { type Capability, describe, requireCapability } from './capability.ts';
 import { listed, pathText, quoted } from './error-text.ts';
@@ -88,7 +88,7 @@ function argumentValidator(schema: StandardSchemaV1, jsonSchema: JsonSchema): Ar
 }
 
 function issueText(schema: StandardSchemaV1, issues: readonly StandardSchemaV1.Issue[]): string {
-  const [issue] = misfit('arguments', schema['~standard'].vendor, issues).issues;
+  const [issue] = schemaFailure('arguments', schema['~standard'].vendor, issues).issues;
   return oneLine(
     `${oneLine(issue?.path ?? '', 200) || 'the arguments'}: ${issue?.message || 'do not match the schema'}`,
   );

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AttemptPolicy, attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
-import { aClock, aFunction, aModel, invalidOption } from '../../internal/options.ts';
+import { clockSchema, functionSchema, invalidOption, modelSchema } from '../../internal/options.ts';
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
 import type { Clock } from '../clock.ts';
 import { policyNumbersSchema, type RetryPolicy } from './retry-policy.ts';
@@ -62,7 +62,7 @@ const promptSchema = z.union(
   'wanted a text that is not blank, or a list of turns, each with a role (system, user, assistant) and a text as content',
 );
 const optionsSchema = z.strictObject({
-  model: aModel,
+  model: modelSchema,
   schema: z.unknown().optional(),
   system: text.optional(),
   name: text.default('output'),
@@ -71,16 +71,16 @@ const optionsSchema = z.strictObject({
   policy: z
     .strictObject({
       ...policyNumbersSchema.partial().shape,
-      fallbackModels: z.array(aModel).default([]),
-      shouldRetry: aFunction.optional(),
-      recordFailure: aFunction.optional(),
-      prepareRetry: aFunction.optional(),
-      finalizeOrThrow: aFunction.optional(),
+      fallbackModels: z.array(modelSchema).default([]),
+      shouldRetry: functionSchema.optional(),
+      recordFailure: functionSchema.optional(),
+      prepareRetry: functionSchema.optional(),
+      finalizeOrThrow: functionSchema.optional(),
     })
     .prefault({}),
   limits: limitsSchema.prefault({}),
-  clock: aClock.optional(),
-  newId: aFunction.optional(),
+  clock: clockSchema.optional(),
+  newId: functionSchema.optional(),
 });
 
 interface AttemptSettings {
@@ -94,7 +94,7 @@ interface AttemptSettings {
  *
  * @throws PostChainError `invalid_option` or `invalid_schema`, before anything starts.
  */
-export function readAttemptOptions<Schema extends StandardSchemaV1>(
+export function parseAttemptOptions<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
   others: readonly string[],
 ): AttemptSettings {
@@ -115,7 +115,7 @@ function knownWith(others: readonly string[]): z.ZodType {
 }
 
 /** @throws PostChainError `invalid_option` for a prompt that is none, or that has a system turn beside `system`. */
-export function turnsOf(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
+export function promptTurns(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
   const read = promptSchema.safeParse(prompt);
   if (!read.success) throw invalidOption('prompt', prompt, read.error);
   const turns: readonly ChatTurn[] = typeof read.data === 'string' ? [{ role: 'user', content: read.data }] : read.data;

@@ -10,8 +10,8 @@ import { wireName } from '../../internal/wire-name.ts';
 import { systemClock } from '../clock.ts';
 import type { PromptSpec } from '../prompts/prompt.ts';
 import { outputShape } from '../schemas/output-shape.ts';
-import { type AttemptOptions, type AttemptPrompt, readAttemptOptions, turnsOf } from './attempt-options.ts';
-import { type CallObserver, provideAttempt, unwatched } from './provide-attempt.ts';
+import { type AttemptOptions, type AttemptPrompt, parseAttemptOptions, promptTurns } from './attempt-options.ts';
+import { type CallObserver, noopCallObserver, provideAttempt } from './provide-attempt.ts';
 import type { DeepPartial } from './updates.ts';
 
 export interface CreateAttemptOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
@@ -52,10 +52,10 @@ export function createAttempt<Schema extends StandardSchemaV1>({
   ...options
 }: CreateAttemptOptions<Schema>): Attempt<StandardSchemaV1.InferOutput<Schema>> {
   const observer: CallObserver = {
-    ...unwatched,
+    ...noopCallObserver,
     onPartial: ({ attemptId, attempt }, value) => onPartial?.({ attemptId, attempt, value: value as never }),
   };
-  const { machine, input } = attemptParts(options, observer, ['onPartial']);
+  const { machine, input } = resolveAttempt(options, observer, ['onPartial']);
   return { machine: machine as unknown as AttemptLogic<StandardSchemaV1.InferOutput<Schema>>, input };
 }
 
@@ -64,18 +64,18 @@ interface AttemptParts {
   /** As the user's schema says it, unwrapped. */
   readonly jsonSchema: JsonSchema;
   /** What a rule of the retry policy threw, if one did. */
-  readonly thrown: Thrown;
+  readonly thrown: HookError;
   /** What the machine is started with to get one value. */
   readonly input: (prompt: AttemptPrompt) => AttemptInput;
 }
 
 /** The attempt machine joined to what the options say. Throws `invalid_option` or `invalid_schema`. */
-export function attemptParts<Schema extends StandardSchemaV1>(
+export function resolveAttempt<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
   observer: CallObserver,
   others: readonly string[],
 ): AttemptParts {
-  const { name, replyForm, policy } = readAttemptOptions(options, others);
+  const { name, replyForm, policy } = parseAttemptOptions(options, others);
   const { model, schema, system, jsonSchema, clock = systemClock, newId = () => crypto.randomUUID() } = options;
   const told = jsonSchema ?? jsonSchemaOf(schema);
   const ask: PromptSpec = {
@@ -84,24 +84,27 @@ export function attemptParts<Schema extends StandardSchemaV1>(
     turns: (input) => input as readonly ChatTurn[],
   };
   const { fallbackModels = [], ...rules } = options.policy ?? {};
-  const thrown: Thrown = { error: undefined };
-  const hooks = rememberedHooks(rules, thrown);
+  const thrown: HookError = { error: undefined };
+  const hooks = captureHookErrors(rules, thrown);
   const models = [model, ...fallbackModels];
   return {
     jsonSchema: told,
     thrown,
-    machine: provideAttempt({ models, askFor: () => ask, replyForm, clock, observer, hooks }),
-    input: (prompt) => ({ id: newId(), task: name, input: turnsOf(prompt, system), policy }),
+    machine: provideAttempt({ models, specFor: () => ask, replyForm, clock, observer, hooks }),
+    input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system), policy }),
   };
 }
 
 /** What a rule of the user's own threw last: the machine keeps only its words, as it keeps nothing that is no JSON. */
-export interface Thrown {
+export interface HookError {
   error: unknown;
 }
 
 /** The same rules, whose errors are remembered on their way. */
-export function rememberedHooks({ shouldRetry, recordFailure, prepareRetry }: RetryHooks, thrown: Thrown): RetryHooks {
+export function captureHookErrors(
+  { shouldRetry, recordFailure, prepareRetry }: RetryHooks,
+  thrown: HookError,
+): RetryHooks {
   return {
     ...(shouldRetry && { shouldRetry: remembered(shouldRetry, thrown) }),
     ...(recordFailure && { recordFailure: remembered(recordFailure, thrown) }),
@@ -109,7 +112,7 @@ export function rememberedHooks({ shouldRetry, recordFailure, prepareRetry }: Re
   };
 }
 
-function remembered<Args extends readonly unknown[], Value>(rule: (...args: Args) => Value, thrown: Thrown) {
+function remembered<Args extends readonly unknown[], Value>(rule: (...args: Args) => Value, thrown: HookError) {
   return (...args: Args): Value => {
     try {
       return rule(...args);

@@ -2,8 +2,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AttemptExecution, Validation } from '../../../machines/contracts/attempt.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { validate } from '../schemas/output-shape.ts';
-import { createFeed, type Feed, type Waiting } from './feed.ts';
-import type { ItemWatcher } from './provide-attempt.ts';
+import { createFeed, type Feed, type UpdateQueue } from './feed.ts';
+import type { ItemObserver } from './provide-attempt.ts';
 import type { ElementUpdate, ResetUpdate } from './updates.ts';
 
 interface ElementSource {
@@ -15,7 +15,7 @@ interface ElementSource {
 const NO_LIST = failureOf('extraction', 'no_json', 'What looked like the list in the reply was none; another began.');
 
 /** The items of a list as they are complete. */
-export interface ElementFeed extends ItemWatcher {
+export interface ElementFeed extends ItemObserver {
   readonly feed: Feed<ElementUpdate>;
   /** The list so far: for who comes when some of its items are complete already. */
   see(list: unknown): void;
@@ -122,6 +122,6 @@ export function createElementFeed(
 }
 
 /** What nobody has read yet of an attempt that failed is void before it was seen. */
-function dropElements(waiting: Waiting<ElementUpdate>): void {
+function dropElements(waiting: UpdateQueue<ElementUpdate>): void {
   while (waiting.last?.type === 'element') waiting.dropLast();
 }

@@ -1,5 +1,5 @@
 /** How an update joins those that wait to be read: it may push out what it makes stale. */
-export type Merge<Update> = (waiting: Waiting<Update>, update: Update) => void;
+export type Merge<Update> = (waiting: UpdateQueue<Update>, update: Update) => void;
 
 export interface Feed<Update> {
   push(update: Update): void;
@@ -23,7 +23,7 @@ export interface Reader<Update> {
  */
 export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update>): Feed<Update> {
   const queues = new Set<Queue<Update>>();
-  const late = new Waiting<Update>();
+  const late = new UpdateQueue<Update>();
   let end: { readonly error: Error | null } | null = null;
   return {
     push(update) {
@@ -74,7 +74,7 @@ export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update
 }
 
 interface Queue<Update> {
-  readonly waiting: Waiting<Update>;
+  readonly waiting: UpdateQueue<Update>;
   arrival(): Promise<void>;
   wake(): void;
 }
@@ -82,7 +82,7 @@ interface Queue<Update> {
 function createQueue<Update>(first: Iterable<Update>): Queue<Update> {
   let sleepers: (() => void)[] = [];
   return {
-    waiting: new Waiting(first),
+    waiting: new UpdateQueue(first),
     arrival: () =>
       new Promise((resolve) => {
         sleepers.push(resolve);
@@ -120,7 +120,7 @@ export function iterableOf<Update>(feed: Feed<Update>, start: () => void, left: 
 }
 
 /** Updates that wait to be read, first in first out. Each takes the same time, however many wait. */
-export class Waiting<Update> {
+export class UpdateQueue<Update> {
   #updates: Update[] = [];
   #read = 0;
 

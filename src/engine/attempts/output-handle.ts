@@ -4,7 +4,7 @@ import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { onAbort } from '../../internal/async.ts';
 import { AttemptsExhausted } from './attempts-exhausted.ts';
-import type { Thrown } from './create-attempt.ts';
+import type { HookError } from './create-attempt.ts';
 import type { ElementFeed } from './element-feed.ts';
 import { type Feed, iterableOf, type Reader } from './feed.ts';
 import type { ElementUpdate, ResetUpdate, StructuredUpdate } from './updates.ts';
@@ -118,7 +118,7 @@ export interface AttemptRun {
 export function createAttemptRun(
   actor: Actor<typeof attemptMachine>,
   { onReset, onValue, onError }: AttemptListener,
-  { signal, thrown }: { readonly signal: AbortSignal | undefined; readonly thrown: Thrown },
+  { signal, thrown }: { readonly signal: AbortSignal | undefined; readonly thrown: HookError },
 ): AttemptRun {
   let phase: 'idle' | 'running' | 'over' = 'idle';
   let forget = (): void => {};
@@ -175,7 +175,7 @@ export function createAttemptRun(
   };
 }
 
-function causeOf({ error }: Thrown): { readonly cause?: unknown } {
+function causeOf({ error }: HookError): { readonly cause?: unknown } {
   return error === undefined ? {} : { cause: error };
 }
 

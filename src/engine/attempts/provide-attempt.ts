@@ -9,7 +9,7 @@ import { failureOf, unexpectedFailure } from '../../../machines/policies/failure
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry-hooks.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
 import type { Clock } from '../clock.ts';
-import { charsOf, type PromptSpec, requestOf } from '../prompts/prompt.ts';
+import { type PromptSpec, requestChars, requestOf } from '../prompts/prompt.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 
@@ -30,7 +30,7 @@ export function provideAttempt({
   return attemptMachine.provide({
     actors: {
       readReply: createReadReply({ ...parts, dispatcher }),
-      validateReply: createValidateReply(parts.askFor, dispatcher),
+      validateReply: createValidateReply(parts.specFor, dispatcher),
     },
     actions: { recordFailure: recordFailureWith(hooks) },
     guards,
@@ -57,7 +57,7 @@ export interface CallInfo {
 }
 
 /** Who is told of each item of a list as it is complete. */
-export interface ItemWatcher {
+export interface ItemObserver {
   /** Whether anybody wants to know just now; else `take` is left out. */
   readonly isWanted: boolean;
   /** The list begins; where it began before in this call, what that was is none. */
@@ -71,16 +71,16 @@ export interface CallObserver {
   /** The value as far as it is there: one object that grows. */
   readonly onPartial: (call: CallInfo, value: unknown) => void;
   /** Where the value is a list. */
-  readonly items?: ItemWatcher | undefined;
+  readonly items?: ItemObserver | undefined;
 }
 
 /** Nobody: for a bare machine. */
-export const unwatched: CallObserver = { onText: () => {}, onPartial: () => {} };
+export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () => {} };
 
 export interface ReadReplyParts {
   /** The first is called; the others are its fallbacks, in order. */
   readonly models: readonly ChatModel[];
-  readonly askFor: (task: string) => PromptSpec;
+  readonly specFor: (task: string) => PromptSpec;
   readonly replyForm: ReplyForm;
   readonly clock: Clock;
   readonly observer: CallObserver;
@@ -126,7 +126,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: Re
   async function read(): Promise<void> {
     const { model, ask, request } = callOf(parts, call);
     const { items } = observer;
-    const promptChars = charsOf(ask, request);
+    const promptChars = requestChars(ask, request);
     const tooLong = await promptTooLong(model, request, promptChars);
     const reply =
       tooLong ??
@@ -177,7 +177,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: Re
   };
 }
 
-function callOf({ models, askFor, replyForm }: ReadReplyParts, call: ReadReplyInput) {
+function callOf({ models, specFor: askFor, replyForm }: ReadReplyParts, call: ReadReplyInput) {
   const model = models[call.model];
   if (model === undefined) throw new TypeError(`There is no model ${call.model}: got ${models.length}.`);
   const ask = askFor(call.task);

@@ -7,7 +7,7 @@ import { itemSchemaOf } from '../../internal/standard-schema.ts';
 import { systemClock } from '../clock.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
 import { AttemptsExhausted } from './attempts-exhausted.ts';
-import { attemptParts } from './create-attempt.ts';
+import { resolveAttempt } from './create-attempt.ts';
 import { createElementFeed } from './element-feed.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { createAttemptRun, OutputHandle, type StructuredOutput } from './output-handle.ts';
@@ -48,7 +48,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
       return items ?? undefined;
     },
   };
-  const parts = attemptParts(options, observer, ['prompt', 'signal']);
+  const parts = resolveAttempt(options, observer, ['prompt', 'signal']);
   const input = parts.input(prompt);
   const itemIn = nullRemover(parts.jsonSchema['items']) ?? ((given) => given);
   const itemSchema = itemSchemaOf(options.schema, parts.jsonSchema);

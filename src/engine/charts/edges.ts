@@ -12,7 +12,7 @@ export interface Edge {
 
 export interface Edges {
   readonly drawn: readonly Edge[];
-  readonly told: readonly Edge[];
+  readonly asText: readonly Edge[];
 }
 
 export interface EdgeOptions {
@@ -30,7 +30,7 @@ const MANY_OUT = 6;
  * siblings, and a state that begins again. Every knot keeps its first edge, and every other state one edge into it, so that the
  * picture shows each way that there is.
  */
-export function edgesOf(chart: Chart, view: View, { roomy = true }: EdgeOptions = {}): Edges {
+export function edgesOf(chart: Chart, view: ChartView, { roomy = true }: EdgeOptions = {}): Edges {
   const edges = mergedEdges(chart, view, roomy);
   const into = countBy(edges, ({ target }) => target);
   const outOf = countBy(edges, ({ source }) => source);
@@ -56,24 +56,24 @@ export function edgesOf(chart: Chart, view: View, { roomy = true }: EdgeOptions 
     }
   }
   const orphaned = told.filter((edge) => compound(edge) && !nested(edge) && isOnlyWayIn(edge, edges, view));
-  return { drawn: [...drawn, ...orphaned], told: told.filter((edge) => !orphaned.includes(edge)) };
+  return { drawn: [...drawn, ...orphaned], asText: told.filter((edge) => !orphaned.includes(edge)) };
 }
 
 /** Whether nothing else leads to the edge's target, which stands outside its source: without it the state would hang in the air. */
-function isOnlyWayIn({ source, target }: Edge, edges: readonly Edge[], view: View): boolean {
+function isOnlyWayIn({ source, target }: Edge, edges: readonly Edge[], view: ChartView): boolean {
   return !isWithin(target, source, view) && edges.every((other) => other.target !== target || other.source === source);
 }
 
-function isWithin(id: string | null, outer: string, view: View): boolean {
+function isWithin(id: string | null, outer: string, view: ChartView): boolean {
   return id !== null && (id === outer || isWithin(view.parentOf(id), outer, view));
 }
 
-function mergedEdges({ transitions }: Chart, view: View, roomy: boolean): readonly Edge[] {
+function mergedEdges({ transitions }: Chart, view: ChartView, roomy: boolean): readonly Edge[] {
   const byEnds = new Map<string, Edge>();
   for (const [place, { source, target, event, guard, otherwise }] of transitions.entries()) {
     // What leads nowhere, or back to where it is, is told where there is no room for lines.
     for (const to of target.length === 0 && !roomy ? [source] : target) {
-      const ends = { source: view.seenAs(source), target: view.seenAs(to) };
+      const ends = { source: view.visibleAncestor(source), target: view.visibleAncestor(to) };
       // Within a state that is drawn as one nothing is seen, unless it begins again as a whole.
       if (roomy && ends.source === ends.target && (to !== ends.target || source === to)) continue;
       const key = `${ends.source} ${ends.target}`;
@@ -103,16 +103,16 @@ function countBy(edges: readonly Edge[], keyOf: (edge: Edge) => string): Readonl
 }
 
 /** A chart seen down to some depth. Depth counts from the root: its children are at 1. */
-export interface View {
+export interface ChartView {
   readonly childrenOf: (id: string) => readonly ChartState[];
   /** The state that this one counts as: itself, or its deepest ancestor that is drawn. */
-  readonly seenAs: (id: string) => string;
+  readonly visibleAncestor: (id: string) => string;
   readonly initialLeaf: (id: string) => string;
   readonly nameOf: (id: string) => string;
   readonly parentOf: (id: string) => string | null;
 }
 
-export function createView({ states }: Chart, maxDepth: number): View {
+export function createChartView({ states }: Chart, maxDepth: number): ChartView {
   const byId = new Map(states.map((state) => [state.id, state]));
   const depthOf = (id: string): number => {
     const parent = byId.get(id)?.parent ?? null;
@@ -126,5 +126,5 @@ export function createView({ states }: Chart, maxDepth: number): View {
     return initial === null || childrenOf(id).length === 0 ? id : initialLeaf(initial);
   };
   const parentOf = (id: string): string | null => byId.get(id)?.parent ?? null;
-  return { childrenOf, seenAs, initialLeaf, parentOf, nameOf: (id) => byId.get(id)?.name ?? id };
+  return { childrenOf, visibleAncestor: seenAs, initialLeaf, parentOf, nameOf: (id) => byId.get(id)?.name ?? id };
 }

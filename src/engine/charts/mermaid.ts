@@ -1,5 +1,5 @@
 import type { Chart, ChartState } from './chart.ts';
-import { createView, type Edge, edgesOf, type View } from './edges.ts';
+import { type ChartView, createChartView, type Edge, edgesOf } from './edges.ts';
 
 export interface MermaidOptions {
   /** How many levels of states are drawn; what is deeper counts as its ancestor. All by default. */
@@ -15,8 +15,8 @@ const WIDE = '%%{init: {"flowchart": {"wrappingWidth": 600}}}%%';
  * text in the state that it leaves: `else → recovering`.
  */
 export function mermaid(chart: Chart, { depth = Number.POSITIVE_INFINITY }: MermaidOptions = {}): string {
-  const view = createView(chart, depth);
-  const { drawn, told } = edgesOf(chart, view);
+  const view = createChartView(chart, depth);
+  const { drawn, asText: told } = edgesOf(chart, view);
   const lines = [WIDE, 'flowchart TD'];
   for (const state of view.childrenOf(chart.id)) drawState(state, view, told, lines, 1);
   drawAnywhere(chart.id, leavingOf(chart.id, told, view), lines, 1);
@@ -28,7 +28,7 @@ export function mermaid(chart: Chart, { depth = Number.POSITIVE_INFINITY }: Merm
   return `${lines.join('\n')}\n`;
 }
 
-function drawState(state: ChartState, view: View, told: readonly Edge[], lines: string[], indent: number): void {
+function drawState(state: ChartState, view: ChartView, told: readonly Edge[], lines: string[], indent: number): void {
   const pad = '  '.repeat(indent);
   const id = nodeId(state.id);
   const children = view.childrenOf(state.id);
@@ -46,7 +46,7 @@ function drawState(state: ChartState, view: View, told: readonly Edge[], lines: 
 }
 
 /** The edges that are told in words. */
-function leavingOf(id: string, told: readonly Edge[], view: View): readonly string[] {
+function leavingOf(id: string, told: readonly Edge[], view: ChartView): readonly string[] {
   return told
     .filter(({ source }) => source === id)
     .map(({ labels, target }) => `<small>${labels.join(', ')} → ${view.nameOf(target)}</small>`);

@@ -3,7 +3,7 @@ import type { PromptVersion } from '../../../machines/contracts/journal.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import type { JsonSchema } from '../../internal/standard-schema.ts';
-import { askOf, type Prompt } from './prompt.ts';
+import { type Prompt, promptSpec } from './prompt.ts';
 import { sampleInputs } from './sample-inputs.ts';
 
 /** A prompt in short: `input` and `output` are the names of the fields that go in and must come out. */
@@ -32,14 +32,14 @@ export function summarizePrompt(prompt: Prompt): PromptSummary {
     digest: promptDigest(prompt),
     purpose,
     input: fieldsOf(z.toJSONSchema(prompt.input, { io: 'input', unrepresentable: 'any' })),
-    output: fieldsOf(askOf(prompt).shape.jsonSchema),
+    output: fieldsOf(promptSpec(prompt).shape.jsonSchema),
   };
 }
 
 /** Throws for a prompt whose input the sample does not fit. */
 export function describePrompt(prompt: Prompt): PromptDescription {
   const sampleInput = sampleInputs[prompt.name];
-  const { turns, shape } = askOf(prompt);
+  const { turns, shape } = promptSpec(prompt);
   const said = turns(sampleInput);
   const saidBy = (role: string): string =>
     said.flatMap((turn) => (turn.role === role ? [turn.content] : [])).join('\n\n');
@@ -88,7 +88,7 @@ export function promptDigest(prompt: Prompt): string | null {
 
 function digestOf(prompt: Prompt): string | null {
   try {
-    const { turns, shape } = askOf(prompt);
+    const { turns, shape } = promptSpec(prompt);
     const said = JSON.stringify([turns(sampleInputs[prompt.name]), shape.jsonSchema]);
     return hexDigest(said);
   } catch {

@@ -29,7 +29,7 @@ export function definePrompt<Input>(prompt: Prompt<Input>): Prompt<Input> {
 const asks = new WeakMap<Prompt, PromptSpec>();
 
 /** What a prompt asks of a model; made once, as its JSON Schema is. */
-export function askOf(prompt: Prompt): PromptSpec {
+export function promptSpec(prompt: Prompt): PromptSpec {
   const known = asks.get(prompt);
   if (known !== undefined) return known;
   const made: PromptSpec = {
@@ -116,12 +116,12 @@ export function requestOf(ask: PromptSpec, asked: Asked, replyForm: ReplyForm, n
   const schemaName = nameBeside(tools, ask.schemaName);
   const words = ask.toolsInWords?.(input) ?? '';
   const whole = (asking: readonly ChatTurn[], offersTools: boolean): readonly ChatTurn[] => [
-    ...withWords(asking, '\n\n', ruleFor({ schemaName, shape }, replyForm, offersTools)),
+    ...appendToSystemTurn(asking, '\n\n', replyInstructions({ schemaName, shape }, replyForm, offersTools)),
     ...correction(feedback, shape),
   ];
   const request = {
     task,
-    turns: whole(words === '' ? turns : withWords(turns, '\n', words), false),
+    turns: whole(words === '' ? turns : appendToSystemTurn(turns, '\n', words), false),
     schemaName,
     outputSchema: shape.jsonSchema,
     replyForm,
@@ -161,7 +161,7 @@ interface Wanted {
 }
 
 /** How a reply is to be given, and whether a call of a tool may stand for it. */
-export function ruleFor({ schemaName, shape }: Wanted, form: ReplyForm, offersTools: boolean): string {
+export function replyInstructions({ schemaName, shape }: Wanted, form: ReplyForm, offersTools: boolean): string {
   if (form === 'text')
     return `${textRule(shape)}${offersTools ? '\nWhere one of the tools would help, call it in place of that reply.' : ''}`;
   const instead = offersTools ? ', or one of the other tools where that would help' : '';
@@ -169,7 +169,7 @@ export function ruleFor({ schemaName, shape }: Wanted, form: ReplyForm, offersTo
 }
 
 /** How long a request is: its turns, and what of it is not in them, the schema of the reply's tool and the tools offered. */
-export function charsOf({ shape }: Pick<Wanted, 'shape'>, { turns, replyForm, tools = [] }: ModelRequest): number {
+export function requestChars({ shape }: Pick<Wanted, 'shape'>, { turns, replyForm, tools = [] }: ModelRequest): number {
   const told = replyForm === 'text' ? 0 : textRule(shape).length;
   const offered = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   return turns.reduce((sum, { content }) => sum + content.length, told + offered);
@@ -188,7 +188,7 @@ function textRule(shape: OutputShape): string {
 }
 
 /** The turns with more words at the end of the first system turn, which begins them where there is none. */
-export function withWords(turns: readonly ChatTurn[], between: string, words: string): readonly ChatTurn[] {
+export function appendToSystemTurn(turns: readonly ChatTurn[], between: string, words: string): readonly ChatTurn[] {
   const [first, ...others] = turns;
   if (first?.role !== 'system') return [{ role: 'system', content: words }, ...turns];
   return [{ role: 'system', content: `${first.content}${between}${words}` }, ...others];

@@ -23,14 +23,14 @@ import { runCapability } from '../../tools/run-capability.ts';
 import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../activities.ts';
 import { type CallObserver, provideAttempt } from '../attempts/provide-attempt.ts';
 import type { Clock } from '../clock.ts';
-import { askOf, type Prompt } from '../prompts/prompt.ts';
+import { type Prompt, promptSpec } from '../prompts/prompt.ts';
 import { recordGuards } from '../recording/guard-logs.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import { type Decider, noopDecider } from './decider.ts';
 import type { PartialUpdate, RunObserver } from './run-events.ts';
 
 export interface ActorParts {
-  /** The first is asked; the others are its fallbacks, in order [C4]. */
+  /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly [ChatModel, ...ChatModel[]];
   readonly prompts: Readonly<Record<Task, Prompt>>;
   readonly replyForm: ReplyForm;
@@ -44,7 +44,7 @@ export interface ActorParts {
   readonly sessions: SessionStore;
 }
 
-/** What a chain is made of, and what its runs go by; a run adds what watches and conducts it. */
+/** Everything a chain needs for its runs; each run adds an observer and a dispatcher. */
 export interface ChainParts extends Omit<ActorParts, 'observer' | 'dispatcher'> {
   readonly limits: Limits;
   readonly thresholds: Thresholds;
@@ -52,22 +52,29 @@ export interface ChainParts extends Omit<ActorParts, 'observer' | 'dispatcher'> 
   readonly newRunId: () => string;
 }
 
-/** The actors that the chain's ports want, joined to a model, documents and capabilities. */
+/** Returns the chain machine with its actors provided and its guards recorded. */
+export function provideChain(parts: ActorParts): typeof chainMachine {
+  return chainMachine.provide({
+    actors: createChainActors(parts),
+    guards: recordGuards(chainGuards, parts.observer.guardLogs.of(chainMachine.id)),
+  });
+}
+
+/** Returns the actors that the chain machine invokes. */
 export function createChainActors(parts: ActorParts) {
-  const { dispatcher } = parts;
-  const { guardLogs: verdicts } = parts.observer;
+  const { dispatcher, observer } = parts;
   const attempt = provideAttempt({
     models: parts.models,
-    askFor: (task) => askOf(parts.prompts[task as Task]),
+    specFor: (task) => promptSpec(parts.prompts[task as Task]),
     replyForm: parts.replyForm,
     clock: parts.clock,
     dispatcher,
-    observer: callObserver(parts.observer),
-    guards: recordGuards(attemptGuards, verdicts.of(attemptMachine.id)),
+    observer: callObserver(observer),
+    guards: recordGuards(attemptGuards, observer.guardLogs.of(attemptMachine.id)),
   });
   const action = actionMachine.provide({
     actors: { attempt, ...createActionActors(parts) },
-    guards: recordGuards(actionGuards, verdicts.of(actionMachine.id)),
+    guards: recordGuards(actionGuards, observer.guardLogs.of(actionMachine.id)),
   });
   const measure = createContextMeasurer(parts.models[0], parts.embeddings);
   const compare = createAnswerComparer(parts.embeddings);
@@ -89,15 +96,7 @@ export function createChainActors(parts: ActorParts) {
   };
 }
 
-/** The chain's machine joined to all that, with its guards listened to. */
-export function provideChain(parts: ActorParts): typeof chainMachine {
-  return chainMachine.provide({
-    actors: createChainActors(parts),
-    guards: recordGuards(chainGuards, parts.observer.guardLogs.of(chainMachine.id)),
-  });
-}
-
-/** What a run tells of its calls: text for the journal, partial values for who watches. */
+/** Records text deltas in the journal, and passes partial values to the run's readers. */
 function callObserver({ record, partial }: RunObserver): CallObserver {
   return {
     onText: ({ attemptId }, text) => record({ type: 'text-delta', attemptId, text }),
@@ -108,45 +107,41 @@ function callObserver({ record, partial }: RunObserver): CallObserver {
 
 function createRetrievePassages({ passages, observer: { record }, dispatcher }: ActorParts) {
   const search = async ({ input: { query, ...options }, signal }: ActivityArgs<RetrievePassagesInput>) => {
-    const tell = (found: Retrieval | null, failure: string | null): void => {
+    const recordSearch = (found: Retrieval | null, failure: string | null): void => {
       if (signal.aborted) return;
       const count = found?.passages.length ?? 0;
       record({ type: 'retrieval', query, passages: count, widened: found?.widened ?? false, failure });
     };
     try {
-      const found = readRetrieval(await passages.search(query, { ...options, signal }));
-      tell(found, null);
+      const found = parseRetrieval(await passages.search(query, { ...options, signal }));
+      recordSearch(found, null);
       return found;
     } catch (error) {
-      tell(null, unexpectedFailure(error).message);
+      recordSearch(null, unexpectedFailure(error).message);
       throw error;
     }
   };
   return promiseActivity('retrievePassages', search, dispatcher);
 }
 
-/** Sources are the user's code: what is no retrieval is a dead source. */
-function readRetrieval(given: unknown): Retrieval {
+/** Passage sources are user code: an invalid retrieval counts as a failed source. */
+function parseRetrieval(given: unknown): Retrieval {
   const read = retrievalSchema.safeParse(given);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new TypeError(`the source gave no passages (${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'misfit'})`);
+  const where = issue?.path.join('.') || 'the result';
+  throw new TypeError(`the passage source returned an invalid retrieval (${where}: ${issue?.message ?? 'invalid'})`);
 }
 
-/** A source with nothing in it: a chain without documents. */
+/** The passage source of a chain without documents. */
 export const noPassages: PassageSource = {
   search: async (query) => ({ query, passages: [], widened: false }),
 };
 
-interface Parts {
-  readonly capabilities: CapabilityRegistry;
-  readonly decider: Decider;
-  readonly clock: Clock;
-  readonly dispatcher: ActivityDispatcher;
-}
+type ActionActorParts = Pick<ActorParts, 'capabilities' | 'decider' | 'clock' | 'dispatcher'>;
 
-/** The ports of the action machine but its attempt. */
-export function createActionActors({ capabilities, decider, clock, dispatcher }: Parts) {
+/** Returns the actors that the action machine invokes, except its attempt. */
+export function createActionActors({ capabilities, decider, clock, dispatcher }: ActionActorParts) {
   const decide = typeof decider === 'function' ? decider : noopDecider;
   return {
     validateArguments: promiseActivity<ArgumentsCheck, CapabilityCall>(
@@ -167,42 +162,42 @@ export function createActionActors({ capabilities, decider, clock, dispatcher }:
     ),
     decideContinuation: promiseActivity<unknown, DecideContinuationInput>(
       'decideContinuation',
-      async ({ input, signal }) => asJson(await decide(copyOf(input), { signal })),
+      async ({ input, signal }) => toJson(await decide(copyOf(input), { signal })),
       dispatcher,
     ),
   };
 }
 
-/** A decider is the user's code: what it says is written down, and read from there too. Throws for what is no JSON. */
-function asJson(said: unknown): unknown {
-  const text = JSON.stringify(said);
+/** A decider is user code: its reply is reduced to the JSON that the journal keeps. Throws if it has no JSON form. */
+function toJson(reply: unknown): unknown {
+  const text = JSON.stringify(reply);
   return text === undefined ? null : JSON.parse(text);
 }
 
-const copies = new WeakMap<CapabilityResult, CapabilityResult>();
+const resultCopies = new WeakMap<CapabilityResult, CapabilityResult>();
 
-/** A decider is the user's code: what it does to what it is shown is done to copies, each made once. */
+/** A decider is user code and may change its input: it gets copies, and each result is copied once. */
 function copyOf({ request, reply, results, runsLeft }: DecideContinuationInput): DecideContinuationInput {
   return { request, reply: structuredClone(reply), results: results.map(copyOfResult), runsLeft };
 }
 
 function copyOfResult(result: CapabilityResult): CapabilityResult {
-  const known = copies.get(result) ?? { ...result, arguments: structuredClone(result.arguments) };
-  copies.set(result, known);
-  return known;
+  const copy = resultCopies.get(result) ?? { ...result, arguments: structuredClone(result.arguments) };
+  resultCopies.set(result, copy);
+  return copy;
 }
 
-/** The chain's ports to a session store. A store is the user's code: what it gives is checked, what it throws rejects. */
+/** Session stores are user code: what they return is validated. */
 function createSessionActors(store: SessionStore, dispatcher: ActivityDispatcher) {
   return {
     recallSession: promiseActivity<RecalledSession, RecallSessionInput>(
       'recallSession',
       async ({ input: { sessionId, turns }, signal }) => {
-        let told: string | null = null;
+        let firstProblem: string | null = null;
         const onProblem = (problem: string): void => {
-          told ??= String(problem);
+          firstProblem ??= String(problem);
         };
-        return readTurns(await store.recall(sessionId, { turns, signal, onProblem }), turns, told);
+        return readTurns(await store.recall(sessionId, { turns, signal, onProblem }), turns, firstProblem);
       },
       dispatcher,
     ),

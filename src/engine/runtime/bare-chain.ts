@@ -3,28 +3,28 @@ import { inlineDispatcher } from '../activities.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
 import { noopObserver, type RunObserver } from './run-events.ts';
-import { inputOf, type RunOptions } from './run-options.ts';
+import { createChainInput, type RunOptions } from './run-options.ts';
 
 /**
- * What the chain machine is started with, checked and with every default filled in: for those who start the bare machine.
+ * Returns the input of the chain machine, validated and with every default, for code that starts the machine itself.
  * Throws `invalid_request` or `invalid_option`.
  */
 export function chainInput(run: RunOptions, options: PostChainOptions = {}): ChainInput {
-  return inputOf(run, resolveOptions(options));
+  return createChainInput(run, resolveOptions(options));
 }
 
 /**
- * The actors that `chainMachine` asks for, for those who start the bare machine:
+ * Returns the actors that the chain machine invokes, for code that starts the machine itself:
  * `createActor(chainMachine.provide({ actors: createActors({ model }) }), { input: chainInput({ request }) })`.
- * The second argument hears text and retrievals (`record`) and partial values (`partial`); a run of `createPostChain` has its own.
+ * The observer receives text and retrievals (`record`) and partial values (`partial`).
  */
 export function createActors(
   options: PostChainOptions = {},
-  heard: Partial<Pick<RunObserver, 'record' | 'partial'>> = {},
+  observer: Partial<Pick<RunObserver, 'record' | 'partial'>> = {},
 ): ReturnType<typeof createChainActors> {
   return createChainActors({
     ...resolveOptions(options),
     dispatcher: inlineDispatcher,
-    observer: { ...noopObserver, ...heard },
+    observer: { ...noopObserver, ...observer },
   });
 }

@@ -16,20 +16,21 @@ import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { onAbort } from '../../internal/async.ts';
+import { describeValue } from '../../internal/options.ts';
 import { createJournal } from '../recording/journal.ts';
 import { type ChainParts, createChainActors } from './actors.ts';
 import type { NextStep } from './decider.ts';
 import { createDurableActor, liveExecutor } from './durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
 import { createEventStream, type RunEvent } from './run-events.ts';
-import { inputOf, type RunOptions, requireKnown } from './run-options.ts';
+import { createChainInput, type RunOptions, rejectUnknownOptions } from './run-options.ts';
 
 export interface LoopOptions extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'signal'> {
-  /** The first step, where it is known; else the model is asked for it, once. */
+  /** The first step if it is known; by default the model is asked for it, once. */
   readonly call?: NextStep;
 }
 
-const KNOWN: ReadonlySet<string> = new Set<keyof LoopOptions>([
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof LoopOptions>([
   'request',
   'history',
   'messages',
@@ -38,48 +39,47 @@ const KNOWN: ReadonlySet<string> = new Set<keyof LoopOptions>([
   'call',
 ]);
 
-/** What a loop came to [R3, R5]. */
 export interface LoopOutcome {
-  /** The last result, with the decider's own output in its place where it gave one; null where nothing ran. */
+  /** The last result, with the decider's own output if it gave one; null if no capability ran. */
   readonly result: CapabilityResult | null;
   readonly results: readonly CapabilityResult[];
-  /** What the model answered before anything ran; empty where the first step was given. */
+  /** The model's answer before any capability ran; empty if the first step was given. */
   readonly response: string;
   readonly stopReason: StopReason;
-  /** What was wrong with the next step, with a code, or with the decider; null where nothing was. */
+  /** What was wrong with the next step or with the decider, with a code; null if nothing was. */
   readonly problem: LoopProblem | null;
-  /** What a session would remember of it [R4]. */
+  /** What a session would store of this loop. */
   readonly memory: readonly MemoryEntry[];
   readonly usage: Usage;
-  /** Why there is no usable answer of the model, or what broke; null where all is well. */
+  /** Why there is no usable model answer, or what failed; null if nothing failed. */
   readonly failure: Failure | null;
 }
 
-/** A loop under way. */
+/** A loop in progress. */
 export interface LoopRun {
   readonly outcome: Promise<LoopOutcome>;
-  /** Everything that happens, from the beginning, however late one starts to read. */
+  /** Everything that happens, from the beginning, however late reading starts. */
   readonly events: AsyncIterable<RunEvent>;
   readonly journal: readonly JournalEntry[];
-  /** Ends the loop at once: the running capability is aborted. */
+  /** Ends the loop at once and aborts the running capability. */
   readonly cancel: () => void;
   readonly actor: ActorRefFrom<typeof actionMachine>;
 }
 
 /**
- * The capability loop without the chain around it: classify once → resolve → validate → execute → go on? [R1, R2]. It takes the
- * options of `createPostChain`; of the limits those of capabilities and model calls. `run` throws `invalid_request` or
+ * Returns the capability (tool) loop without the chain around it: classify once → resolve → validate → execute → continue?
+ * It takes the options of `createPostChain`; the limits for capabilities and model calls apply. `run` throws `invalid_request` or
  * `invalid_option` before anything starts, and `outcome` never rejects.
  */
 export function createCapabilityLoop(options: PostChainOptions = {}) {
   const parts = resolveOptions(options);
   return {
-    run(asked: LoopOptions): LoopRun {
-      requireKnown(asked ?? {}, KNOWN, 'a loop');
-      const { call, ...run } = asked ?? {};
-      const begun = initialState(inputOf(run, parts));
+    run(given: LoopOptions): LoopRun {
+      rejectUnknownOptions(given ?? {}, KNOWN_OPTIONS, 'a loop');
+      const { call, ...run } = given ?? {};
+      const state = initialState(createChainInput(run, parts));
       return startLoop(
-        { ...actionInput({ ...begun, ...enterPhase(begun) }), call: firstCall(call) },
+        { ...actionInput({ ...state, ...enterPhase(state) }), call: parseFirstCall(call) },
         parts,
         run.signal,
       );
@@ -87,12 +87,15 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
   };
 }
 
-/** The first step, read as a decider's word is. Throws `invalid_option`. */
-function firstCall(given: unknown): ActionInput['call'] {
+/** Returns the first step, parsed like a decider's reply. Throws `invalid_option`. */
+function parseFirstCall(given: unknown): ActionInput['call'] {
   if (given === undefined || given === null) return null;
   const { call, problem } = readContinuation({ done: false, next: given });
   if (call === null)
-    throw new PostChainError('invalid_option', `call: ${problem?.message}; wanted { capability, arguments }.`);
+    throw new PostChainError(
+      'invalid_option',
+      `call: expected { capability, arguments }; received ${describeValue(given)} (${problem?.message}).`,
+    );
   return call;
 }
 
@@ -100,29 +103,30 @@ const STOPPED = 'the loop was stopped';
 
 function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | undefined): LoopRun {
   const { clock } = parts;
-  const beganAtMs = clock.now();
-  const journal = createJournal(() => clock.now() - beganAtMs);
+  const startedAtMs = clock.now();
+  const journal = createJournal(() => clock.now() - startedAtMs);
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
-  const { actor, ...stage } = createDurableActor({
+  const durableActor = createDurableActor({
     provide: (seams) => createChainActors({ ...parts, ...seams }).action,
     input,
     journal,
     partial: stream.push,
   });
-  let forget = (): void => {};
-  /** What the calls under way had used when they were broken off. */
-  let broken = NO_USAGE;
+  const { actor } = durableActor;
+  let forgetSignal = (): void => {};
+  /** The usage of the calls that a cancel aborted. */
+  let abortedUsage = NO_USAGE;
   const outcome = new Promise<LoopOutcome>((resolve) => {
     let state: ActionState = actor.getSnapshot().context;
     const end = (changes: Partial<LoopOutcome> = {}): void => {
-      forget();
+      forgetSignal();
       journal.close();
       stream.end();
-      resolve({ ...outcomeOf(state, broken), ...changes });
+      resolve({ ...outcomeOf(state, abortedUsage), ...changes });
     };
-    const breakOffNow = (): void => {
-      for (const fact of brokenOffFacts(state, STOPPED)) journal.append(fact);
+    const abortInFlight = (): void => {
+      for (const event of brokenOffFacts(state, STOPPED)) journal.append(event);
       state = breakOff(state, STOPPED);
     };
     actor.subscribe({
@@ -131,27 +135,26 @@ function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | 
       },
       error: (error) => end({ failure: unexpectedFailure(error) }),
       complete: () => {
-        if (actor.getSnapshot().output === undefined) breakOffNow();
+        if (actor.getSnapshot().output === undefined) abortInFlight();
         end();
       },
     });
   });
   const cancel = (): void => {
-    broken = inFlight(actor.getSnapshot()).usage;
-    stage.deliver({ type: 'run-stopped' });
+    abortedUsage = inFlight(actor.getSnapshot()).usage;
+    durableActor.deliver({ type: 'run-stopped' });
   };
-  stage.attach(liveExecutor(clock, stage.deliver));
-  stage.start();
+  durableActor.attach(liveExecutor(clock, durableActor.deliver));
+  durableActor.start();
   if (signal?.aborted) cancel();
-  else if (signal !== undefined) forget = onAbort(signal, cancel);
+  else if (signal !== undefined) forgetSignal = onAbort(signal, cancel);
   return { outcome, events: stream, journal: journal.entries, cancel, actor };
 }
 
 function outcomeOf(
   { results, reply, stopReason, problem, memory, execution, failure }: ActionState,
-  broken: Usage,
+  abortedUsage: Usage,
 ): LoopOutcome {
-  const usage = addUsage(execution.usage, broken);
   return {
     result: results.at(-1) ?? null,
     results,
@@ -159,7 +162,7 @@ function outcomeOf(
     stopReason,
     problem,
     memory,
-    usage,
+    usage: addUsage(execution.usage, abortedUsage),
     failure,
   };
 }

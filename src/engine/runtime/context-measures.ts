@@ -7,19 +7,17 @@ import { estimateTokens } from '../../../machines/policies/usage.ts';
 import { embedTexts } from '../../documents/embeddings/embed-texts.ts';
 import { createEmbedder } from '../../documents/embeddings/embedder.ts';
 import { similarityOf, type UnitVector } from '../../documents/embeddings/unit-vector.ts';
-import { withoutSecrets } from '../../internal/secrets.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 
-/** Rejects only when the signal aborted. */
 type ContextMeasurer = (input: MeasureContextInput, signal: AbortSignal) => Promise<ContextMeasures>;
-
-/** How much an answer changed, 0..1, or null where that cannot be told. Rejects only when the signal aborted. */
 type AnswerComparer = (answers: CompareAnswersInput, signal: AbortSignal) => Promise<number | null>;
 
 /**
- * Counts the tokens of a context's messages by the model's tokenizer and, where there is an embedding model, tells how similar each
- * is to the request [U10, U1]. Make one for each run: it remembers, so that one more message costs one more count and one more vector.
+ * Returns a function that counts the tokens of a context's messages with the model's tokenizer and, with an embedding model, measures
+ * how similar each is to the request. Create one per run: it caches, so that one more message costs one more count and one more vector.
  *
- * Where the tokenizer fails, tokens are estimated; where the embedding fails, there are no similarities; `failure` says why.
+ * If the tokenizer fails, tokens are estimated; if the embedding fails, there are no similarities; `failure` gives the reason. The
+ * function rejects only when the signal aborts.
  */
 export function createContextMeasurer(model: ChatModel, embeddings: EmbeddingModel | null): ContextMeasurer {
   const count = tokenCounter(model);
@@ -31,9 +29,9 @@ export function createContextMeasurer(model: ChatModel, embeddings: EmbeddingMod
     ]);
     signal.throwIfAborted();
     const failures = [
-      ...told('tokens are estimated', tokens.failure),
-      ...told('there are no similarities', similarity.failure),
-    ];
+      tokens.failure === null ? [] : `tokens are estimated: ${tokens.failure}`,
+      similarity.failure === null ? [] : `there are no similarities: ${similarity.failure}`,
+    ].flat();
     return {
       tokens: tokens.value ?? messages.map(({ content }) => estimateTokens(content)),
       estimated: tokens.value === null,
@@ -44,8 +42,9 @@ export function createContextMeasurer(model: ChatModel, embeddings: EmbeddingMod
 }
 
 /**
- * Tells how much an answer changed from the one before: one minus the similarity of the two [Y1]. Null without embeddings, and when
- * they fail. It remembers the last two answers, so that the next comparison costs one vector.
+ * Returns a function that measures how much an answer changed from the previous one: one minus their similarity, or null without
+ * embeddings or when they fail. It caches the last two answers, so that the next comparison costs one vector. The function rejects
+ * only when the signal aborts.
  */
 export function createAnswerComparer(embeddings: EmbeddingModel | null): AnswerComparer {
   if (embeddings === null) return async () => null;
@@ -64,12 +63,12 @@ export function createAnswerComparer(embeddings: EmbeddingModel | null): AnswerC
 
 function tokenCounter(model: ChatModel): ((messages: readonly Message[]) => Promise<readonly number[]>) | null {
   if (model.countTokens === undefined) return null;
-  const memo = createMessageMemo<number>();
+  const cached = createMessageCache<number>();
   return (messages) =>
-    memo(messages, async (contents) => {
+    cached(messages, async (contents) => {
       const counts: unknown = await model.countTokens?.(contents);
       if (Array.isArray(counts) && counts.length === contents.length && counts.every(isCount)) return counts;
-      throw new TypeError(`the model ${model.id} gave no counts of ${contents.length} texts`);
+      throw new TypeError(`the model ${model.id} did not return ${contents.length} token counts`);
     });
 }
 
@@ -79,13 +78,13 @@ function isCount(value: unknown): value is number {
 
 function requestComparer(model: EmbeddingModel) {
   const embedRequest = createEmbedder(model);
-  const memo = createMessageMemo<UnitVector>();
+  const cached = createMessageCache<UnitVector>();
   return async (request: string, messages: readonly Message[], signal: AbortSignal): Promise<readonly number[]> => {
-    const [[asked], vectors] = await Promise.all([
+    const [[requestVector], vectors] = await Promise.all([
       embedRequest([request], signal),
-      memo(messages, (contents) => embedTexts(model, contents, signal)),
+      cached(messages, (contents) => embedTexts(model, contents, signal)),
     ]);
-    return vectors.map((vector) => (asked === undefined ? 0 : similarityOf(asked, vector)));
+    return vectors.map((vector) => (requestVector === undefined ? 0 : similarityOf(requestVector, vector)));
   };
 }
 
@@ -98,46 +97,41 @@ async function settled<Value>(work: Promise<Value> | undefined): Promise<Settled
   try {
     return { value: (await work) ?? null, failure: null };
   } catch (error) {
-    return { value: null, failure: withoutSecrets(unexpectedFailure(error).message, []) };
+    return { value: null, failure: redactSecrets(unexpectedFailure(error).message, []) };
   }
 }
 
-function told(what: string, why: string | null): readonly string[] {
-  return why === null ? [] : [`${what}: ${why}`];
-}
-
-/** What was made of each message's content, in order; `make` gets the contents of which nothing was made yet, each once. */
-type MessageMemo<Value> = (
+/** Returns a value for each message's content, in order. `compute` gets the contents without a value, each once. */
+type MessageCache<Value> = (
   messages: readonly Message[],
-  make: (contents: readonly string[]) => Promise<readonly Value[]>,
+  compute: (contents: readonly string[]) => Promise<readonly Value[]>,
 ) => Promise<readonly Value[]>;
 
 /**
- * Remembers what was made of messages. They are immutable, so it stays with a message as long as that lives, say for an undo; and
- * the next version of one with the same content (tagged, prioritised) takes it over from the call before. Where `make` rejects,
- * nothing is remembered, and the next call makes it again.
+ * Caches values computed from messages. Messages are immutable, so a value lives as long as its message, for example for an undo; the
+ * next version of a message with the same content inherits the value from the previous call. If `compute` rejects, nothing is cached.
  */
-export function createMessageMemo<Value>(): MessageMemo<Value> {
-  const made = new WeakMap<Message, Value>();
-  let before = new Map<string, Value>();
+export function createMessageCache<Value>(): MessageCache<Value> {
+  const known = new WeakMap<Message, Value>();
+  let previous = new Map<string, Value>();
 
-  const takeOver = (messages: readonly Message[], from: ReadonlyMap<string, Value>): void => {
+  const inherit = (messages: readonly Message[], from: ReadonlyMap<string, Value>): void => {
     for (const message of messages) {
-      const value = made.has(message) ? undefined : from.get(message.content);
-      if (value !== undefined) made.set(message, value);
+      const value = known.has(message) ? undefined : from.get(message.content);
+      if (value !== undefined) known.set(message, value);
     }
   };
 
-  return async (messages, make) => {
-    takeOver(messages, before);
-    const unknown = messages.filter((message) => !made.has(message));
+  return async (messages, compute) => {
+    inherit(messages, previous);
+    const unknown = messages.filter((message) => !known.has(message));
     if (unknown.length > 0) {
       const contents = [...new Set(unknown.map(({ content }) => content))];
-      const values = await make(contents);
-      takeOver(unknown, new Map(contents.map((content, at) => [content, values[at] as Value])));
+      const values = await compute(contents);
+      inherit(unknown, new Map(contents.map((content, at) => [content, values[at] as Value])));
     }
-    const all = messages.map((message) => made.get(message) as Value);
-    before = new Map(messages.map(({ content }, at) => [content, all[at] as Value]));
+    const all = messages.map((message) => known.get(message) as Value);
+    previous = new Map(messages.map(({ content }, at) => [content, all[at] as Value]));
     return all;
   };
 }

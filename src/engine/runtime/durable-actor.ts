@@ -1,8 +1,7 @@
 import { type ActorRefFrom, type AnyStateMachine, createActor, type InputFrom, type SnapshotFrom } from 'xstate';
 import { LAST_EVENTS } from '../../../machines/contracts/events.ts';
 import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
-
-import { type Activity, type ActivityDispatcher, subjectOf } from '../activities.ts';
+import { type Activity, type ActivityDispatcher, callSubject } from '../activities.ts';
 import type { Clock } from '../clock.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
@@ -10,42 +9,53 @@ import { observeSystem } from '../recording/observe.ts';
 import type { ActorParts } from './actors.ts';
 import type { RunObserver } from './run-events.ts';
 
-/** What a stage plays in: who makes the calls of its charts and watches its timers. What comes of them is told to the stage. */
+/** Executes the activities and timers of a durable actor, and delivers what happens back to the actor. */
 export interface ActivityExecutor {
-  /** `call` is the number of the call in its run. */
-  execute(call: number, made: Activity): void;
-  /** Gives what ends the wait early. */
+  /** `call` is the activity's number in its run. */
+  execute(call: number, activity: Activity): void;
+  /** Starts a timer. Returns a function that cancels it. */
   wait(timer: number, waitMs: number): () => void;
-  /** Takes what a call tells beside its answer; left out, it is written at once. */
-  record?(fact: RuntimeEvent): void;
+  /** Records what an activity reports besides its result; by default it is appended to the journal at once. */
+  record?(event: RuntimeEvent): void;
 }
 
-/** Nobody makes calls and no time passes: the charts get what they are fed with. */
+/** Executes nothing and fires no timer: the charts only receive what is delivered to them. */
 const noopExecutor: ActivityExecutor = { execute: () => {}, wait: () => () => {} };
 
+/** Executes activities at once and timers by the clock. */
+export function liveExecutor(clock: Clock, deliver: (event: ExternalEvent) => void): ActivityExecutor {
+  return {
+    execute: (call, { port, execute }) => execute((event) => deliver({ type: 'call-event', call, port, event })),
+    wait(timer, waitMs) {
+      const id = clock.setTimeout(() => deliver({ type: 'timer', timer }), waitMs);
+      return () => clock.clearTimeout(id);
+    },
+  };
+}
+
 export interface DurableActorOptions<Machine extends AnyStateMachine> {
-  /** Joins the machine that plays to what it asks and tells. */
+  /** Returns the machine with its actors provided. */
   readonly provide: (seams: Pick<ActorParts, 'observer' | 'dispatcher'>) => Machine;
   readonly input: InputFrom<Machine>;
   readonly journal: Journal;
   readonly partial: RunObserver['partial'];
-  /** Hears how the machine stands whenever it is done with what came. */
-  readonly settled?: (context: SnapshotFrom<Machine>['context']) => void;
+  /** Called with the machine's context after each external event has been processed. */
+  readonly onSettled?: (context: SnapshotFrom<Machine>['context']) => void;
 }
 
 /**
- * The machines of one run, and everything that passes between them and the world: calls go out, and what comes in comes through
- * `deliver`, one stimulus at a time, each written into the journal before the charts take it in. Live, replayed, resumed or on a
- * cluster, a run is the same stage in another world.
+ * Hosts the actor system of one run. Activities go out to an executor; everything that comes in passes through `deliver`, one event at
+ * a time, and is appended to the journal before the charts see it. A live, replayed, resumed or distributed run is the same durable
+ * actor with another executor.
  */
 export interface DurableActor<Machine extends AnyStateMachine> {
   readonly actor: ActorRefFrom<Machine>;
   start(): void;
-  /** What comes while the charts take something in waits its turn; what nobody waits for any more is dropped, and not written. */
-  deliver(stimulus: ExternalEvent): void;
-  /** Plays on in another world: calls without an answer and timers that have not fired are handed over to it. */
-  attach(world: ActivityExecutor): void;
-  /** The calls that wait for an answer, by their numbers. */
+  /** Queues an event while another is processed. An event nobody waits for any more is dropped and not recorded. */
+  deliver(event: ExternalEvent): void;
+  /** Switches to an executor, and hands it the unfinished activities and timers. */
+  attach(executor: ActivityExecutor): void;
+  /** The unfinished activities by number. */
   readonly activities: ReadonlyMap<number, Activity>;
 }
 
@@ -56,35 +66,35 @@ interface Timer {
 }
 
 export function createDurableActor<Machine extends AnyStateMachine>({
-  provide: join,
+  provide,
   input,
   journal,
   partial,
-  settled,
+  onSettled,
 }: DurableActorOptions<Machine>): DurableActor<Machine> {
-  const calls = new Map<number, Activity>();
+  const activities = new Map<number, Activity>();
   const timers = new Map<number, Timer>();
-  let world = noopExecutor;
+  let executor = noopExecutor;
   let nextCall = 0;
   let nextTimer = 0;
 
   const dispatcher: ActivityDispatcher = {
-    dispatch(made) {
+    dispatch(activity) {
       const call = nextCall;
       nextCall += 1;
-      journal.append({ type: 'call-start', call, port: made.port, ...subjectOf(made.input) });
-      calls.set(call, made);
-      world.execute(call, made);
-      return () => void calls.delete(call);
+      journal.append({ type: 'call-start', call, port: activity.port, ...callSubject(activity.input) });
+      activities.set(call, activity);
+      executor.execute(call, activity);
+      return () => void activities.delete(call);
     },
   };
 
-  /** The delays of the charts; calls go by the clock of the parts. */
+  /** XState's clock for the delays of the charts; activities use the clock of the options. */
   const clock = {
     setTimeout(fire: () => void, waitMs: number): number {
       const timer = nextTimer;
       nextTimer += 1;
-      timers.set(timer, { fire, dueMs: journal.nowMs() + waitMs, cancel: world.wait(timer, waitMs) });
+      timers.set(timer, { fire, dueMs: journal.nowMs() + waitMs, cancel: executor.wait(timer, waitMs) });
       return timer;
     },
     clearTimeout(timer: number): void {
@@ -93,49 +103,48 @@ export function createDurableActor<Machine extends AnyStateMachine>({
     },
   };
 
-  const verdicts = createGuardLogs();
-  const record = (fact: RuntimeEvent): void => (world.record ?? journal.append)(fact);
-  const observer: RunObserver = { guardLogs: verdicts, record, partial };
-  const machine: AnyStateMachine = join({ observer, dispatcher });
-  const actor = createActor(machine, { input, clock, inspect: observeSystem(journal.append, verdicts) });
-
+  const guardLogs = createGuardLogs();
+  const record = (event: RuntimeEvent): void => (executor.record ?? journal.append)(event);
+  const machine: AnyStateMachine = provide({ observer: { guardLogs, record, partial }, dispatcher });
+  const actor = createActor(machine, { input, clock, inspect: observeSystem(journal.append, guardLogs) });
+  // The public actor's `send` and `stop` are replaced to go through the journal: keep the originals.
   const { send, stop } = actor;
 
-  function take(stimulus: ExternalEvent): void {
-    switch (stimulus.type) {
+  function process(event: ExternalEvent): void {
+    switch (event.type) {
       case 'delivery':
         if (actor.getSnapshot().status !== 'active') return;
-        journal.append(stimulus);
-        send(stimulus.event);
+        journal.append(event);
+        send(event.event);
         return;
       case 'call-event': {
-        const made = calls.get(stimulus.call);
-        if (!made?.isWaiting()) return;
-        if (LAST_EVENTS.has(stimulus.event.type)) calls.delete(stimulus.call);
-        journal.append(stimulus);
-        made.onEvent(stimulus.event);
+        const activity = activities.get(event.call);
+        if (!activity?.isWaiting()) return;
+        if (LAST_EVENTS.has(event.event.type)) activities.delete(event.call);
+        journal.append(event);
+        activity.onEvent(event.event);
         return;
       }
       case 'timer': {
-        const timer = timers.get(stimulus.timer);
+        const timer = timers.get(event.timer);
         if (timer === undefined) return;
-        timers.delete(stimulus.timer);
-        journal.append(stimulus);
+        timers.delete(event.timer);
+        journal.append(event);
         timer.fire();
         return;
       }
       case 'run-stopped':
-        journal.append(stimulus);
+        journal.append(event);
         stop.call(actor);
         return;
       default:
-        stimulus satisfies never;
+        event satisfies never;
     }
   }
 
-  const settle = (): void => settled?.(actor.getSnapshot().context);
-  const inbox = createInbox((stimulus: ExternalEvent) => {
-    take(stimulus);
+  const settle = (): void => onSettled?.(actor.getSnapshot().context);
+  const inbox = createInbox((event: ExternalEvent) => {
+    process(event);
     settle();
   });
   return {
@@ -147,27 +156,27 @@ export function createDurableActor<Machine extends AnyStateMachine>({
       }),
     deliver: inbox.push,
     attach(next) {
-      world = next;
-      for (const [call, made] of [...calls]) world.execute(call, made);
+      executor = next;
+      for (const [call, activity] of [...activities]) executor.execute(call, activity);
       for (const [number, timer] of [...timers])
-        timer.cancel = world.wait(number, Math.max(0, timer.dueMs - journal.nowMs()));
+        timer.cancel = executor.wait(number, Math.max(0, timer.dueMs - journal.nowMs()));
     },
-    activities: calls,
+    activities,
   };
 }
 
 /**
- * What comes to a run from outside, one at a time: what comes while the charts are taking something in waits until they are done with
- * it. So the charts of a run are a function of what came, and in which order.
+ * Returns a queue that processes one item at a time: an item that arrives while another is processed waits. So the state of the charts
+ * is a function of the events and their order.
  */
-export function createInbox<Item>(take: (item: Item) => void) {
+export function createInbox<Item>(process: (item: Item) => void) {
   const waiting: Item[] = [];
   let busy = false;
 
   function drain(): void {
     busy = true;
     try {
-      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) take(item);
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) process(item);
     } finally {
       busy = false;
     }
@@ -178,7 +187,7 @@ export function createInbox<Item>(take: (item: Item) => void) {
       waiting.push(item);
       if (!busy) drain();
     },
-    /** Does something that the charts take in without anything coming: their start. */
+    /** Runs `act`, and queues what arrives meanwhile: for the start of the charts. */
     during(act: () => void): void {
       busy = true;
       try {
@@ -187,18 +196,6 @@ export function createInbox<Item>(take: (item: Item) => void) {
         busy = false;
       }
       drain();
-    },
-  };
-}
-
-/** Calls are made at once, and time passes. */
-export function liveExecutor(clock: Clock, deliver: (stimulus: ExternalEvent) => void): ActivityExecutor {
-  return {
-    execute: (call, { port, execute: perform }) =>
-      perform((event) => deliver({ type: 'call-event', call, port, event })),
-    wait(timer, waitMs) {
-      const id = clock.setTimeout(() => deliver({ type: 'timer', timer }), waitMs);
-      return () => clock.clearTimeout(id);
     },
   };
 }

@@ -3,9 +3,9 @@ import { type SessionStore, type SessionTurn, sessionTurnSchema } from '../../..
 import { invalidOption } from '../../internal/options.ts';
 
 export interface MemorySessionsOptions {
-  /** Turns kept of each session, the newest; 100 by default. */
+  /** The number of turns kept per session, newest first; 100 by default. */
   readonly maxTurns?: number;
-  /** Sessions kept, those used last; 1,000 by default. */
+  /** The number of sessions kept, most recently used first; 1,000 by default. */
   readonly maxSessions?: number;
 }
 
@@ -15,17 +15,17 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Sessions in the memory of this process. It is bounded: of each session the newest turns stay, and of the sessions those that were
- * used last, by a recall or an append. Throws `invalid_option` for bounds that make no sense.
+ * Returns a bounded session store in the memory of this process. It keeps the newest turns of the sessions that were recalled or
+ * appended to last. Throws `invalid_option`.
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
   const read = optionsSchema.safeParse(options);
   if (!read.success) throw invalidOption('memorySessions', options, read.error, optionsSchema);
   const { maxTurns, maxSessions } = read.data;
-  /** The turns of each session by the ids of their runs, in order; the session used last is the last one. */
+  /** Turns by run id, in order, for each session; the most recently used session is last. */
   const sessions = new Map<string, Map<string, string>>();
 
-  const use = (sessionId: string, turns: Map<string, string>): void => {
+  const touch = (sessionId: string, turns: Map<string, string>): void => {
     sessions.delete(sessionId);
     sessions.set(sessionId, turns);
   };
@@ -33,40 +33,37 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     recall(sessionId, { turns }) {
       const kept = sessions.get(sessionId);
       if (kept === undefined) return [];
-      use(sessionId, kept);
+      touch(sessionId, kept);
       const newest = turns > 0 ? [...kept.values()].slice(-turns) : [];
-      return newest.flatMap((text) => turnOfText(text) ?? []);
+      return newest.flatMap((text) => parseTurn(text) ?? []);
     },
     append(sessionId, turn) {
-      const text = textOfTurn(turn);
+      const text = serializeTurn(turn);
       const kept = sessions.get(sessionId) ?? new Map<string, string>();
       kept.set(turn.runId, text);
-      use(sessionId, kept);
+      touch(sessionId, kept);
       dropOldest(kept, maxTurns);
       dropOldest(sessions, maxSessions);
     },
   };
 }
 
-function dropOldest(map: Map<string, unknown>, most: number): void {
+function dropOldest(map: Map<string, unknown>, maxSize: number): void {
   for (const key of map.keys()) {
-    if (map.size <= most) return;
+    if (map.size <= maxSize) return;
     map.delete(key);
   }
 }
 
-/**
- * A turn as the text that a store keeps: JSON, so that nobody who still holds the turn can change what is kept, and that any character
- * of it is safe in a file. Throws `invalid_option` for what is no turn.
- */
-export function textOfTurn(turn: SessionTurn): string {
+/** Returns a turn as JSON text, so that later changes to the object do not reach the store. Throws `invalid_option`. */
+export function serializeTurn(turn: SessionTurn): string {
   const read = sessionTurnSchema.safeParse(turn);
-  if (!read.success) throw invalidOption('The turn', turn, read.error);
+  if (!read.success) throw invalidOption('turn', turn, read.error);
   return JSON.stringify(read.data);
 }
 
-/** Null for what is no turn: a damaged one, say, or one that another program wrote. */
-export function turnOfText(text: unknown): SessionTurn | null {
+/** Returns the turn, or null if the text is damaged or was written by another program. */
+export function parseTurn(text: unknown): SessionTurn | null {
   if (typeof text !== 'string') return null;
   try {
     const read = sessionTurnSchema.safeParse(JSON.parse(text));

@@ -7,8 +7,7 @@ import type { PassageSource } from '../../../machines/contracts/passage.ts';
 import { TASKS, type Task } from '../../../machines/contracts/phase.ts';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
 import { type PriceTable, priceTableSchema } from '../../../machines/contracts/usage.ts';
-
-import { aClock, aFunction, aModel, having, invalidOption } from '../../internal/options.ts';
+import { clockSchema, functionSchema, hasMethod, invalidOption, modelSchema } from '../../internal/options.ts';
 import { isStandardSchema } from '../../internal/standard-schema.ts';
 import { extractiveModel } from '../../models/extractive/extractive-model.ts';
 import type { Capability } from '../../tools/capability.ts';
@@ -17,64 +16,72 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
 import { type ChainParts, noPassages } from './actors.ts';
-import { CONTINUATION, type Decider, deciderOf, type ModelDecider } from './decider.ts';
+import { CONTINUATION_VARIABLE, type Decider, deciderFromEnv, type ModelDecider } from './decider.ts';
 import { memorySessions } from './memory-sessions.ts';
 
-/** What `createPostChain` takes; everything has a default. */
+/** The options of `createPostChain`; each has a default. */
 export interface PostChainOptions {
-  /** The language model; without one the offline extractive model answers from the documents. */
+  /** The language model; by default the built-in extractive model (no LLM), which answers from the documents. */
   readonly model?: ChatModel;
-  /** Take over, in order, for a call that the model before has no retry left for [C4]. */
+  /** Models that take over, in order, a call for which the previous model has no retry left. */
   readonly fallbackModels?: readonly ChatModel[];
-  /** What models cost, by their ids: the answer then tells the run's cost. */
+  /** Prices by model id: the answer then includes the run's cost. */
   readonly prices?: PriceTable;
   /** What Experience searches. */
   readonly documents?: PassageSource;
-  /** Compares messages with the request, and answers with each other, by meaning; without one, by their words. */
+  /** Compares messages with the request, and answers with each other, by meaning; by default they are compared by words. */
   readonly embeddings?: EmbeddingModel;
+  /** Capabilities (tools) that a model may run. */
   readonly capabilities?: readonly Capability[];
   /**
-   * Says what comes after a capability's result: a function, `modelDecider`, or null, which never asks. The default is what
-   * `POSTCHAIN_CONTINUATION` says, and always done where it says nothing [R6].
+   * Decides what follows a capability's result: a function, `modelDecider`, or null to stop after one run without asking. By default
+   * the environment variable `POSTCHAIN_CONTINUATION` decides; if it is not set, the loop ends after one run.
    */
   readonly decider?: Decider;
   readonly limits?: z.input<typeof limitsSchema>;
   readonly thresholds?: z.input<typeof thresholdsSchema>;
-  /** How models give their replies: as JSON text (the default), or as the arguments of a tool call. */
+  /** How models reply: JSON text (the default), or the arguments of a tool call. */
   readonly replyForm?: ReplyForm;
-  /** Prompts to use in place of the product's own, one by one. */
+  /** Prompts that replace built-in ones. */
   readonly prompts?: Partial<Record<Task, Prompt>>;
-  /** Keeps what sessions remember; without one, a memory that lives as long as the chain. */
+  /** Stores the turns of sessions; by default a memory that lives as long as the chain. */
   readonly sessions?: SessionStore;
-  /** Keeps the journals of runs: they can then be listed, replayed and resumed. */
+  /** Stores the journals of runs, so that they can be listed, replayed and resumed. */
   readonly journals?: JournalStore;
   readonly clock?: Clock;
-  /** Makes the run ids; random by default. */
+  /** Generates run ids; random UUIDs by default. */
   readonly newId?: () => string;
 }
 
 const text = z.string().trim().min(1);
-const WANTED_SCHEMA = 'wanted a Standard Schema: one of zod, valibot or arktype';
 
-/** Unknown keys are refused: a misspelt option would silently do nothing. */
+/** Strict: a misspelled option would be ignored silently. */
 const optionsSchema = z.strictObject({
-  model: aModel.optional(),
-  fallbackModels: z.array(aModel).optional(),
+  model: modelSchema.optional(),
+  fallbackModels: z.array(modelSchema).optional(),
   prices: priceTableSchema.optional(),
-  documents: having('search', 'wanted something to search, say createPassageIndex(documents)').optional(),
-  embeddings: having('embed', 'wanted an embedding model, say openaiEmbeddings()').optional(),
+  documents: hasMethod('search', 'expected a passage source, for example createPassageIndex(documents)').optional(),
+  embeddings: hasMethod('embed', 'expected an embedding model, for example openaiEmbeddings()').optional(),
   capabilities: z
-    .array(z.looseObject({ name: text, description: text, arguments: z.custom(isStandardSchema, WANTED_SCHEMA) }))
+    .array(
+      z.looseObject({
+        name: text,
+        description: text,
+        arguments: z.custom(isStandardSchema, 'expected a Standard Schema (zod, valibot or arktype)'),
+      }),
+    )
     .optional(),
-  decider: z.custom(isDecider, 'wanted a function, modelDecider or null').optional(),
+  decider: z.custom(isDecider, 'expected a function, modelDecider or null').optional(),
   limits: limitsSchema.prefault({}),
   thresholds: thresholdsSchema.prefault({}),
   replyForm: z.enum(REPLY_FORMS).optional(),
-  prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'wanted a prompt of definePrompt')).optional(),
-  sessions: z.custom(isStore, 'wanted a session store, say memorySessions() or sqliteSessions("chat.db")').optional(),
-  journals: z.custom(isJournals, 'wanted a store of journals, say fileJournals("runs")').optional(),
-  clock: aClock.optional(),
-  newId: aFunction.optional(),
+  prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'expected a prompt of definePrompt')).optional(),
+  sessions: z
+    .custom(isSessionStore, 'expected a session store, for example memorySessions() or sqliteSessions("chat.db")')
+    .optional(),
+  journals: z.custom(isJournalStore, 'expected a journal store, for example fileJournals("runs")').optional(),
+  clock: clockSchema.optional(),
+  newId: functionSchema.optional(),
 });
 
 function isDecider(value: unknown): boolean {
@@ -82,76 +89,75 @@ function isDecider(value: unknown): boolean {
   return value === null || typeof value === 'function' || decides === 'model';
 }
 
-function isSchema(value: unknown): boolean {
-  return typeof (value as z.ZodType | null)?.safeParseAsync === 'function';
-}
-
-function isStore(value: unknown): boolean {
+function isSessionStore(value: unknown): boolean {
   const { recall, append } = (value ?? {}) as Partial<SessionStore>;
   return typeof recall === 'function' && typeof append === 'function';
 }
 
-function isJournals(value: unknown): boolean {
+function isJournalStore(value: unknown): boolean {
   const { create, read, open, list } = (value ?? {}) as Partial<JournalStore>;
   return [create, read, open, list].every((method) => typeof method === 'function');
 }
 
 function isPrompt(value: unknown): boolean {
   const { name, version, input, output, system, user } = (value ?? {}) as Partial<Prompt>;
+  const isZodSchema = (schema: z.ZodType | undefined): boolean => typeof schema?.safeParseAsync === 'function';
   return (
-    typeof name === 'string' && Number.isFinite(version) && isSchema(input) && isSchema(output) && !!system && !!user
+    typeof name === 'string' &&
+    Number.isFinite(version) &&
+    isZodSchema(input) &&
+    isZodSchema(output) &&
+    !!system &&
+    !!user
   );
 }
 
-/** Limits and thresholds with their defaults. Throws `invalid_option`, which names the first option that makes no sense. */
-export function readOptions(options: PostChainOptions): { readonly limits: Limits; readonly thresholds: Thresholds } {
+/** Validates the options, and returns limits and thresholds with their defaults. Throws `invalid_option`. */
+export function parseOptions(options: PostChainOptions): { readonly limits: Limits; readonly thresholds: Thresholds } {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw invalidOption('The options', options, read.error, optionsSchema);
+  if (!read.success) throw invalidOption('options', options, read.error, optionsSchema);
   for (const [task, prompt] of Object.entries(options.prompts ?? {}))
     if (prompt?.name !== task)
       throw new PostChainError(
         'invalid_option',
-        `prompts.${task}: got the prompt of "${prompt?.name}"; wanted one whose name is "${task}".`,
+        `prompts.${task}: expected a prompt named "${task}"; received one named "${prompt?.name}".`,
       );
   const { limits, thresholds } = read.data;
   return { limits, thresholds };
 }
 
-/** The parts of a chain, checked and with what was not given filled in. Throws `invalid_option` for options that make no sense. */
+/** Returns everything a chain needs: the options, validated and with their defaults. Throws `invalid_option`. */
 export function resolveOptions(options: PostChainOptions): ChainParts {
-  const { limits, thresholds } = readOptions(options);
+  const { limits, thresholds } = parseOptions(options);
   return {
     limits,
     thresholds,
     prices: options.prices ?? null,
-    newRunId: options.newId ?? randomId,
+    newRunId: options.newId ?? (() => globalThis.crypto.randomUUID()),
     models: [options.model ?? extractiveModel(), ...(options.fallbackModels ?? [])],
     replyForm: options.replyForm ?? 'text',
-    prompts: { ...prompts, ...given(options.prompts) },
+    prompts: { ...prompts, ...withoutUndefined(options.prompts) },
     clock: options.clock ?? systemClock,
     passages: options.documents ?? noPassages,
     embeddings: options.embeddings ?? null,
     capabilities: createRegistry(options.capabilities ?? []),
-    decider: options.decider === undefined ? deciderOf(host?.env ?? {}, warn) : options.decider,
+    decider: options.decider === undefined ? deciderFromEnv(nodeProcess?.env ?? {}, warnOnce) : options.decider,
     sessions: options.sessions ?? memorySessions(),
   };
 }
 
-const randomId = (): string => globalThis.crypto.randomUUID();
-
-/** A browser has no process. */
-const host = globalThis.process as NodeJS.Process | undefined;
+/** Undefined in a browser. */
+const nodeProcess = globalThis.process as NodeJS.Process | undefined;
 
 const warned = new Set<string>();
 
-/** On stderr, and once a process. */
-function warn(message: string): void {
+/** Emits each process warning once. */
+function warnOnce(message: string): void {
   if (warned.has(message)) return;
   warned.add(message);
-  host?.emitWarning(message, { code: CONTINUATION });
+  nodeProcess?.emitWarning(message, { code: CONTINUATION_VARIABLE });
 }
 
-/** Without what is undefined: leaving out and giving nothing are the same. */
-function given<Given extends object>(options: Given = {} as Given): Given {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given;
+function withoutUndefined<Given extends object>(given: Given = {} as Given): Given {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Given;
 }

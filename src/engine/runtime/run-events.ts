@@ -6,8 +6,8 @@ import type { DeepPartial } from '../attempts/updates.ts';
 import type { GuardLogs } from '../recording/guard-logs.ts';
 
 /**
- * The value of an attempt under way, typed by its task. It is void when its attempt fails: see the `attempt-end` that follows.
- * With a prompt of your own, the type is that of the prompt's schema.
+ * The value of an attempt in progress, typed by its task. It is void if the attempt fails; see the `attempt-end` that follows.
+ * With a custom prompt, the type is that of the prompt's schema.
  */
 export type PartialUpdate = {
   readonly [T in Task]: {
@@ -19,23 +19,23 @@ export type PartialUpdate = {
   };
 }[Task];
 
-/** What the actors tell whoever watches a run. */
+/** What a run emits: its journal entries, and between them the partial values of the reply in progress. */
+export type RunEvent = JournalEntry | PartialUpdate;
+
+/** Receives what the actors of a run report besides their results. */
 export interface RunObserver {
-  /** Where the guards note what they saw. */
+  /** Where guards record the values they compared. */
   readonly guardLogs: GuardLogs;
-  readonly record: (fact: RuntimeEvent) => void;
+  readonly record: (event: RuntimeEvent) => void;
   readonly partial: (update: PartialUpdate) => void;
 }
 
-/** For actors that nobody watches: a bare machine. */
+/** For a bare machine that nobody observes. */
 export const noopObserver: RunObserver = {
   guardLogs: { of: () => ({ note: () => {}, take: () => null, clear: () => {}, isEmpty: true }) },
   record: () => {},
   partial: () => {},
 };
-
-/** What a run tells as it goes: the entries of its journal, and between them the partial values of the reply under way. */
-export type RunEvent = JournalEntry | PartialUpdate;
 
 export interface EventStream extends AsyncIterable<RunEvent> {
   push(event: RunEvent): void;
@@ -43,8 +43,9 @@ export interface EventStream extends AsyncIterable<RunEvent> {
 }
 
 /**
- * A stream that many can read, each from the beginning: the journal is the buffer. Partial values are for those who are there; a
- * reader that falls behind gets one an attempt, the newest, for it is the same growing object, and before that attempt's end.
+ * Returns a stream that any number of readers can read, each from the beginning: the journal is the buffer. Partial values reach
+ * current readers only. A slow reader gets the newest one per attempt, since it is the same growing object, and gets it before that
+ * attempt's end.
  */
 export function createEventStream(history: readonly JournalEntry[]): EventStream {
   const readers = new Set<Reader>();
@@ -77,7 +78,7 @@ export function createEventStream(history: readonly JournalEntry[]): EventStream
 
 type Reader = ReturnType<typeof createReader>;
 
-/** One reader's place in the history, and the partial values not seen yet: each stands before the history's entry `before`. */
+/** One reader's position in the history, and its unread partial values, each placed before the history's entry `before`. */
 function createReader(history: readonly JournalEntry[]) {
   let position = 0;
   let wake: () => void = () => {};

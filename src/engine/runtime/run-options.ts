@@ -8,9 +8,9 @@ import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
 import { describeValue, invalidOption, requireSignal } from '../../internal/options.ts';
 import { type ChainParts, noPassages } from './actors.ts';
-import { kindOf } from './decider.ts';
+import { deciderKind } from './decider.ts';
 
-/** An earlier turn that a request builds on. */
+/** An earlier turn of the conversation. */
 export interface Turn {
   readonly role: 'user' | 'assistant';
   readonly content: string;
@@ -18,26 +18,26 @@ export interface Turn {
 
 export interface RunOptions {
   readonly request: string;
-  /** Earlier turns, the oldest first. A user's turn is never shortened or dropped without consent. */
+  /** Earlier turns, oldest first. A user's turn is never shortened or dropped without consent. */
   readonly history?: readonly Turn[];
-  /** Messages to begin with in place of `history`: the context of an earlier run, say, with something undone. */
+  /** Messages to start with instead of `history`: for example the context of an earlier run with an operation undone. */
   readonly messages?: readonly Message[];
-  /** Automatic: the chart decides where to go on. Manual: where no rule ends the run, it asks, and waits for the user's word. */
+  /** `automatic`: the chart chooses the next phase. `manual`: if no rule ends the run, it waits for the user's direction. */
   readonly mode?: 'automatic' | 'manual';
-  /** The phase to begin with; Action by default. */
+  /** The phase to start with; `action` by default. */
   readonly startAt?: Phase;
   /**
-   * The session that the request belongs to: it is given the session's newest turns, and becomes one itself. At most 200 characters,
-   * none of them a control character. A request without one is by itself.
+   * The session the request belongs to: the run gets the session's newest turns, and becomes one of them. At most 200 characters, no
+   * control characters. Without an id the request stands alone.
    */
   readonly sessionId?: string;
-  /** What the program that starts the run wants to know of it later: JSON, which the journal keeps. */
+  /** JSON that the calling program stores in the journal for its own use. */
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
-  /** Aborting interrupts the run: it still answers, degraded. */
+  /** Interrupts the run when it aborts; the run still answers, degraded. */
   readonly signal?: AbortSignal;
 }
 
-const KNOWN: ReadonlySet<string> = new Set<keyof RunOptions>([
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RunOptions>([
   'request',
   'history',
   'messages',
@@ -51,41 +51,93 @@ const KNOWN: ReadonlySet<string> = new Set<keyof RunOptions>([
 const MAX_REQUEST_CHARS = 1_000_000;
 const MAX_SESSION_ID_CHARS = 200;
 
-type CheckedRun = Required<Omit<RunOptions, 'signal' | 'messages' | 'sessionId' | 'host'>> & {
+type ParsedRunOptions = Required<Omit<RunOptions, 'signal' | 'messages' | 'sessionId' | 'host'>> & {
   readonly messages: readonly Message[] | undefined;
   readonly sessionId: string | null;
 };
 
-/** The request, checked before anything starts. Throws `invalid_request` or `invalid_option`. */
-export function readRun(options: RunOptions): CheckedRun {
+/** Returns the input of the chain machine for a run. Throws `invalid_request` or `invalid_option`. */
+export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput {
+  const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
+  const { request, history, messages, mode, startAt, sessionId } = parseRunOptions(run);
+  const startedAtMs = clock.now();
+  if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
+    throw new PostChainError(
+      'invalid_option',
+      `clock: expected now() to return milliseconds since the epoch; received ${startedAtMs}.`,
+    );
+  return {
+    limits,
+    thresholds,
+    runId: parts.newRunId(),
+    request,
+    origin: startAt,
+    mode,
+    startedAtMs,
+    contextWindowTokens: Math.min(...models.map((model) => model.contextWindowTokens)),
+    fallbackModels: models.length - 1,
+    capabilities: capabilities.descriptors,
+    decider: deciderKind(decider),
+    sessionId,
+    ...pricesOf(models, prices),
+    hasDocuments: passages !== noPassages,
+    hasEmbeddings: embeddings !== null,
+    messages: messages ?? historyMessages(history, startedAtMs),
+  };
+}
+
+/** The latest time a Date can hold. */
+const MAX_TIME_MS = 8.64e15;
+
+function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<ChainInput, 'prices' | 'currency'> {
+  if (table === null) return { prices: [], currency: null };
+  const { models: priced, currency } = table;
+  return { prices: models.map(({ id }) => (Object.hasOwn(priced, id) ? (priced[id] ?? null) : null)), currency };
+}
+
+/** Validates the options of a run and fills in defaults. Throws `invalid_request` or `invalid_option`. */
+export function parseRunOptions(options: RunOptions): ParsedRunOptions {
   const { request, history = [], messages, mode = 'automatic', startAt = 'action' } = options ?? {};
   if (typeof request !== 'string' || request.trim() === '')
     throw new PostChainError(
       'invalid_request',
-      `The request is ${typeof request === 'string' ? 'empty' : `no text (${typeof request})`}: wanted a question or a task in words.`,
+      `request: expected a question or a task; received ${typeof request === 'string' ? 'an empty string' : describeValue(request)}.`,
     );
   if (request.length > MAX_REQUEST_CHARS)
     throw new PostChainError(
       'invalid_request',
-      `The request has ${request.length} characters: wanted at most ${MAX_REQUEST_CHARS}; give long material as documents.`,
+      `request: expected at most ${MAX_REQUEST_CHARS} characters; received ${request.length}. Pass long material as documents.`,
     );
-  requireKnown(options, KNOWN, 'a run');
+  rejectUnknownOptions(options, KNOWN_OPTIONS, 'a run');
   if (!Array.isArray(history))
-    throw new PostChainError('invalid_option', `history: got ${describeValue(history)}; wanted a list of turns.`);
+    throw new PostChainError(
+      'invalid_option',
+      `history: expected an array of turns; received ${describeValue(history)}.`,
+    );
   if (mode !== 'automatic' && mode !== 'manual')
-    throw new PostChainError('invalid_option', `mode: got ${describeValue(mode)}; wanted "automatic" or "manual".`);
+    throw new PostChainError(
+      'invalid_option',
+      `mode: expected "automatic" or "manual"; received ${describeValue(mode)}.`,
+    );
   requireSignal(options.signal);
   if (options.host !== undefined) checkHost(options.host);
   for (const [index, turn] of history.entries())
     if (!(turn?.role === 'user' || turn?.role === 'assistant') || typeof turn.content !== 'string')
       throw new PostChainError(
         'invalid_option',
-        `history.${index}: got ${describeValue(turn)}; wanted a role (user or assistant) and a content in words.`,
+        `history.${index}: expected a role ("user" or "assistant") and a content string; received ${describeValue(turn)}.`,
       );
   if (messages !== undefined) checkMessages(messages);
   if (messages !== undefined && history.length > 0)
-    throw new PostChainError('invalid_option', 'history and messages: got both; wanted one of them.');
-  return { request, history, messages, mode, startAt: readPhase(startAt), sessionId: readSessionId(options.sessionId) };
+    throw new PostChainError('invalid_option', 'history and messages: pass one of them; received both.');
+  return {
+    request,
+    history,
+    messages,
+    mode,
+    startAt: parsePhase(startAt),
+    sessionId: parseSessionId(options.sessionId),
+  };
 }
 
 const hostSchema = z.object({ host: z.record(z.string(), z.json()) });
@@ -95,13 +147,13 @@ function checkHost(host: unknown): void {
   if (!read.success) throw invalidOption('host', { host }, read.error, hostSchema);
 }
 
-/** Unknown names are refused: a misspelt option would silently do nothing. Throws `invalid_option`. */
-export function requireKnown(options: object, known: ReadonlySet<string>, what: string): void {
+/** Throws `invalid_option` for an unknown name: a misspelled option would be ignored silently. */
+export function rejectUnknownOptions(options: object, known: ReadonlySet<string>, what: string): void {
   const unknown = Object.keys(options).find((name) => !known.has(name));
   if (unknown !== undefined)
     throw new PostChainError(
       'invalid_option',
-      `${unknown}: there is no such option of ${what}; wanted one of ${[...known].join(', ')}.`,
+      `${unknown}: unknown option of ${what}; expected one of ${[...known].join(', ')}.`,
     );
 }
 
@@ -113,37 +165,34 @@ function checkMessages(messages: readonly Message[]): void {
   const seen = new Set<string>();
   for (const { id } of messages) {
     if (seen.has(id))
-      throw new PostChainError(
-        'invalid_option',
-        `messages: got the id ${describeValue(id)} twice; wanted ids that differ.`,
-      );
+      throw new PostChainError('invalid_option', `messages: expected unique ids; received ${describeValue(id)} twice.`);
     seen.add(id);
   }
 }
 
-/** Null for a request by itself. Throws `invalid_option` for what is no id of a session. */
-export function readSessionId(id: unknown): string | null {
+/** Returns the session id, or null if there is none. Throws `invalid_option`. */
+export function parseSessionId(id: unknown): string | null {
   if (id === undefined) return null;
   const fits = typeof id === 'string' && id.trim() !== '' && id.length <= MAX_SESSION_ID_CHARS;
-  // Half of a surrogate pair is no character: it could not be told from another one in a file.
+  // Lone surrogates become indistinguishable when written to a file.
   if (fits && !/[\p{Cc}\p{Cs}]/u.test(id)) return id;
   throw new PostChainError(
     'invalid_option',
-    `sessionId: got ${describeValue(id)}; wanted 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, none a control character.`,
+    `sessionId: expected 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, without control characters; received ${describeValue(id)}.`,
   );
 }
 
-/** A phase by its name. Throws `invalid_option`, which lists them. */
-export function readPhase(name: string): Phase {
+/** Returns the phase with this name. Throws `invalid_option`, listing the phases. */
+export function parsePhase(name: string): Phase {
   if (isPhase(name)) return name;
   throw new PostChainError(
     'invalid_option',
-    `There is no phase ${describeValue(name)}: choose one of ${PHASES.join(', ')}.`,
+    `phase: expected one of ${PHASES.join(', ')}; received ${describeValue(name)}.`,
   );
 }
 
-/** Earlier turns as the messages that a run begins with. */
-export function messagesOf(history: readonly Turn[], createdAtMs: number): readonly Message[] {
+/** Converts earlier turns to the messages a run starts with. */
+export function historyMessages(history: readonly Turn[], createdAtMs: number): readonly Message[] {
   return history.map(({ role, content }, index) => ({
     id: `h${index + 1}`,
     role,
@@ -158,42 +207,3 @@ export function messagesOf(history: readonly Turn[], createdAtMs: number): reado
     source: null,
   }));
 }
-
-export function inputOf(run: RunOptions, parts: ChainParts): ChainInput {
-  const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
-  const { request, history, messages, mode, startAt, sessionId } = readRun(run);
-  const startedAtMs = clock.now();
-  if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
-    throw new PostChainError(
-      'invalid_option',
-      `clock: its now() gave ${startedAtMs}; wanted milliseconds since the epoch.`,
-    );
-  return {
-    limits,
-    thresholds,
-    runId: parts.newRunId(),
-    request,
-    origin: startAt,
-    mode,
-    startedAtMs,
-    contextWindowTokens: Math.min(...models.map((model) => model.contextWindowTokens)),
-    fallbackModels: models.length - 1,
-    capabilities: capabilities.descriptors,
-    decider: kindOf(decider),
-    sessionId,
-    ...pricesOf(models, prices),
-    hasDocuments: passages !== noPassages,
-    hasEmbeddings: embeddings !== null,
-    messages: messages ?? messagesOf(history, startedAtMs),
-  };
-}
-
-/** What each model costs, as far as the table says. */
-function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<ChainInput, 'prices' | 'currency'> {
-  if (table === null) return { prices: [], currency: null };
-  const { models: priced, currency } = table;
-  return { prices: models.map(({ id }) => (Object.hasOwn(priced, id) ? (priced[id] ?? null) : null)), currency };
-}
-
-/** The latest time that a date can hold. */
-const MAX_TIME_MS = 8.64e15;

@@ -30,22 +30,22 @@ import { type ChainParts, provideChain } from './actors.ts';
 import { createDurableActor, type DurableActor, liveExecutor } from './durable-actor.ts';
 import { createEventStream, type RunEvent } from './run-events.ts';
 
-/** A run under way. */
+/** A run in progress. */
 export interface Run {
   readonly runId: string;
-  /** Everything that happens, from the beginning, however late one starts to read. */
+  /** Everything that happens, from the beginning, however late reading starts. */
   readonly events: AsyncIterable<RunEvent>;
-  /** Resolves once, always with an answer; it never rejects. */
+  /** Always resolves with an answer; never rejects. */
   readonly answer: Promise<FinalAnswer>;
-  /** The journal so far; at the end it is the whole run. */
+  /** The journal so far; after the end, the entire run. */
   readonly journal: readonly JournalEntry[];
-  /** Why its journal is no longer written, where the chain keeps journals; null while all is well. The run goes on. */
+  /** Why the journal is no longer stored, or null. The run continues without it. */
   readonly journalFailure: string | null;
-  /** Tells the run something. Throws `invalid_option` for what is no event; after the end it does nothing. */
+  /** Sends an event to the run. Throws `invalid_option` for an unknown event; does nothing after the end. */
   readonly send: (event: ChainEvent) => void;
-  /** The user's own wish to stop: the run answers at once with what it has. */
+  /** Stops the run at the user's request: it answers at once with what it has. */
   readonly cancel: (reason?: string) => void;
-  /** The XState actor of the chart. */
+  /** The chart's XState actor. */
   readonly actor: ActorRefFrom<typeof chainMachine>;
 }
 
@@ -54,60 +54,62 @@ export interface StartOptions {
   readonly writer?: JournalWriter | undefined;
 }
 
+/** Starts a live run. */
 export function startRun(start: RunStart, parts: ChainParts, { signal, writer }: StartOptions): Run {
   const { clock } = parts;
-  const beganAtMs = clock.now();
-  const atMs = (): number => clock.now() - beganAtMs;
-  const { run, durableActor: stage, obey } = openRun(start, { parts, atMs, ...(writer && { writer }) });
-  stage.attach(liveExecutor(clock, stage.deliver));
-  stage.start();
-  obey(signal);
+  const startedAtMs = clock.now();
+  const atMs = (): number => clock.now() - startedAtMs;
+  const { run, durableActor, abortOn } = openRun(start, { parts, atMs, ...(writer && { writer }) });
+  durableActor.attach(liveExecutor(clock, durableActor.deliver));
+  durableActor.start();
+  abortOn(signal);
   return run;
 }
 
 export type ChainActor = DurableActor<typeof chainMachine>;
 
-/** A run before it plays: its stage, its journal, and its face for who started it. */
+/** A run before it starts: its durable actor, its journal, and its public handle. */
 export interface OpenRun {
   readonly run: Run;
   readonly durableActor: ChainActor;
   readonly journal: Journal;
-  /** Tells the run when the signal aborts. */
-  obey(signal: AbortSignal | undefined): void;
+  /** Interrupts the run when the signal aborts. */
+  abortOn(signal: AbortSignal | undefined): void;
 }
 
-export interface RunParts {
+export interface OpenRunOptions {
   readonly parts: ChainParts;
-  /** The milliseconds from the start of the run, now that the entry of this number is written. */
+  /** Returns the milliseconds since the start of the run at the time that entry number `seq` is written. */
   readonly atMs: (seq: number) => number;
-  /** Writes every entry before the run goes on, and is closed at its end. */
+  /** Stores every entry before the run continues, and is closed at its end. */
   readonly writer?: JournalWriter;
 }
 
-export function openRun(start: RunStart, { parts, atMs, writer: given }: RunParts): OpenRun {
+/** Creates a run without starting it: a live run, a replay and a resumed run differ in their executor. */
+export function openRun(start: RunStart, { parts, atMs, writer: given }: OpenRunOptions): OpenRun {
   const writer = given && guardedWriter(given);
   const journal = createJournal(atMs);
   const stream = createEventStream(journal.entries);
   if (writer !== undefined) journal.listen(writer.write);
   journal.listen(stream.push);
   journal.append(start);
-  const stage = createDurableActor({
+  const durableActor = createDurableActor({
     provide: (seams) => provideChain({ ...parts, ...seams }),
-    input: inputOfStart(start),
+    input: chainInputFrom(start),
     journal,
     partial: stream.push,
-    ...(start.states && { settled: createStateRecorder(journal) }),
+    ...(start.states && { onSettled: createStateRecorder(journal) }),
   });
-  const { actor } = stage;
+  const { actor } = durableActor;
 
-  let forget = (): void => {};
+  let forgetSignal = (): void => {};
   const answer = new Promise<FinalAnswer>((resolve) => {
     let state: ChainState = actor.getSnapshot().context;
-    const finish = (given: FinalAnswer, told: boolean): void => {
-      forget();
-      resolve(given);
-      if (!told) journal.append({ type: 'answer', answer: given });
-      journal.append({ type: 'run-end', status: given.status, usage: given.metadata.usage });
+    const finish = (final: FinalAnswer, isRecorded: boolean): void => {
+      forgetSignal();
+      resolve(final);
+      if (!isRecorded) journal.append({ type: 'answer', answer: final });
+      journal.append({ type: 'run-end', status: final.status, usage: final.metadata.usage });
       journal.close();
       writer?.close();
       stream.end();
@@ -127,13 +129,13 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: RunPart
 
   const send = (event: ChainEvent): void => {
     const read = chainEventSchema.safeParse(event);
-    if (!read.success) throw notAnEvent(event);
-    stage.deliver({ type: 'delivery', event: read.data });
+    if (!read.success) throw unknownEvent(event);
+    durableActor.deliver({ type: 'delivery', event: read.data });
   };
-  // Whoever holds the actor talks to it by way of the journal too.
+  // Events that are sent directly to the actor go through the journal too.
   actor.send = send;
   actor.stop = () => {
-    stage.deliver({ type: 'run-stopped' });
+    durableActor.deliver({ type: 'run-stopped' });
     return actor;
   };
   const cancel = (reason?: string): void => send({ type: 'run.cancelled', ...(reason && { reason }) });
@@ -151,24 +153,22 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: RunPart
       cancel,
       actor,
     },
-    durableActor: stage,
+    durableActor,
     journal,
-    obey(signal) {
+    abortOn(signal) {
       if (signal?.aborted) interrupt();
-      else if (signal !== undefined) forget = onAbort(signal, interrupt);
+      else if (signal !== undefined) forgetSignal = onAbort(signal, interrupt);
     },
   };
 }
 
-function notAnEvent(event: unknown): PostChainError {
+function unknownEvent(event: unknown): PostChainError {
   const types = chainEventSchema.options.map((option) => option.shape.type.value).join(', ');
-  return new PostChainError(
-    'invalid_option',
-    `No event of a run: got ${describeValue((event as { type?: unknown } | null)?.type ?? event)}; wanted one of ${types}.`,
-  );
+  const received = describeValue((event as { type?: unknown } | null)?.type ?? event);
+  return new PostChainError('invalid_option', `event: expected one of ${types}; received ${received}.`);
 }
 
-/** A chart that crashed is a bug; the run still answers with what it had, and says so. */
+/** Returns the answer of a chart that crashed, which is a bug: what the run had, with the reason. */
 function answerAfterCrash(state: ChainState, error: unknown): FinalAnswer {
   const failure = unexpectedFailure(error);
   return composed(failure.message, () => {
@@ -177,41 +177,42 @@ function answerAfterCrash(state: ChainState, error: unknown): FinalAnswer {
   });
 }
 
-/** Somebody stopped the actor from outside. */
+/** Returns the answer of a run whose actor was stopped from outside. */
 function answerAfterStop(state: ChainState): FinalAnswer {
   const reason = 'the actor was stopped';
   return composed(reason, () => answerOf({ ...state, interruption: { kind: 'interrupted', reason } }));
 }
 
-/** Even where the state cannot be read any more there is an answer: one that is made from nothing. */
+/** Falls back to an answer without any state if composing one fails. */
 function composed(why: string, compose: () => FinalAnswer): FinalAnswer {
   try {
     return compose();
   } catch {
-    return composeAnswer({}, unwritten('other', `the run broke: ${why}`));
+    return composeAnswer({}, unwritten('other', `the run failed: ${why}`));
   }
 }
 
-const LEAST_ENTRIES = 256;
-/** Roughly what an entry takes: a keyframe that is due after so many of them as it is long takes a fraction of the journal. */
+const MIN_KEYFRAME_ENTRIES = 256;
+/** The approximate size of an entry. A keyframe per as many entries as it is long takes a bounded share of the journal. */
 const ENTRY_CHARS = 150;
 
-/** Writes how the state of the chart changes, and now and then all of it, so that any state can be had without those long before it. */
+/** Records the changes of the chart's context, and a keyframe now and then, so that reading any state needs few entries. */
 function createStateRecorder({ entries, append }: Journal) {
   let state: ChainState | null = null;
-  let due = 0;
+  let keyframeDue = 0;
   return (next: ChainState): void => {
     if (next === state) return;
-    if (state === null || entries.length >= due) {
+    if (state === null || entries.length >= keyframeDue) {
       append({ type: 'keyframe', state: next });
-      due = entries.length + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(next).length / ENTRY_CHARS));
+      keyframeDue =
+        entries.length + Math.max(MIN_KEYFRAME_ENTRIES, Math.ceil(JSON.stringify(next).length / ENTRY_CHARS));
     } else append({ type: 'state', changes: changesBetween(state, next) });
     state = next;
   };
 }
 
-/** What the journal of a run begins with. */
-export function runStart(
+/** Returns the first entry of a run's journal. */
+export function createRunStart(
   input: ChainInput,
   { models, prompts }: ChainParts,
   { host = null, states = false }: Partial<Pick<RunStart, 'host' | 'states'>> = {},
@@ -233,21 +234,21 @@ export function runStart(
   };
 }
 
-/** What the chart is started with, out of what the journal begins with. */
-export function inputOfStart(start: RunStart): ChainInput {
+/** Returns the chart's input that a journal's first entry contains. */
+export function chainInputFrom(start: RunStart): ChainInput {
   const names = Object.keys(chainInputSchema.shape) as (keyof ChainInput)[];
   return Object.fromEntries(names.map((name) => [name, start[name]])) as unknown as ChainInput;
 }
 
-let known: RunStart['chart'] | null = null;
+let version: RunStart['chart'] | null = null;
 
-/** The chart with the two that are nested in it: what they are called and described as aside, any change to them changes the digest. */
+/** Returns the chart's id and digest. The digest covers the three machines; descriptions do not change it. */
 export function chartVersion(): RunStart['chart'] {
-  known ??= { id: chainMachine.id, digest: digestOf([chainMachine, actionMachine, attemptMachine]) };
-  return known;
+  version ??= { id: chainMachine.id, digest: chartDigest([chainMachine, actionMachine, attemptMachine]) };
+  return version;
 }
 
-function digestOf(machines: readonly AnyStateMachine[]): string {
+function chartDigest(machines: readonly AnyStateMachine[]): string {
   const outlines = machines.map((machine) => {
     const { states, transitions } = chartOf(machine);
     return [states.map(({ description: _, ...state }) => state), transitions];

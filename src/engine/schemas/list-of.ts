@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { mapMaybePromise } from '../../internal/async.ts';
 import { jsonSchemaOf, marksOf, requireStandardSchema } from '../../internal/standard-schema.ts';
-import { movedTo } from './output-shape.ts';
+import { relocateSchema } from './output-shape.ts';
 
 /** A list that tells the schema of its items, so that each can be validated as it is complete. */
 export interface ListSchema<Item extends StandardSchemaV1>
@@ -22,7 +22,7 @@ export interface ListSchema<Item extends StandardSchemaV1>
 export function listOf<Item extends StandardSchemaV1>(item: Item): ListSchema<Item> {
   requireStandardSchema(item);
   const jsonSchema = (): Record<string, unknown> => {
-    const { schema, definitions } = movedTo('/items', jsonSchemaOf(item));
+    const { schema, definitions } = relocateSchema('/items', jsonSchemaOf(item));
     return { type: 'array', items: schema, ...definitions };
   };
   return {

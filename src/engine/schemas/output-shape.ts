@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
-import { cannotTransform, type JsonSchema, jsonSchemaOf, misfit } from '../../internal/standard-schema.ts';
+import { type JsonSchema, jsonSchemaOf, schemaFailure, transformationFailure } from '../../internal/standard-schema.ts';
 
 /** What a reply must be: the JSON Schema that the model is shown, and the check that no reply escapes [promise 4]. */
 export interface OutputShape extends RootObject {
@@ -30,11 +30,11 @@ export function outputShape(schema: StandardSchemaV1, name: string, jsonSchema?:
 export function validate(schema: StandardSchemaV1, name: string, value: unknown): Validation | Promise<Validation> {
   const { vendor } = schema['~standard'];
   const verdictOn = (checked: StandardSchemaV1.Result<unknown>): Validation => {
-    if (checked.issues) return { ok: false, failure: misfit(name, vendor, checked.issues) };
+    if (checked.issues) return { ok: false, failure: schemaFailure(name, vendor, checked.issues) };
     if ('value' in checked) return { ok: true, value: checked.value };
     throw new TypeError('the schema gave neither a value nor issues');
   };
-  const broken = (error: unknown): Validation => ({ ok: false, failure: cannotTransform(error) });
+  const broken = (error: unknown): Validation => ({ ok: false, failure: transformationFailure(error) });
   try {
     const verdict = mapMaybePromise(schema['~standard'].validate(value), verdictOn);
     return verdict instanceof Promise ? verdict.catch(broken) : verdict;
@@ -68,7 +68,7 @@ function rootObject(jsonSchema: JsonSchema): RootObject {
     const same = (given: unknown): unknown => given;
     return { jsonSchema, isWrapped: false, mayBeList: false, unwrap: same, unwrapPartial: same, itemAt: () => null };
   }
-  const { schema, definitions } = movedTo(`/properties/${MEMBER}`, jsonSchema);
+  const { schema, definitions } = relocateSchema(`/properties/${MEMBER}`, jsonSchema);
   return {
     jsonSchema: {
       type: 'object',
@@ -124,7 +124,7 @@ const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions'
  * A JSON Schema for another place, `/items` say. Its definitions go to the root of the whole, where servers with structured output
  * look for them, and keep their names; references to the schema's own root point to where that is now.
  */
-export function movedTo(place: string, schema: Node): Moved {
+export function relocateSchema(place: string, schema: Node): Moved {
   const { $defs, definitions, ...rest } = schema;
   const move = (node: unknown): unknown => moved(place, node);
   return {

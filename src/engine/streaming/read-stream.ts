@@ -8,12 +8,12 @@ import { oneLine } from '../../../machines/text/clip.ts';
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { PartSource, type StreamEnd } from './part-source.ts';
-import { readValue, type StreamWatcher } from './read-value.ts';
+import { readValue, type StreamObserver } from './read-value.ts';
 import type { StreamDriver, Unfound } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
 import { createTextDriver } from './text-driver.ts';
 
-export interface ReadStreamOptions extends StreamWatcher {
+export interface ReadStreamOptions extends StreamObserver {
   readonly form: ReplyForm;
   /** The tool whose arguments are the reply; for the form `tool-call` alone. */
   readonly toolName: string;

@@ -2,7 +2,7 @@ import { parse } from 'jsonriver';
 import type { PartSource } from './part-source.ts';
 import type { FoundValue, StreamDriver } from './stream-driver.ts';
 
-export interface StreamWatcher {
+export interface StreamObserver {
   /** Called for every chunk of the reply's own text, in order: of its text, or of the arguments that it is. */
   readonly onText: (text: string) => void;
   /** Called for every other delta: reasoning, other tool calls, text beside a tool call, and empty ones. */
@@ -23,7 +23,7 @@ export interface StreamWatcher {
 export async function readValue(
   source: PartSource,
   driver: StreamDriver,
-  { onText, onAlive, onBegin, onPartial, onComplete }: StreamWatcher,
+  { onText, onAlive, onBegin, onPartial, onComplete }: StreamObserver,
 ): Promise<FoundValue | null> {
   const { finder } = driver;
   let view = null as PartialView | null;

@@ -1,7 +1,7 @@
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
-import { having, invalidOption } from '../../internal/options.ts';
+import { hasMethod, invalidOption } from '../../internal/options.ts';
 import type { FoldOptions } from './run-fold.ts';
 
 /** The conventions that names and attributes follow: the newest release that has those of generative AI in it. */
@@ -21,8 +21,8 @@ export interface TraceRunOptions {
 }
 
 const optionsSchema = z.strictObject({
-  tracer: having<Tracer>('startSpan', 'wanted a Tracer of @opentelemetry/api').optional(),
-  meter: having<Meter>('createHistogram', 'wanted a Meter of @opentelemetry/api').optional(),
+  tracer: hasMethod<Tracer>('startSpan', 'wanted a Tracer of @opentelemetry/api').optional(),
+  meter: hasMethod<Meter>('createHistogram', 'wanted a Meter of @opentelemetry/api').optional(),
   content: z.boolean('wanted true or false').default(false),
   workflow: z.string('wanted a name').min(1, 'wanted a name').nullable().default(null),
   provider: z.string('wanted a name').min(1, 'wanted a name').nullable().default(null),

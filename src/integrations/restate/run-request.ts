@@ -7,8 +7,8 @@ import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contr
 import { failureOf } from '../../../machines/policies/failures.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
-import { chartVersion, runStart } from '../../engine/runtime/run.ts';
-import { inputOf, type RunOptions } from '../../engine/runtime/run-options.ts';
+import { chartVersion, createRunStart } from '../../engine/runtime/run.ts';
+import { createChainInput, type RunOptions } from '../../engine/runtime/run-options.ts';
 import { onAbort } from '../../internal/async.ts';
 
 /** What a run on a cluster is started with: JSON. */
@@ -26,11 +26,11 @@ export interface DurableStart {
  * @throws PostChainError `invalid_request` or `invalid_option`.
  */
 export function startOf(runId: string, asked: RestateRunOptions, parts: ChainParts): DurableStart {
-  const { limits, ...input } = inputOf(asked, { ...parts, newRunId: () => runId });
+  const { limits, ...input } = createChainInput(asked, { ...parts, newRunId: () => runId });
   const { firstChunkMs, chunkMs } = limits;
   const raised = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };
   return {
-    start: runStart({ ...input, limits: raised }, parts, { host: asked.host ?? null }),
+    start: createRunStart({ ...input, limits: raised }, parts, { host: asked.host ?? null }),
     patience: { firstChunkMs, chunkMs },
   };
 }

@@ -1,6 +1,6 @@
 import { ZodError } from 'zod';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import { withoutSecrets } from '../../internal/secrets.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 import { failure } from './failure.ts';
 import type { OpenAISettings } from './options.ts';
 import { serverError, serverFailure } from './server-error.ts';
@@ -30,7 +30,7 @@ export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
     return failure('stream_cut', `the connection broke in mid-reply${why}`, { retryable: true });
   }
   const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return failure('unexpected', `the call failed: ${withoutSecrets(text, settings.secrets)}`, { stage: 'unexpected' });
+  return failure('unexpected', `the call failed: ${redactSecrets(text, settings.secrets)}`, { stage: 'unexpected' });
 }
 
 /** The client's errors all carry `requestID`; without a status and a body they are about the connection. */

@@ -1,4 +1,4 @@
-import { linked } from '../../internal/async.ts';
+import { linkSignals } from '../../internal/async.ts';
 
 /** `signal` aborts with the caller's; `release` ends whatever still hangs on it and leaves no listener behind. */
 interface LinkedSignal {
@@ -11,7 +11,7 @@ interface LinkedSignal {
  * caller's, which may live as long as the program.
  */
 export function linkedSignal(caller: AbortSignal): LinkedSignal {
-  const { signal, abort, forget } = linked(caller);
+  const { signal, abort, forget } = linkSignals(caller);
   return {
     signal,
     release: () => {

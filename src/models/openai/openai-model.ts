@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
-import { withoutSecrets } from '../../internal/secrets.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 import { type Chunk, parseChunk, type Said } from './chunk.ts';
 import { lazyClient } from './client.ts';
 import { countTokens, encodingOf } from './count-tokens.ts';
@@ -156,7 +156,7 @@ function lastPart(progress: Progress): ModelPart {
   }
   if (refusal === '') return { type: 'finish', reason, usage };
   return failed(
-    failure('refused', `the model refused: ${withoutSecrets(refusal, [])}`, { stage: 'refinement' }),
+    failure('refused', `the model refused: ${redactSecrets(refusal, [])}`, { stage: 'refinement' }),
     progress,
   );
 }

@@ -1,5 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { requireSendable, secretWords } from '../../internal/http.ts';
+import { requireValidHeaders } from '../../internal/http.ts';
+import { secretWords } from '../../internal/secrets.ts';
 import { resolveBaseURL } from './base-url.ts';
 
 /** How to reach a server that speaks OpenAI's chat completions. Only `model` is needed when `OPENAI_API_KEY` is set. */
@@ -55,7 +56,7 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
   const headers = options.headers ?? {};
-  requireSendable(headers);
+  requireValidHeaders(headers);
   return {
     model: options.model.trim(),
     apiKey: key.text,

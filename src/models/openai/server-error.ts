@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import { withoutSecrets } from '../../internal/secrets.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 import type { Refusal } from './dialect.ts';
 import { failure, type ModelFailureCode } from './failure.ts';
 import type { OpenAISettings } from './options.ts';
@@ -50,7 +50,7 @@ export function serverFailure(error: ServerError, settings: OpenAISettings): Fai
   const { status } = error;
   const [code, retryable] = judge(error);
   const where = status === 404 ? ` at ${settings.baseURL} (should it end in /v1?)` : '';
-  const message = `the model server answered ${status}${where}: ${withoutSecrets(error.text, settings.secrets)}`;
+  const message = `the model server answered ${status}${where}: ${redactSecrets(error.text, settings.secrets)}`;
   const wait = retryable ? retryAfterMs(error.headers, settings.now) : null;
   return failure(code, message, { retryable, retryAfterMs: wait, status });
 }

@@ -8,7 +8,7 @@ import type {
 } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { type Chart, chartOf } from '../../engine/charts/chart.ts';
-import { placesOf, wildcardFits } from '../../engine/charts/taken-transitions.ts';
+import { transitionFinder, wildcardMatches } from '../../engine/charts/taken-transitions.ts';
 import { activeNodes, transitionsTaken } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../exploration/reached-items.ts';
@@ -112,7 +112,7 @@ function createChartCounter(machine: AnyStateMachine) {
   const groupByKey = new Map(groups.map((group) => [`${group.node.id} ${group.eventType}`, group]));
   const entered = transitionsOf(machine).map(statesEnteredBy);
   const atStart = statesAtStart(machine);
-  const indexOfWay = placesOf(chart);
+  const indexOfWay = transitionFinder(chart);
   const count = (keys: Iterable<string>): void => {
     for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
   };
@@ -212,7 +212,7 @@ function candidatesFrom(leaf: AnyStateNode, eventType: string): readonly AnyTran
 /** Exact matches first, then wildcards, the longest first. */
 function candidatesOf({ transitions }: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
   const exact = transitions.get(eventType) ?? [];
-  const wildcards = [...transitions.keys()].filter((name) => name !== eventType && wildcardFits(name, eventType));
+  const wildcards = [...transitions.keys()].filter((name) => name !== eventType && wildcardMatches(name, eventType));
   return [
     ...exact,
     ...wildcards.sort((one, other) => other.length - one.length).flatMap((name) => transitions.get(name) ?? []),

@@ -8,7 +8,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { deadline, linked, onAbort, unlessAborted } from '../../internal/async.ts';
+import { deadline, linkSignals, onAbort, unlessAborted } from '../../internal/async.ts';
 import { fetchWithoutTimeout } from '../../internal/http.ts';
 import { failed } from './failed.ts';
 import type { Sdk } from './load-sdk.ts';
@@ -75,7 +75,7 @@ export async function callTool(
   args: Record<string, unknown>,
   ...signals: readonly AbortSignal[]
 ): Promise<CallToolResult> {
-  const until = linked(gone, ...signals);
+  const until = linkSignals(gone, ...signals);
   try {
     return await client.callTool(
       { name, arguments: args },

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { withoutSecrets } from '../../internal/secrets.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 import type { McpSettings } from './options.ts';
 
 /** What went wrong with a server, in one line that names it and holds neither a secret nor a control character. */
@@ -7,7 +7,7 @@ export function failed({ name, secrets }: McpSettings, what: string, cause: unkn
   if (cause instanceof PostChainError) return cause;
   return new PostChainError(
     'mcp_failed',
-    `The MCP server "${name}" ${what}: ${withoutSecrets(wordsOf(cause), secrets)}`,
+    `The MCP server "${name}" ${what}: ${redactSecrets(wordsOf(cause), secrets)}`,
     {
       cause,
     },

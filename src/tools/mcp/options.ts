@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-import { requireSendable, secretWords } from '../../internal/http.ts';
-import { aSignal, invalidOption } from '../../internal/options.ts';
+import { requireValidHeaders } from '../../internal/http.ts';
+import { invalidOption, signalSchema } from '../../internal/options.ts';
+import { secretWords } from '../../internal/secrets.ts';
 
 interface SharedOptions {
   /** Stands before the name of each tool, `files_read`: letters, digits, `_` and `-`, at most 32. */
@@ -46,7 +47,7 @@ const shared = {
   exclude: texts.optional(),
   connectTimeoutMs: milliseconds.default(10_000),
   timeoutMs: milliseconds.optional(),
-  signal: aSignal.optional(),
+  signal: signalSchema.optional(),
 };
 const stdioSchema = z.strictObject({
   ...shared,
@@ -76,7 +77,7 @@ export function mcpSettings(options: McpOptions): McpSettings {
   if ('command' in read.data) return { ...read.data, secrets: secretWords(Object.values(read.data.env)) };
   const { headers, url } = read.data;
   requireNoPassword(url);
-  requireSendable(headers);
+  requireValidHeaders(headers);
   return { ...read.data, secrets: secretWords(Object.values(headers)) };
 }
 

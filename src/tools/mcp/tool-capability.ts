@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { unlessAborted } from '../../internal/async.ts';
-import { withoutSecrets } from '../../internal/secrets.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 import type { Capability } from '../capability.ts';
 import { callTool } from './connection.ts';
 import { failed } from './failed.ts';
@@ -32,11 +32,11 @@ export function toolCapability({ sdk, settings, server }: Parts, name: string, t
     ...(settings.timeoutMs !== undefined && { timeoutMs: settings.timeoutMs }),
     execute: async (args, { signal }) => {
       const result = await called(server, tool, args as Record<string, unknown>, signal).catch((error) => {
-        throw failed(settings, `failed at "${withoutSecrets(tool.name, [])}"`, error);
+        throw failed(settings, `failed at "${redactSecrets(tool.name, [])}"`, error);
       });
       const text = resultText(result);
       if (result.isError)
-        throw new PostChainError('mcp_failed', withoutSecrets(text, settings.secrets) || 'the tool failed');
+        throw new PostChainError('mcp_failed', redactSecrets(text, settings.secrets) || 'the tool failed');
       return text;
     },
   };

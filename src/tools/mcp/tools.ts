@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-import { withoutSecrets } from '../../internal/secrets.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 import type { LeftOut } from './mcp-connection.ts';
 import type { McpSettings } from './options.ts';
 
@@ -67,7 +67,7 @@ export function chosen(tools: readonly Tool[], { name, include, exclude = [] }: 
   for (const [option, given] of Object.entries({ include, exclude })) {
     const unknown = given?.find((one) => !names.has(one));
     if (unknown === undefined) continue;
-    const known = withoutSecrets([...names].join(', '), []);
+    const known = redactSecrets([...names].join(', '), []);
     const message = `${option}: the MCP server "${name}" has no tool ${JSON.stringify(unknown)}; it has ${known}.`;
     throw new PostChainError('invalid_option', message);
   }
@@ -76,7 +76,7 @@ export function chosen(tools: readonly Tool[], { name, include, exclude = [] }: 
 
 function nameOf(told: unknown): string {
   const { name } = (told ?? {}) as { name?: unknown };
-  return typeof name === 'string' ? withoutSecrets(name, []) : '';
+  return typeof name === 'string' ? redactSecrets(name, []) : '';
 }
 
 function charsOf(schema: object): number {

@@ -11,10 +11,9 @@ import type {
 import type { EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import type { ActionReply, ActionResult } from '../../../machines/contracts/phase-io.ts';
-
-import { provideAttempt, unwatched } from '../../../src/engine/attempts/provide-attempt.ts';
+import { noopCallObserver, provideAttempt } from '../../../src/engine/attempts/provide-attempt.ts';
 import type { Clock } from '../../../src/engine/clock.ts';
-import { askOf } from '../../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { flush, POLICY } from '../attempt/attempt-rig.ts';
@@ -98,8 +97,11 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
 /** The attempt machine over a model that says this one thing, and these as the decider; a further call would be a mistake and fails. */
 export function attemptSaying(reply: unknown, clock: Clock, thoughts: readonly unknown[] = []) {
   const model = scriptedModel({ action: [{ reply }], continuation: thoughts.map((thought) => ({ reply: thought })) });
-  const askFor = (task: string) => askOf(prompts[task as Task]);
-  return { model, attempt: provideAttempt({ models: [model], askFor, replyForm: 'text', clock, observer: unwatched }) };
+  const specFor = (task: string) => promptSpec(prompts[task as Task]);
+  return {
+    model,
+    attempt: provideAttempt({ models: [model], specFor, replyForm: 'text', clock, observer: noopCallObserver }),
+  };
 }
 
 /** The action machine, started, over a scripted model, scripted capabilities and a scripted decider. */

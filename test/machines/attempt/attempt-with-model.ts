@@ -6,7 +6,7 @@ import type { RuntimeEvent } from '../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { type CallInfo, provideAttempt } from '../../../src/engine/attempts/provide-attempt.ts';
-import { askOf } from '../../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import type { PartialUpdate } from '../../../src/engine/runtime/run-events.ts';
 import { flush, POLICY } from './attempt-rig.ts';
@@ -31,8 +31,8 @@ export function attemptWithModel(model: ChatModel, policy: Partial<AttemptPolicy
     onPartial: ({ attemptId, task, attempt }: CallInfo, value: unknown) =>
       void seen.push(structuredClone({ type: 'partial', attemptId, task, attempt, value }) as PartialUpdate),
   };
-  const askFor = (task: string) => askOf(prompts[task as Task]);
-  const machine = provideAttempt({ models: [model], askFor, replyForm: 'text', clock, observer: watcher });
+  const specFor = (task: string) => promptSpec(prompts[task as Task]);
+  const machine = provideAttempt({ models: [model], specFor, replyForm: 'text', clock, observer: watcher });
   const actor = createActor(machine, {
     input: { id: 's3.intention', task: 'intention', input, policy: { ...POLICY, ...policy } },
     clock,

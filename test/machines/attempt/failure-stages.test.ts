@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phase-io.ts';
 import { inlineDispatcher } from '../../../src/engine/activities.ts';
 import { createValidateReply } from '../../../src/engine/attempts/provide-attempt.ts';
-import { askOf } from '../../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
 
 /** What the product's validator says of a value, held against this schema. */
 async function validate(output: z.ZodType, value: unknown) {
-  const validateReply = createValidateReply(() => askOf({ ...prompts.intention, output }), inlineDispatcher);
+  const validateReply = createValidateReply(() => promptSpec({ ...prompts.intention, output }), inlineDispatcher);
   return toPromise(createActor(validateReply, { input: { task: 'intention', value } }).start());
 }
 

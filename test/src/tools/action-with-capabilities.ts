@@ -5,7 +5,7 @@ import type { ActionInput } from '../../../machines/contracts/action-state.ts';
 import type { ActionResult } from '../../../machines/contracts/phase-io.ts';
 import { inlineDispatcher } from '../../../src/engine/activities.ts';
 import { createActionActors } from '../../../src/engine/runtime/actors.ts';
-import { type Decider, kindOf, noopDecider } from '../../../src/engine/runtime/decider.ts';
+import { type Decider, deciderKind, noopDecider } from '../../../src/engine/runtime/decider.ts';
 import { type Capability, defineCapability } from '../../../src/tools/capability.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
 import { actionInput, attemptSaying, saying } from '../../machines/action/action-rig.ts';
@@ -32,7 +32,7 @@ export function start({ capabilities = [], wish, decider = noopDecider, input = 
     }),
     {
       clock,
-      input: withDescriptors(actionInput([], { decider: kindOf(decider), ...input }), registry.descriptors),
+      input: withDescriptors(actionInput([], { decider: deciderKind(decider), ...input }), registry.descriptors),
     },
   );
   actor.subscribe({ error: () => {} });

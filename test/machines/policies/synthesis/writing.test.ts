@@ -7,7 +7,7 @@ import {
   type WritingPlan,
   writingPolicy,
 } from '../../../../machines/policies/synthesis/writing.ts';
-import { askOf, requestOf } from '../../../../src/engine/prompts/prompt.ts';
+import { promptSpec, requestOf } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { synthesisInputSample } from '../../contracts/answer-cases.ts';
 import { aMessage } from '../../contracts/samples.ts';
@@ -34,7 +34,7 @@ const search = (id: string, chars: number, changes: object = {}) =>
 
 /** The characters of the prompt as it is sent: the product's own words, and what is shown of the input. */
 function promptChars(input: SynthesisInput): number {
-  const { turns } = requestOf(askOf(prompts.synthesis), { task: 'synthesis', input, feedback: null }, 'text');
+  const { turns } = requestOf(promptSpec(prompts.synthesis), { task: 'synthesis', input, feedback: null }, 'text');
   return turns.reduce((sum, { content }) => sum + content.length, 0);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Feedback } from '../../../../machines/contracts/attempt.ts';
 import { REPLY_FORMS, type ReplyForm } from '../../../../machines/contracts/model.ts';
 import { TASKS } from '../../../../machines/contracts/phase.ts';
-import { askOf, requestOf } from '../../../../src/engine/prompts/prompt.ts';
+import { promptSpec, requestOf } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { strictSchema } from '../../../../src/models/openai/request-body.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -20,7 +20,7 @@ describe('the prompts', () => {
     expect(prompt.input.safeParse({ phase: task }).success).toBe(false);
     expect(prompt.output.safeParse(replies[task]).success).toBe(true);
     expect(prompt.output.safeParse({}).success).toBe(false);
-    const { jsonSchema } = askOf(prompt).shape;
+    const { jsonSchema } = promptSpec(prompt).shape;
     expect(jsonSchema).toMatchObject({ type: 'object' });
     expect(strictSchema(jsonSchema), 'OpenAI’s strict mode takes it').not.toBeNull();
   });
@@ -36,7 +36,7 @@ describe('the prompts', () => {
     const common = { runId: 'r', request: 'x', prompt: 'x', cycle: 1, step: 1, messages: [], content: '' };
     const input = { phase: 'action', ...common, capabilities: [] };
     const feedback = { previousReply: '{"a":', problem: '- response: missing' };
-    const { turns } = requestOf(askOf(prompts.action), { task: 'action', input, feedback }, 'text');
+    const { turns } = requestOf(promptSpec(prompts.action), { task: 'action', input, feedback }, 'text');
     expect(turns.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
     expect(turns[2]?.content).toBe('{"a":');
     expect(turns[3]?.content).toContain('- response: missing');
@@ -47,7 +47,7 @@ describe('the prompts', () => {
     const tool = { name: 'look', description: 'Looks it up.', arguments: { type: 'object' }, timeoutMs: null };
     const input = { phase: 'action', ...common, capabilities: [tool] };
     const asked = (form: ReplyForm, native: boolean, feedback: Feedback | null = null) =>
-      requestOf(askOf(prompts.action), { task: 'action', input, feedback }, form, native);
+      requestOf(promptSpec(prompts.action), { task: 'action', input, feedback }, form, native);
     for (const form of REPLY_FORMS) {
       const { turns, tools, turnsWithoutTools } = asked(form, true);
       expect(tools).toEqual([{ name: 'look', description: 'Looks it up.', parameters: { type: 'object' } }]);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { chainInput } from '../../../../src/engine/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
-import { CONTINUATION, modelDecider, noopDecider } from '../../../../src/engine/runtime/decider.ts';
+import { CONTINUATION_VARIABLE, modelDecider, noopDecider } from '../../../../src/engine/runtime/decider.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { factsOf, play, toldBy, WAYS } from './loop-rig.ts';
 
@@ -10,7 +10,7 @@ const asked = (model: { readonly calls: readonly { task: string }[] }) =>
 
 /** The environment says this, and warnings are caught; both end with the test. */
 function saying(value: string | undefined) {
-  vi.stubEnv(CONTINUATION, value);
+  vi.stubEnv(CONTINUATION_VARIABLE, value);
   return vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
 }
 
@@ -50,7 +50,7 @@ describe.each(WAYS)('[R6] who decides, through %s', (way) => {
       expect(asked(played.model)).toBe(0);
       expect(warned).toHaveBeenCalledTimes(1);
       const [[message]] = warned.mock.calls as unknown as [[string]];
-      expect(message).toBe(`${CONTINUATION}: got ${JSON.stringify(value)}; wanted noop or model; noop is taken.`);
+      expect(message).toBe(`${CONTINUATION_VARIABLE}: got ${JSON.stringify(value)}; wanted noop or model; noop is taken.`);
     },
   );
 

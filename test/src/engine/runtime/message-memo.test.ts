@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import { createMessageMemo } from '../../../../src/engine/runtime/context-measures.ts';
+import { createMessageCache } from '../../../../src/engine/runtime/context-measures.ts';
 import { aMessage } from '../../../machines/contracts/samples.ts';
 
 const said = (content: string): Message => aMessage({ content });
 
 /** A memo of lengths that lists which contents it was asked to make. */
 function lengths() {
-  const memo = createMessageMemo<number>();
+  const memo = createMessageCache<number>();
   const asked: (readonly string[])[] = [];
   const of = (messages: readonly Message[]) =>
     memo(messages, async (contents) => {
@@ -60,7 +60,7 @@ describe('what was made of messages', () => {
   });
 
   it('is nothing where making it failed, and is made again [U10]', async () => {
-    const memo = createMessageMemo<number>();
+    const memo = createMessageCache<number>();
     const messages = [said('one')];
     await expect(memo(messages, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await memo(messages, async () => [3])).toEqual([3]);

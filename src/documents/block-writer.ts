@@ -1,31 +1,31 @@
 import type { Block, BlockKind } from './document.ts';
 
-/** Collects the text of one block while it keeps, for every line of text, the line of the file that it came from. */
+/** Collects the text of one block and, for each line of text, the line of the file that it comes from. */
 export class BlockWriter {
   readonly #texts: string[] = [];
   readonly #lines: number[] = [];
 
-  /** Writes text that begins in `line` of the file; every line break in the text is one in the file. */
+  /** Writes text that starts in `line` of the file. Each line break in the text is one in the file. */
   write(text: string, line: number): void {
     this.#write(text, line, 1);
   }
 
-  /** Writes text that stands in `line` of the file as a whole, whatever line breaks it has. */
+  /** Writes text that is entirely in `line` of the file, even if it has line breaks. */
   writeWithin(text: string, line: number): void {
     this.#write(text, line, 0);
   }
 
-  /** Begins a new line of text in `line` of the file, though that line may hold the one before it, too. */
+  /** Starts a new line of text in `line` of the file, which may be the file's line of the previous text, too. */
   breakLine(line: number): void {
     if (this.#texts.length > 0 && this.#texts.at(-1) !== '') this.#open(line);
   }
 
-  /** Whether more text can follow without a space between. */
+  /** Whether more text can follow without a space. */
   get atSpace(): boolean {
     return /(?:^|\s)$/.test(this.#texts.at(-1) ?? '');
   }
 
-  /** The block of what was written, or null if that is blank. Blank lines and spaces at line ends are left out. */
+  /** Returns the block, or null if it is blank. Omits blank lines (within code, only leading and trailing ones) and trailing spaces. */
   finish(heading: readonly string[], kind: BlockKind): Block | null {
     const kept = this.#texts.map((text) => text.trimEnd());
     const texts: string[] = [];
@@ -55,5 +55,41 @@ export class BlockWriter {
   #open(line: number): void {
     this.#texts.push('');
     this.#lines.push(Math.max(line, this.#lines.at(-1) ?? 1));
+  }
+}
+
+/** Tracks the headings above a reader's position. Returns a block for each heading without content. */
+export class HeadingPath {
+  readonly #open: { depth: number; title: string; line: number; used: boolean }[] = [];
+  /** Used if no heading is open, for example a page's title. */
+  fallback: readonly string[] = [];
+
+  get current(): readonly string[] {
+    return this.#open.length === 0 ? this.fallback : this.#open.map(({ title }) => title);
+  }
+
+  /** Marks the open headings as having content. */
+  use(): void {
+    for (const heading of this.#open) heading.used = true;
+  }
+
+  /** Opens a heading. Returns blocks for the headings that it closes and that had no content. */
+  enter(depth: number, title: string, line: number): Block[] {
+    const empty = this.close(depth);
+    this.use();
+    if (title !== '') this.#open.push({ depth, title, line, used: false });
+    return empty;
+  }
+
+  /** Closes the headings of this depth or deeper; all of them by default. Returns blocks for those without content. */
+  close(depth = 0): Block[] {
+    const blocks: Block[] = [];
+    while (this.#open.length > 0 && (this.#open.at(-1)?.depth ?? 0) >= depth) {
+      const last = this.#open.pop();
+      if (last === undefined || last.used) continue;
+      const { title: text, line } = last;
+      blocks.push({ text, heading: this.current, startLine: line, endLine: line, kind: 'prose', lines: [line] });
+    }
+    return blocks;
   }
 }

@@ -3,18 +3,20 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 import { PostChainError } from '../../machines/contracts/error.ts';
 
-/** A file to read: where it is, how it is shown, and whether it was asked for by name or found in a folder. */
+/** A file to read. `path` is shown to people; `named` is false for a file found in a directory. */
 export interface DocumentFile {
   readonly absolutePath: string;
   readonly path: string;
   readonly named: boolean;
 }
 
-const KINDS = ['md', 'markdown', 'mdx', 'txt', 'text', 'html', 'htm', 'json'];
+const EXTENSIONS = ['md', 'markdown', 'mdx', 'txt', 'text', 'html', 'htm', 'json'];
 
 /**
- * The files that the paths stand for, each once, in the order of the paths and by name within a folder. Dotfiles,
- * `node_modules` and symbolic links within folders are left out. Throws `invalid_path`.
+ * Returns the files at the paths, each once, in the order of the paths and by name within a directory. Omits dotfiles, `node_modules`,
+ * and symbolic links within directories.
+ *
+ * @throws PostChainError `invalid_path`
  */
 export async function documentFiles(paths: readonly string[]): Promise<DocumentFile[]> {
   const files = new Map<string, DocumentFile>();
@@ -28,9 +30,9 @@ async function filesOf(path: string): Promise<DocumentFile[]> {
   const absolutePath = resolve(path);
   const stats = statsOf(path, absolutePath);
   if (stats.isFile()) return [{ absolutePath, path: shownPath(path), named: true }];
-  if (!stats.isDirectory()) throw invalidPath(path, 'neither a file nor a folder');
-  mustBeReadable(path, absolutePath);
-  const pattern = `**/*.{${KINDS.join(',')}}`;
+  if (!stats.isDirectory()) throw invalidPath(path, 'is neither a file nor a directory');
+  requireReadable(path, absolutePath);
+  const pattern = `**/*.{${EXTENSIONS.join(',')}}`;
   const found = await glob(pattern, {
     cwd: absolutePath,
     ignore: ['**/node_modules/**'],
@@ -38,7 +40,7 @@ async function filesOf(path: string): Promise<DocumentFile[]> {
     followSymbolicLinks: false,
     expandDirectories: false,
   }).catch((cause: unknown) => {
-    throw invalidPath(path, 'a folder that cannot be read', cause);
+    throw invalidPath(path, 'is a directory that cannot be read', cause);
   });
   return found.sort(byCodeUnits).map((inside) => ({
     absolutePath: resolve(absolutePath, inside),
@@ -47,25 +49,25 @@ async function filesOf(path: string): Promise<DocumentFile[]> {
   }));
 }
 
-/** A folder without the right to list it would look like an empty one. */
-function mustBeReadable(path: string, absolutePath: string): void {
+/** Without this check, a directory without read permission would look empty. */
+function requireReadable(path: string, absolutePath: string): void {
   try {
     accessSync(absolutePath, constants.R_OK | constants.X_OK);
   } catch (cause) {
-    throw invalidPath(path, 'a folder that cannot be read', cause);
+    throw invalidPath(path, 'is a directory that cannot be read', cause);
   }
 }
 
 function statsOf(path: string, absolutePath: string): Stats {
-  if (path.trim() === '') throw invalidPath(path, 'an empty path');
+  if (path.trim() === '') throw invalidPath(path, 'is empty');
   try {
     return statSync(absolutePath);
   } catch (cause) {
-    throw invalidPath(path, 'a path that does not exist or cannot be reached', cause);
+    throw invalidPath(path, 'does not exist or cannot be accessed', cause);
   }
 }
 
-/** Relative to the current folder where it is inside it, as it was given otherwise; with forward slashes. */
+/** Returns the path relative to the working directory if it is inside, otherwise as given; with forward slashes. */
 function shownPath(path: string): string {
   const inside = relative(process.cwd(), resolve(path));
   const shown = inside === '' || inside.startsWith('..') || isAbsolute(inside) ? path : inside;
@@ -76,8 +78,7 @@ function byCodeUnits(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The one error of loading: one line with what was got, what is wanted and what to do. */
-export function invalidPath(path: string, what: string, cause?: unknown): PostChainError {
-  const message = `Got ${what}: ${JSON.stringify(path)}. Wanted is a readable file or folder; check the spelling and the rights.`;
+export function invalidPath(path: string, problem: string, cause?: unknown): PostChainError {
+  const message = `The path ${JSON.stringify(path)} ${problem}; expected a readable file or directory. Check its spelling and permissions.`;
   return new PostChainError('invalid_path', message, cause === undefined ? {} : { cause });
 }

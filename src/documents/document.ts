@@ -1,13 +1,11 @@
-/** What a block of a document is; a `list` begins with the lines that lead into it, if there are any. */
+/** The kind of a block. A `list` starts with the lines that introduce it, if there are any. */
 export type BlockKind = 'prose' | 'list' | 'code' | 'table';
 
 /**
- * A piece of a document that belongs together.
+ * A part of a document: a paragraph, list, table or piece of code. A hard-wrapped paragraph keeps its lines.
  *
- * 1. `text` has as many lines as `lines` has numbers, and line i of the text stands in line `lines[i]` of the file.
- * 2. `lines` never falls; lines of the file count from 1. `startLine` is its first number, `endLine` its last.
- *
- * `heading` is the path of headings above the block, outermost first. A hard-wrapped paragraph keeps its lines.
+ * `lines` has one number per line of `text`: the line of the file, counted from 1, that it comes from. The numbers never decrease;
+ * `startLine` is the first and `endLine` the last. `heading` is the path of headings above the block, outermost first.
  */
 export interface Block {
   readonly text: string;
@@ -18,7 +16,7 @@ export interface Block {
   readonly lines: readonly number[];
 }
 
-/** A file that was read: `path` as it is shown to people, with forward slashes. */
+/** A file that was read. `path` is the path shown to people, with forward slashes. */
 export interface Document {
   readonly path: string;
   readonly blocks: readonly Block[];

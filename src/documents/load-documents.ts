@@ -1,9 +1,8 @@
-import { BlockWriter } from './block-writer.ts';
-import type { Block, BlockKind, Document } from './document.ts';
+import type { Block, Document } from './document.ts';
 import type { DocumentFile } from './document-files.ts';
-import { joinLeadIns } from './lead-in.ts';
+import { readText } from './read-text.ts';
 
-/** A file that was left out, and why, in words for people. */
+/** A file that was not read, and why. */
 interface SkippedFile {
   readonly path: string;
   readonly reason: string;
@@ -16,13 +15,15 @@ export interface LoadedDocuments {
 
 const BINARY_PROBE_BYTES = 8_192;
 const FILES_AT_ONCE = 16;
-const ENDING = /(?<=[^/\\])\.[^./\\]*$/;
+const EXTENSION = /(?<=[^/\\])\.[^./\\]*$/;
 
 /**
- * Reads files and folders as documents, the same order every time. Markdown, text, HTML and JSON are told by their names;
- * a file given by name with any other ending is read as text. What is binary, no UTF-8, larger than `maxFileBytes` or
- * without any text is skipped with a reason. A path that is missing or cannot be read throws `invalid_path`.
- * What it needs of Node is loaded by the first call, so that a page can import PostChain.
+ * Reads files and directories as documents, in a stable order. Markdown, text, HTML and JSON are recognized by file extension; a file
+ * passed by name with another extension is read as text. Files that are binary, not UTF-8, larger than `maxFileBytes` (default
+ * 2,000,000) or without text are skipped with a reason. Node's modules are loaded on the first call, so that a web page can import
+ * PostChain.
+ *
+ * @throws PostChainError `invalid_path` if a path does not exist or cannot be read.
  */
 export async function loadDocuments(
   paths: readonly string[],
@@ -49,20 +50,20 @@ async function readDocument(file: DocumentFile, maxFileBytes: number): Promise<D
   let bytes: Uint8Array;
   try {
     const { size } = await stat(file.absolutePath);
-    if (size > maxFileBytes) return { path, reason: `too large: ${size} bytes, at most ${maxFileBytes} are read` };
+    if (size > maxFileBytes) return { path, reason: `too large: ${size} bytes; the maximum is ${maxFileBytes}` };
     bytes = await readFile(file.absolutePath);
   } catch (cause) {
-    if (file.named) throw invalidPath(path, 'a file that cannot be read', cause);
+    if (file.named) throw invalidPath(path, 'cannot be read', cause);
     return { path, reason: `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}` };
   }
-  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return { path, reason: 'binary: it holds a NUL byte' };
+  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return { path, reason: 'binary: contains a NUL byte' };
   const text = decode(bytes);
-  if (text === null) return { path, reason: 'binary or not encoded as UTF-8' };
+  if (text === null) return { path, reason: 'binary or not UTF-8' };
   const blocks = await blocksOf(path, text);
-  return blocks.length === 0 ? { path, reason: 'it holds no text' } : { path, blocks };
+  return blocks.length === 0 ? { path, reason: 'contains no text' } : { path, blocks };
 }
 
-/** The text with `\n` line ends and no byte order mark, or null if the bytes are no UTF-8. */
+/** Returns the text with `\n` line endings and without a byte order mark, or null if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r\n?/g, '\n');
@@ -71,9 +72,9 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-/** Readers are loaded when the first file asks for them; what one cannot make sense of is read as plain text. */
+/** Loads the reader on first use. A file that it cannot parse is read as plain text. */
 async function blocksOf(path: string, text: string): Promise<Block[]> {
-  const read = await readerFor(ENDING.exec(path)?.[0].toLowerCase() ?? '');
+  const read = await readerFor(EXTENSION.exec(path)?.[0].toLowerCase() ?? '');
   try {
     return read(text);
   } catch {
@@ -95,36 +96,4 @@ async function readerFor(extension: string): Promise<(text: string) => Block[]> 
     default:
       return readText;
   }
-}
-
-const ITEM = /^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+\S/;
-const CODE_LINE = /^(?:\t| {2,})\S|[;{}]\s*$|,\S+,\S|\t/;
-
-/** The blocks of a plain text with `\n` line ends: paragraphs between blank lines, lists, and what looks like code. */
-export function readText(text: string): Block[] {
-  const blocks: Block[] = [];
-  let paragraph: string[] = [];
-  for (const [at, line] of [...text.split('\n'), ''].entries()) {
-    if (line.trim() !== '') paragraph.push(line);
-    else if (paragraph.length > 0) {
-      blocks.push(...paragraphBlocks(paragraph, at - paragraph.length + 1));
-      paragraph = [];
-    }
-  }
-  return joinLeadIns(blocks);
-}
-
-function paragraphBlocks(lines: readonly string[], startLine: number): Block[] {
-  const item = lines.findIndex((line) => ITEM.test(line));
-  if (item === 0) return block(lines, startLine, 'list');
-  if (item > 0)
-    return [...block(lines.slice(0, item), startLine, 'prose'), ...block(lines.slice(item), startLine + item, 'list')];
-  const code = lines.filter((line) => CODE_LINE.test(line)).length;
-  return block(lines, startLine, lines.length > 1 && code * 2 > lines.length ? 'code' : 'prose');
-}
-
-function block(lines: readonly string[], startLine: number, kind: BlockKind): Block[] {
-  const writer = new BlockWriter();
-  writer.write(lines.map((line) => (kind === 'prose' ? line.trim() : line)).join('\n'), startLine);
-  return [writer.finish([], kind)].filter((made) => made !== null);
 }

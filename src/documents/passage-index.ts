@@ -8,8 +8,8 @@ import type { Document } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
 
 const HEADING_BOOST = 2;
-/** A term met by a like-spelled word only counts this much in the relevance of a wider search. */
-const WIDENED_SHARE = 0.7;
+/** The weight of a term in a widened search if only a similar word matches. */
+const SIMILAR_WORD_WEIGHT = 0.7;
 const CHUNK = 250;
 
 interface Entry {
@@ -25,12 +25,13 @@ interface BuiltIndex {
 }
 
 /**
- * Documents as a source of passages [C5]: BM25+ (Lv and Zhai 2011, by MiniSearch) over English stems, headings boosted.
+ * Returns a passage source that searches the documents with BM25+ (Lv and Zhai 2011, implemented by MiniSearch) over English stems, with
+ * boosted headings.
  *
- * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that the passage or its
- * headings hold; one word that no document knows keeps it well below 1. The order is by BM25+ times the root of relevance. Nothing
- * found is searched again with like-spelled words and word beginnings (`widened`). The index is built by the first search,
- * in slices between which other work gets its turn. An aborted search rejects with the signal's reason.
+ * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that occur in the passage or its
+ * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance. If nothing
+ * matches, the search is repeated with similar words and prefixes (`widened`). The first search builds the index and yields to the
+ * event loop in between. An aborted search rejects with the signal's reason.
  */
 export function createPassageIndex(documents: readonly Document[]): PassageSource {
   let built: Promise<BuiltIndex> | undefined;
@@ -77,7 +78,7 @@ function ranked(index: BuiltIndex, stems: readonly string[], widened: boolean, m
   const relevanceOf = (result: SearchResult): number => {
     const known = new Set(result.terms);
     const covered = result.queryTerms.reduce(
-      (sum, stem) => sum + index.weight(stem) * (known.has(stem) ? 1 : WIDENED_SHARE),
+      (sum, stem) => sum + index.weight(stem) * (known.has(stem) ? 1 : SIMILAR_WORD_WEIGHT),
       0,
     );
     return Math.min(1, covered / total);

@@ -1,10 +1,9 @@
 import type { Passage } from '../../machines/contracts/passage.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
+import { cellsOf, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLines } from './blocks.ts';
 import type { Block, Document } from './document.ts';
-import { LIST_ITEM, type LogicalLine, logicalLines } from './logical-line.ts';
-import { cellsOf, isDelimiterRow } from './table.ts';
 
-/** A passage before it was ranked. */
+/** A passage without a relevance. */
 export type UnrankedPassage = Omit<Passage, 'relevance'>;
 
 const MIN_CHARS = 300;
@@ -12,19 +11,18 @@ const TARGET_CHARS = 800;
 const MAX_CHARS = 1_200;
 
 /**
- * The passages of a document, in order: 300 to 1,200 characters where the text allows it. Small neighbours under the same
- * heading are put together, long ones cut at sentence, item or row ends; a heading of its own makes a passage of its own.
- * Lines count from 1. Ids are unique within the document and the same every time. Linear.
+ * Returns the passages of a document, in order, of 300 to 1,200 characters if the text allows it. Small adjacent blocks under the same
+ * heading are merged; long ones are cut after sentences, items or rows. Ids are stable and unique within the document.
  */
 export function passagesOf(document: Document): UnrankedPassage[] {
   const passages: UnrankedPassage[] = [];
   const seen = new Map<string, number>();
   for (const piece of merged(document.blocks)) {
-    const place = `${document.path}#L${piece.startLine}-L${piece.endLine}`;
-    const times = (seen.get(place) ?? 0) + 1;
-    seen.set(place, times);
+    const lines = `${document.path}#L${piece.startLine}-L${piece.endLine}`;
+    const times = (seen.get(lines) ?? 0) + 1;
+    seen.set(lines, times);
     const source = { path: document.path, startLine: piece.startLine, endLine: piece.endLine };
-    passages.push({ id: times === 1 ? place : `${place}.${times}`, text: piece.text, heading: piece.heading, source });
+    passages.push({ id: times === 1 ? lines : `${lines}.${times}`, text: piece.text, heading: piece.heading, source });
   }
   return passages;
 }
@@ -50,7 +48,7 @@ function fits(last: Piece, next: Piece): boolean {
   return before < MIN_CHARS || after < MIN_CHARS || before + after <= TARGET_CHARS;
 }
 
-/** A block, or a part of one that was too long, as it is shown. */
+/** A block, or part of a long block, as shown. */
 interface Piece {
   readonly text: string;
   readonly heading: readonly string[];
@@ -61,8 +59,8 @@ interface Piece {
 const MAX_CONTEXT_CHARS = 120;
 
 /**
- * A block as pieces of at most `maxChars` characters (and a code fence). The later parts of a list or table stand under
- * the block's heading and what led into it, or the header row, so that they can be understood alone.
+ * Returns a block as pieces of at most `maxChars` characters, not counting a code fence. The later pieces of a list or table get its
+ * introduction or header row as an additional heading, so that they can be understood alone.
  */
 function piecesOf(block: Block, maxChars: number): Piece[] {
   const lines = logicalLines(block);
@@ -96,7 +94,7 @@ function pieceOf(block: Block, lines: readonly LogicalLine[], heading: readonly 
   };
 }
 
-/** The heading path of a block's later parts. */
+/** Returns the heading path of a block's later pieces. */
 function contextOf(block: Block, lines: readonly LogicalLine[]): readonly string[] {
   const first = lines[0]?.text ?? '';
   const header = block.kind === 'table' && isDelimiterRow(lines[1]?.text) ? cellsOf(first).join(' / ') : '';
@@ -105,7 +103,7 @@ function contextOf(block: Block, lines: readonly LogicalLine[]): readonly string
   return context !== '' && context.length <= MAX_CONTEXT_CHARS ? [...block.heading, context] : block.heading;
 }
 
-/** A long line cut at sentence ends, or at spaces where a sentence is too long itself; with the file's lines of each part. */
+/** Cuts a long line after sentences, or at spaces if a sentence is too long, and keeps the line numbers. */
 function cut(line: LogicalLine, maxChars: number): LogicalLine[] {
   const lineAt = lineFinder(line);
   const parts: LogicalLine[] = [];
@@ -128,7 +126,7 @@ function cutEnd(text: string, from: number, end: number, maxChars: number): numb
   return /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most;
 }
 
-/** Gives the file's line of an index into a logical line; indices must not fall from call to call. */
+/** Returns a function from an index in a logical line to the file's line. Successive indices must not decrease. */
 function lineFinder(line: LogicalLine): (index: number) => number {
   let wrap = 0;
   return (index) => {

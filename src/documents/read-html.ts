@@ -1,10 +1,9 @@
 import { Parser } from 'htmlparser2';
-import { BlockWriter } from './block-writer.ts';
+import { BlockWriter, HeadingPath } from './block-writer.ts';
+import { joinLeadIns } from './blocks.ts';
 import type { Block, BlockKind } from './document.ts';
-import { HeadingPath } from './heading-path.ts';
-import { joinLeadIns } from './lead-in.ts';
 
-const SILENT = new Set(['script', 'style', 'template', 'noscript', 'svg', 'nav', 'iframe', 'object', 'select']);
+const SKIPPED = new Set(['script', 'style', 'template', 'noscript', 'svg', 'nav', 'iframe', 'object', 'select']);
 const INLINE = new Set(
   `a abbr acronym b bdi bdo big cite data del dfn em font i img ins kbd label mark q s samp small span strike strong sub
   sup time tt u var wbr input button code`.split(/\s+/),
@@ -13,8 +12,8 @@ const HEADING = /^h[1-6]$/;
 const MAX_DEPTH = 2_000;
 
 /**
- * The blocks of an HTML text, forgiving like a browser: scripts, styles and navigation left out, white space folded as it
- * is shown, headings as a path (the page's title where there are none), list items and table rows a line each.
+ * Returns the blocks of HTML text, which may be malformed. Omits scripts, styles and navigation; collapses white space. Headings form the
+ * heading path, with the page's title as fallback. Each list item and table row is a line.
  */
 export function readHtml(html: string): Block[] {
   const reader = new HtmlReader(html);
@@ -23,7 +22,7 @@ export function readHtml(html: string): Block[] {
     {
       onopentag: (name) => {
         depth += 1;
-        // Deeper than any page that is written: the parser's cost grows with the square of it.
+        // The parser's cost is quadratic in the depth. No real page is this deep.
         if (depth > MAX_DEPTH) parser.pause();
         else reader.open(name, parser.startIndex);
       },
@@ -45,12 +44,12 @@ class HtmlReader {
   readonly #lineAt: (index: number) => number;
   #writer = new BlockWriter();
   #kind: BlockKind = 'prose';
-  #silent = 0;
+  #skipDepth = 0;
   #pre = 0;
-  /** The cells of the row that is open, by their tags. */
+  /** The tags of the cells in the open row. */
   #cells: string[] = [];
   #lists: { ordered: boolean; items: number }[] = [];
-  /** The text of the heading or title that is open, or null. */
+  /** The open heading or title, or null. */
   #title: { text: string; line: number } | null = null;
   #spaceDue = false;
 
@@ -60,8 +59,8 @@ class HtmlReader {
 
   open(name: string, index: number): void {
     const line = this.#lineAt(index);
-    if (SILENT.has(name)) this.#silent += 1;
-    if (this.#silent > 0) return;
+    if (SKIPPED.has(name)) this.#skipDepth += 1;
+    if (this.#skipDepth > 0) return;
     if (name === 'title' || HEADING.test(name)) {
       if (this.#lists.length === 0) this.#flush();
       this.#title = { text: '', line };
@@ -80,15 +79,15 @@ class HtmlReader {
   }
 
   text(text: string, index: number): void {
-    if (this.#silent > 0) return;
+    if (this.#skipDepth > 0) return;
     if (this.#title !== null) this.#title.text += text;
     else if (this.#pre > 0 && this.#kind === 'code') this.#writer.write(text, this.#lineAt(index));
     else this.#writeFolded(text, this.#lineAt(index));
   }
 
   close(name: string, index: number): void {
-    if (SILENT.has(name)) this.#silent = Math.max(0, this.#silent - 1);
-    if (this.#silent > 0) return;
+    if (SKIPPED.has(name)) this.#skipDepth = Math.max(0, this.#skipDepth - 1);
+    if (this.#skipDepth > 0) return;
     if (name === 'title' || HEADING.test(name)) this.#endTitle(name);
     else if (name === 'ul' || name === 'ol') {
       this.#lists.pop();
@@ -142,7 +141,7 @@ class HtmlReader {
     this.#spaceDue = false;
   }
 
-  /** Closes the row; under a row of header cells goes a row of dashes, as in Markdown. */
+  /** Closes the row. A row of header cells is followed by a delimiter row, as in Markdown. */
   #endRow(line: number): void {
     if (this.#cells.length === 0) return;
     this.#writer.writeWithin(' |', line);
@@ -153,13 +152,13 @@ class HtmlReader {
     this.#cells = [];
   }
 
-  /** A block element begins or ends: prose is cut there, lists and tables go on in their line. */
+  /** Handles the start or end of a block element: it ends prose, but not a line of a list or table. */
   #boundary(): void {
     if (this.#kind === 'prose') this.#flush();
     else this.#spaceDue = true;
   }
 
-  /** White space is folded to one space; line breaks of the source stay, so that lines can be counted. */
+  /** Collapses white space to one space, but keeps track of the file's lines. */
   #writeFolded(text: string, line: number): void {
     for (const [at, part] of text.split('\n').entries()) {
       if (at > 0) this.#spaceDue = true;
@@ -188,7 +187,7 @@ class HtmlReader {
   }
 }
 
-/** Gives the line (from 1) of an index into a text. Each call costs the logarithm of the number of lines. */
+/** Returns a function from an index in the text to its line, counted from 1, by binary search. */
 function lineCounter(text: string): (index: number) => number {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

@@ -3,10 +3,10 @@ import type { Block } from './document.ts';
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+|\n/g;
 
-/** So many keys above a value are told: the nearest. */
+/** The heading path has this many keys: the innermost. */
 const MAX_PATH = 12;
 
-/** An object or array that is open: the key or place in it that comes next. */
+/** An open object or array, and the current key or index in it. */
 interface Open {
   readonly array: boolean;
   key: string;
@@ -15,8 +15,8 @@ interface Open {
 }
 
 /**
- * The blocks of a JSON text with `\n` line ends: every value in a line as "key: value", those of one object together, with
- * the keys above as the heading path. Throws a SyntaxError if the text is no JSON.
+ * Returns the blocks of JSON text with `\n` line endings: one block per object, with a line "key: value" per value and the keys above as
+ * the heading path. Throws a SyntaxError if the text is not JSON.
  */
 export function readJson(text: string): Block[] {
   JSON.parse(text);

@@ -1,16 +1,13 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { toString as plainText } from 'mdast-util-to-string';
-import { shiftLines } from './block-slice.ts';
-import { BlockWriter } from './block-writer.ts';
+import { BlockWriter, HeadingPath } from './block-writer.ts';
+import { joinLeadIns, shiftLines, splitTable } from './blocks.ts';
 import type { Block } from './document.ts';
-import { HeadingPath } from './heading-path.ts';
-import { joinLeadIns } from './lead-in.ts';
 import { readHtml } from './read-html.ts';
-import { splitTable } from './table.ts';
 
 /**
- * The blocks of a Markdown text (CommonMark, and tables as GitHub writes them), with `\n` line ends. Front matter and link
- * definitions are left out; emphasis and link targets, too; code spans keep their backticks. HTML is read as HTML.
+ * Returns the blocks of Markdown text (CommonMark, and GitHub's tables) with `\n` line endings. Omits front matter, link definitions, link
+ * targets and emphasis. Code spans keep their backticks. HTML is read by `readHtml`.
  */
 export function readMarkdown(text: string): Block[] {
   const headings = new HeadingPath();
@@ -55,7 +52,7 @@ function blocksOf(node: MarkdownNode, line: number, heading: readonly string[]):
   return [];
 }
 
-/** The first line of the code itself: a fenced block begins one line earlier, at its fence. */
+/** Returns the first line of the code itself, below the fence of a fenced block. */
 function codeLine(node: Extract<MarkdownNode, { type: 'code' }>): number {
   const start = node.position?.start.line ?? 1;
   const end = node.position?.end.line ?? start;
@@ -66,27 +63,24 @@ function htmlBlocks(html: string, line: number, heading: readonly string[]): Blo
   return readHtml(html).map((block) => shiftLines({ ...block, heading: [...heading, ...block.heading] }, line - 1));
 }
 
-/** Blanks YAML or TOML front matter out, so that the lines below keep their numbers. */
+/** Replaces YAML or TOML front matter with blank lines, so that line numbers stay the same. */
 function withoutFrontMatter(text: string): string {
   const match = /^(---|\+\+\+)[ \t]*\n(?=\s*["'\w-]+\s*[:=])[\s\S]*?\n\1[ \t]*(?=\n|$)/.exec(text);
   return match === null ? text : match[0].replace(/[^\n]/g, '') + text.slice(match[0].length);
 }
 
-/** A part of a Markdown text that is parsed by itself; `linesBefore` is how many lines of the whole stand above it. */
+/** A part of a Markdown text that is parsed separately, and the number of lines above it. */
 interface MarkdownSection {
   readonly text: string;
   readonly linesBefore: number;
 }
 
-/** A part is cut before a heading once it is this long, and at any blank line once it is twice that. */
+/** A longer section is cut before the next heading, and at any blank line once it is twice as long. */
 const SECTION_CHARS = 6_000;
-/** Longer runs without a blank line are cut: parsing inline marks can cost the square of a paragraph's length. */
+/** A longer paragraph is cut: parsing inline markup can take quadratic time. */
 const RUN_CHARS = 8_000;
 
-/**
- * A Markdown text in parts that cost time in proportion to the whole when parsed one by one: cut before a heading where
- * a part has grown large, and anywhere at a line or space where a single paragraph is far longer than any that is written.
- */
+/** Splits a Markdown text so that parsing takes linear time: before headings, or within extremely long paragraphs. */
 function markdownSections(text: string): MarkdownSection[] {
   const sections: MarkdownSection[] = [];
   let [from, linesBefore, line, runFrom, at] = [0, 0, 0, 0, 0];
@@ -118,11 +112,11 @@ function markdownSections(text: string): MarkdownSection[] {
 type Root = ReturnType<typeof fromMarkdown>;
 type ChildOf<Node> = Node extends { children: (infer Child)[] } ? Child : never;
 type Top = Root['children'][number];
-/** Any node below the root of a Markdown tree (mdast). */
+/** A node of a Markdown syntax tree (mdast) below its root. */
 type MarkdownNode = Top | ChildOf<Top> | ChildOf<ChildOf<Top>>;
 type ListNode = Extract<MarkdownNode, { type: 'list' }>;
 
-/** Writes what a reader sees of a node's inline content, each piece in the line where it stands. */
+/** Writes the visible text of a node's inline content. */
 function writeInline(node: MarkdownNode, writer: BlockWriter): void {
   const line = node.position?.start.line ?? 1;
   switch (node.type) {
@@ -144,7 +138,7 @@ function writeInline(node: MarkdownNode, writer: BlockWriter): void {
   }
 }
 
-/** Writes a list, an item a line (wrapped items keep their lines), lists within lists indented by two spaces a level. */
+/** Writes a list with one line per item, or more if the item is wrapped. Nested lists are indented by two spaces per level. */
 function writeList(list: ListNode, writer: BlockWriter, depth: number): void {
   for (const [at, item] of list.children.entries()) {
     const marker = list.ordered ? `${(list.start ?? 1) + at}. ` : '- ';
@@ -162,7 +156,7 @@ function writeItemPart(node: MarkdownNode, writer: BlockWriter, depth: number): 
   else if (node.type !== 'html') writeInline(node, writer);
 }
 
-/** Code within a list: its fences stay, so that its lines are not taken for wrapped text. */
+/** Writes code within a list. It keeps its fences, so that its lines do not look like wrapped text. */
 function writeCode(code: string, line: number, writer: BlockWriter): void {
   writer.breakLine(line);
   writer.writeWithin('```', line);

@@ -4,9 +4,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import type { ChatModel, EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { estimateTokens } from '../../../machines/policies/usage.ts';
-import { embedTexts } from '../../documents/embeddings/embed-texts.ts';
-import { createEmbedder } from '../../documents/embeddings/embedder.ts';
-import { similarityOf, type UnitVector } from '../../documents/embeddings/unit-vector.ts';
+import { embedTexts, createEmbedder, similarityOf, type UnitVector } from '../../documents/embeddings.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 
 type ContextMeasurer = (input: MeasureContextInput, signal: AbortSignal) => Promise<ContextMeasures>;

@@ -1,7 +1,6 @@
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
-import { LIST_ITEM } from '../../documents/logical-line.ts';
-import { isDelimiterRow } from '../../documents/table.ts';
+import { isDelimiterRow, LIST_ITEM } from '../../documents/blocks.ts';
 import { clipped } from './clipped.ts';
 import type { Evidence } from './evidence.ts';
 import type { Question, TermSet } from './question.ts';

@@ -1,7 +1,6 @@
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
-import { LIST_ITEM } from '../../documents/logical-line.ts';
-import { isTableRow } from '../../documents/table.ts';
+import { isTableRow, LIST_ITEM } from '../../documents/blocks.ts';
 
 /** A text that an answer may be taken from; `heading` is empty where none is known. */
 export interface Evidence {

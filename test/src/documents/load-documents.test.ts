@@ -19,7 +19,7 @@ function put(name: string, content: string | Uint8Array): string {
 }
 
 describe('loading documents', () => {
-  it('reads a folder in sorted order, without dotfiles, node_modules and other kinds', async () => {
+  it('reads a directory in sorted order, without dotfiles, node_modules and other file types', async () => {
     for (const name of [
       'b.txt',
       'a/z.md',
@@ -44,13 +44,13 @@ describe('loading documents', () => {
     expect(skipped).toEqual([]);
   });
 
-  it('reads a file given by name as text whatever its ending, and each file once', async () => {
+  it('reads a file passed by name as text with any extension, and each file once', async () => {
     const path = put('notes.log', 'Line one');
     const { documents } = await loadDocuments([path, path, folder]);
     expect(documents).toMatchObject([{ path, blocks: [{ text: 'Line one' }] }]);
   });
 
-  it('skips binary, badly encoded, over-large and empty files with a reason', async () => {
+  it('skips binary, badly encoded, too large and empty files with a reason', async () => {
     put('a.txt', new Uint8Array([65, 0, 66]));
     put('b.txt', new Uint8Array([0xc3, 0x28]));
     put('c.txt', 'x'.repeat(101));
@@ -60,12 +60,12 @@ describe('loading documents', () => {
     expect(skipped.map(({ reason }) => reason)).toEqual([
       expect.stringContaining('NUL'),
       expect.stringContaining('UTF-8'),
-      'too large: 101 bytes, at most 100 are read',
-      'it holds no text',
+      'too large: 101 bytes; the maximum is 100',
+      'contains no text',
     ]);
   });
 
-  it('drops a byte order mark and counts CRLF lines right', async () => {
+  it('drops a byte order mark and numbers CRLF lines correctly', async () => {
     const path = put('a.md', '\ufeff# Title\r\n\r\nFirst\r\nsecond\r\n\r\nThird\r\n');
     const { documents } = await loadDocuments([path]);
     expect(documents[0]?.blocks).toMatchObject([
@@ -74,30 +74,30 @@ describe('loading documents', () => {
     ]);
   });
 
-  it('shows paths inside the current folder relative to it', async () => {
+  it('shows paths inside the working directory relative to it', async () => {
     const { documents } = await loadDocuments([join(process.cwd(), 'package.json')]);
     expect(documents[0]?.path).toBe('package.json');
   });
 
-  it('reads as text what a reader cannot make sense of', async () => {
+  it('reads a file that cannot be parsed as text', async () => {
     const { documents } = await loadDocuments([put('a.json', '{ not json'), put('b.md', `${'> '.repeat(20_000)}deep`)]);
     expect(documents[0]?.blocks).toMatchObject([{ text: '{ not json' }]);
     expect(documents[1]?.blocks.at(-1)?.text).toContain('deep');
   });
 
-  it('does not follow a link that leads round in a circle', async () => {
+  it('does not follow a circular symbolic link', async () => {
     put('a/x.md', 'Text');
     symlinkSync(folder, join(folder, 'a', 'loop'));
     const { documents } = await loadDocuments([folder]);
     expect(documents).toHaveLength(1);
   });
 
-  it.each(['', 'no/such/file.md', '/dev/null'])(
-    'refuses the path %j in one line with the code invalid_path',
-    async (path) => {
-      const error = await loadDocuments([path]).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(PostChainError);
-      expect(error).toMatchObject({ code: 'invalid_path', message: expect.stringMatching(/^Got .*Wanted .*$/) });
-    },
-  );
+  it.each(['', 'no/such/file.md', '/dev/null'])('throws invalid_path for the path %j', async (path) => {
+    const error = await loadDocuments([path]).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PostChainError);
+    expect(error).toMatchObject({
+      code: 'invalid_path',
+      message: expect.stringMatching(/^The path .*expected a readable file or directory/),
+    });
+  });
 });

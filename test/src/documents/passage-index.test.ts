@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 const search = (query: string, minRelevance = 0, limit = 5) => index.search(query, { limit, minRelevance, signal });
 
 describe('the passage index', () => {
-  it('[C5] retrieves passages with source, heading and relevance, the best first', async () => {
+  it('[C5] returns passages with source, heading and relevance, the best first', async () => {
     const { passages, widened } = await search('What retrieves passages from documents?');
     expect(widened).toBe(false);
     expect(passages[0]).toMatchObject({
@@ -32,7 +32,7 @@ describe('the passage index', () => {
     expect(passages).toMatchObject([{ heading: ['Yield', 'Order'], relevance: 1 }]);
   });
 
-  it('[C5] gives an absolute relevance: a word that no document knows lowers it for all', async () => {
+  it('[C5] returns an absolute relevance: a word that no document contains lowers it for all', async () => {
     const [known] = (await search('consent')).passages;
     const [half] = (await search('consent for cryptocurrencies')).passages;
     expect(known?.relevance).toBe(1);
@@ -40,7 +40,7 @@ describe('the passage index', () => {
     expect((await search('consent for cryptocurrencies', 0.7)).passages).toEqual([]);
   });
 
-  it('[C5] an empty result tries a wider search and says so', async () => {
+  it('[C5] widens a search without results and reports it', async () => {
     const { passages, widened } = await search('experiense retreves');
     expect(widened).toBe(true);
     expect(passages[0]?.source.path).toBe('experience.md');
@@ -48,7 +48,7 @@ describe('the passage index', () => {
     expect(await search('zzzzqqqq')).toEqual({ query: 'zzzzqqqq', passages: [], widened: true });
   });
 
-  it('[C5] gives no more than the limit and none below the least relevance', async () => {
+  it('[C5] returns no more than the limit and none below the minimum relevance', async () => {
     expect((await search('the phase, the run, the documents', 0, 2)).passages).toHaveLength(2);
     expect((await search('phase run documents', 0, 0)).passages).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe('the passage index', () => {
     expect((await empty.search('anything', { limit: 5, minRelevance: 0, signal })).passages).toEqual([]);
   });
 
-  it('rejects with the reason of an aborted signal, and serves the next search', async () => {
+  it('rejects with the reason of an aborted signal, and answers the next search', async () => {
     const fresh = createPassageIndex(documents);
     const abort = new AbortController();
     const pending = fresh.search('yield', { limit: 5, minRelevance: 0, signal: abort.signal });
@@ -76,7 +76,7 @@ describe('the passage index', () => {
     expect((await fresh.search('yield', { limit: 5, minRelevance: 0, signal })).passages).not.toEqual([]);
   });
 
-  it('keeps relevance within 0..1 and at or above the least one, whatever is asked', async () => {
+  it('returns a relevance from the minimum to 1 for any query', async () => {
     const query = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.array(fc.constantFrom('yield', 'consnet', 'phase', 'x1', 'the')).map((words) => words.join(' ')),

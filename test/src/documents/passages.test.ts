@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readText } from '../../../src/documents/load-documents.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { readHtml } from '../../../src/documents/read-html.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
+import { readText } from '../../../src/documents/read-text.ts';
 
 const passages = (markdown: string) => passagesOf({ path: 'a.md', blocks: readMarkdown(markdown) });
 const word = fc.stringMatching(/^[a-z]{3,9}$/);
@@ -23,7 +23,7 @@ const markdown = fc
 const wordsOf = (text: string) => text.match(/[a-z]{3,}/g) ?? [];
 
 describe('passages', () => {
-  it('put small neighbours under the same heading together, and never across headings', () => {
+  it('merge small adjacent blocks under the same heading, and never across headings', () => {
     const made = passages('# A\n\nOne.\n\nTwo.\n\n- x\n\n# B\n\nThree.');
     expect(made).toMatchObject([
       { text: 'One.\n\nTwo.\n- x', heading: ['A'], source: { startLine: 3, endLine: 7 } },
@@ -31,7 +31,7 @@ describe('passages', () => {
     ]);
   });
 
-  it('cut a long paragraph at sentence ends and keep the lines', () => {
+  it('cut a long paragraph after sentences and keep the line numbers', () => {
     const lines = Array.from({ length: 60 }, (_, at) => `Sentence number ${at} stands in its own line of the file.`);
     for (const { text, source } of passages(lines.join('\n'))) {
       expect(text).toMatch(/^Sentence .*\.$/);
@@ -40,7 +40,7 @@ describe('passages', () => {
     }
   });
 
-  it('show the later parts of a long table and a long list under what introduces them', () => {
+  it('put the introduction of a long table or list above its later parts', () => {
     const rows = Array.from({ length: 60 }, (_, at) => `| item ${at} | a value that takes some room in its row |`);
     expect(passages(`# T\n\n| name | value |\n| --- | --- |\n${rows.join('\n')}`).at(-1)?.heading).toEqual([
       'T',
@@ -50,7 +50,7 @@ describe('passages', () => {
     expect(passages(`The rules are:\n\n${items.join('\n')}`).at(-1)?.heading).toEqual(['The rules are:']);
   });
 
-  it('point at lines that contain their text, hold every word once, and have ids of their own', () => {
+  it('refer to the lines of their text, contain every word once, and have unique ids', () => {
     fc.assert(
       fc.property(markdown, (text) => {
         const lines = text.split('\n');
@@ -67,7 +67,7 @@ describe('passages', () => {
     );
   });
 
-  it('stay within bounds whatever the text is', () => {
+  it('stay within bounds for any text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 4_000 }),

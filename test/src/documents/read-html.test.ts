@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readHtml } from '../../../src/documents/read-html.ts';
 
 describe('reading HTML', () => {
-  it('gives text with headings and lines, without scripts, styles and navigation', () => {
+  it('returns text with headings and lines, without scripts, styles and navigation', () => {
     const html = `<html><head><title>Page</title><style>p {}</style></head>
 <body><nav>Menu</nav><p>Intro &amp; more</p>
 <h1>Top</h1><script>var x = '<p>no</p>';</script>
@@ -15,7 +15,7 @@ text.</p><h2>Sub</h2><div>Deep</div></body></html>`;
     ]);
   });
 
-  it('gives list items a line each, with what leads into them', () => {
+  it('returns one line per list item, with the introduction', () => {
     const html = '<p>In order:</p>\n<ol>\n<li>one</li>\n<li>two<ul><li>deep</li></ul></li>\n</ol><p>After</p>';
     expect(readHtml(html)).toMatchObject([
       { kind: 'list', text: 'In order:\n1. one\n2. two\n  - deep', lines: [1, 3, 4, 4] },
@@ -23,7 +23,7 @@ text.</p><h2>Sub</h2><div>Deep</div></body></html>`;
     ]);
   });
 
-  it('gives table rows a line each, with a row of dashes under header cells', () => {
+  it('returns one line per table row, with a delimiter row below header cells', () => {
     const html = '<table><tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td>2</td></tr></table>';
     expect(readHtml(html)).toMatchObject([
       { kind: 'table', text: '| a | b |\n| --- | --- |\n| 1 | 2 |', lines: [1, 1, 2] },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 
 describe('reading Markdown', () => {
-  it('gives blocks with the path of headings and the lines they stand in', () => {
+  it('returns blocks with their heading path and lines', () => {
     const blocks = readMarkdown(
       '# A\n\nFirst *line*\nsecond [line](http://x).\n\n## B\n\nText with `code`.\n\n# C\n\nEnd.',
     );
@@ -13,19 +13,19 @@ describe('reading Markdown', () => {
     ]);
   });
 
-  it('keeps a list together with the paragraph that leads into it', () => {
+  it('keeps a list together with the paragraph that introduces it', () => {
     const [block, ...rest] = readMarkdown('The rules are, in order:\n\n1. first\n   goes on\n2. second\n   - nested');
     expect(rest).toEqual([]);
     expect(block).toMatchObject({ kind: 'list', startLine: 1, endLine: 6 });
     expect(block?.text).toBe('The rules are, in order:\n1. first\ngoes on\n2. second\n  - nested');
   });
 
-  it('leaves front matter out and counts its lines', () => {
+  it('omits front matter and counts its lines', () => {
     expect(readMarkdown('---\ntitle: X\ntags: [a]\n---\n\nText.')).toMatchObject([{ text: 'Text.', startLine: 6 }]);
     expect(readMarkdown('---\n\nText.\n\n---\n')).toMatchObject([{ text: 'Text.', startLine: 3 }]);
   });
 
-  it('tells tables from paragraphs, and the prose before a table from the table', () => {
+  it('separates tables from paragraphs, and from the prose before them', () => {
     const blocks = readMarkdown('Before:\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nx | y\n--- | ---\n3 | 4');
     expect(blocks).toMatchObject([
       { kind: 'prose', text: 'Before:', startLine: 1, endLine: 1 },
@@ -34,7 +34,7 @@ describe('reading Markdown', () => {
     ]);
   });
 
-  it('points at the code itself, not at its fence', () => {
+  it('refers to the lines of code, not of its fence', () => {
     expect(readMarkdown('Text\n\n```ts\nconst a = 1;\n\nrun(a);\n```\n\n    indented')).toMatchObject([
       { kind: 'prose' },
       { kind: 'code', text: 'const a = 1;\n\nrun(a);', startLine: 4, endLine: 6 },
@@ -42,7 +42,7 @@ describe('reading Markdown', () => {
     ]);
   });
 
-  it('reads HTML within Markdown as HTML, below its headings', () => {
+  it('reads HTML within Markdown, below the headings', () => {
     const blocks = readMarkdown(
       '# A\n\n<!-- no -->\n\n<details>\n<summary>More</summary>\n<p>Hidden text</p>\n</details>',
     );
@@ -52,14 +52,14 @@ describe('reading Markdown', () => {
     ]);
   });
 
-  it('makes a block of a heading that stands over nothing', () => {
+  it('returns a block for a heading without content', () => {
     expect(readMarkdown('# A\n## Lonely\n## B\nText')).toMatchObject([
       { text: 'Lonely', heading: ['A'], startLine: 2 },
       { text: 'Text', heading: ['A', 'B'] },
     ]);
   });
 
-  it('counts lines right in a text that is parsed in sections', () => {
+  it('numbers lines correctly in a text that is parsed in sections', () => {
     const filler = `${'Some words of filler text that go on for a while here.\n'.repeat(20)}\n`;
     const text = Array.from({ length: 300 }, (_, at) => `## Part ${at}\n\n${filler}`).join('');
     const lines = text.split('\n');

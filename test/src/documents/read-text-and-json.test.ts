@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readText } from '../../../src/documents/load-documents.ts';
 import { readJson } from '../../../src/documents/read-json.ts';
+import { readText } from '../../../src/documents/read-text.ts';
 
 describe('reading plain text', () => {
-  it('gives paragraphs, lists with their lead-in, and what looks like code', () => {
+  it('returns paragraphs, lists with their introduction, and code', () => {
     expect(readText('\nOne\ntwo.\n\nTo do:\n- a\n- b\n\nif (x) {\n  y();\n}\n')).toMatchObject([
       { kind: 'prose', text: 'One\ntwo.', startLine: 2, endLine: 3 },
       { kind: 'list', text: 'To do:\n- a\n- b', startLine: 5, endLine: 7 },
@@ -13,7 +13,7 @@ describe('reading plain text', () => {
 });
 
 describe('reading JSON', () => {
-  it('gives the values of an object together, under the keys above', () => {
+  it('returns the values of an object as one block, under the keys above', () => {
     const json =
       '{\n  "name": "x",\n  "parts": [\n    { "id": 1, "text": "a\\nb" },\n    { "id": 2 }\n  ],\n  "last": null\n}';
     expect(readJson(json)).toMatchObject([
@@ -24,7 +24,7 @@ describe('reading JSON', () => {
     ]);
   });
 
-  it('reads a bare value and refuses what is no JSON', () => {
+  it('reads a single value and throws for invalid JSON', () => {
     expect(readJson('"hello"')).toMatchObject([{ text: 'hello', startLine: 1 }]);
     expect(() => readJson('{"a": ')).toThrow(SyntaxError);
   });

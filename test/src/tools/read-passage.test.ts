@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Document } from '../../../src/documents/document.ts';
-import { readText } from '../../../src/documents/load-documents.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
+import { readText } from '../../../src/documents/read-text.ts';
 import { checkArguments } from '../../../src/tools/check-arguments.ts';
 import { readPassage } from '../../../src/tools/read-passage.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';

@@ -113,16 +113,16 @@ describe('the measures of a context', () => {
 
   it.each([
     ['that rejects', () => Promise.reject(new Error('no connection\nat line 2')), /: no connection$/],
-    ['of too few vectors', async () => [], /gave no 1 vectors/],
-    ['of no vectors', async () => 'no' as never, /gave no 1 vectors/],
-    ['of empty vectors', async () => [[]], /no vector to compare/],
-    ['of numbers that are none', async () => [[1, Number.NaN]], /no vector to compare/],
-    ['of infinite numbers', async () => [[1, Number.POSITIVE_INFINITY]], /no vector to compare/],
-    ['of words', async () => [['1', '2']] as never, /no vector to compare/],
+    ['of too few vectors', async () => [], /must return 1 vectors/],
+    ['of no vectors', async () => 'no' as never, /must return 1 vectors/],
+    ['of empty vectors', async () => [[]], /returned an invalid vector at index 0/],
+    ['of numbers that are none', async () => [[1, Number.NaN]], /returned an invalid vector at index 0/],
+    ['of infinite numbers', async () => [[1, Number.POSITIVE_INFINITY]], /returned an invalid vector at index 0/],
+    ['of words', async () => [['1', '2']] as never, /returned an invalid vector at index 0/],
     [
       'of another length for each text',
       async ([text]: readonly string[]) => [Array(text?.length).fill(1)],
-      /cannot be compared/,
+      /cannot compare a vector of/,
     ],
   ] as const)('have no similarity with an embedding %s, and say so in one line [U1]', async (_, embed, why) => {
     const measure = createContextMeasurer(wordModel().model, letterEmbeddings(embed).embeddings);
@@ -137,7 +137,7 @@ describe('the measures of a context', () => {
     const measure = createContextMeasurer(wordModel().model, letterEmbeddings(embed).embeddings);
     const { similarity, failure } = await measure({ request: 'a', messages: [said('a'), said('b')] }, signal);
     expect(similarity).toBeNull();
-    expect(failure).toMatch(/no vector to compare at 1/);
+    expect(failure).toMatch(/invalid vector at index 1/);
   });
 
   it('tell both failures, and are whole again once the ports are [U10] [U1]', async () => {

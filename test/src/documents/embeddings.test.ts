@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { similarityOf, unitVector } from '../../../../src/documents/embeddings/unit-vector.ts';
+import { similarityOf, unitVector } from '../../../src/documents/embeddings.ts';
 
 const component = fc.double({ noNaN: true, noDefaultInfinity: true });
 const pair = fc
@@ -12,7 +12,7 @@ const pair = fc
     ),
   );
 
-/** The textbook's formula. */
+/** The textbook formula. */
 function cosine(a: readonly number[], b: readonly number[]): number {
   const dot = a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
   const norms = Math.hypot(...a) * Math.hypot(...b);
@@ -20,7 +20,7 @@ function cosine(a: readonly number[], b: readonly number[]): number {
 }
 
 describe('the similarity of two vectors', () => {
-  it('is the cosine of their angle, and none below nought [U1]', () => {
+  it('is the cosine of their angle, at least 0 [U1]', () => {
     fc.assert(
       fc.property(pair, ([a, b]) => {
         const similarity = similarityOf(unitVector(a), unitVector(b));
@@ -31,7 +31,7 @@ describe('the similarity of two vectors', () => {
     );
   });
 
-  it('is a number for any finite numbers, however large or small [U1]', () => {
+  it('is a finite number for vectors of any magnitude [U1]', () => {
     fc.assert(
       fc.property(
         fc.array(component, { minLength: 2, maxLength: 2 }),
@@ -52,11 +52,11 @@ describe('the similarity of two vectors', () => {
     [[0, 0], [1, 0], 0],
     [[], [1, 0], 0],
     [[], [], 0],
-  ])('of %j and %j is %d [U1]', (a, b, wanted) => {
-    expect(similarityOf(unitVector(a), unitVector(b))).toBeCloseTo(wanted, 6);
+  ])('of %j and %j is %d [U1]', (a, b, expected) => {
+    expect(similarityOf(unitVector(a), unitVector(b))).toBeCloseTo(expected, 6);
   });
 
-  it('is refused for vectors of different lengths [U1]', () => {
-    expect(() => similarityOf(unitVector([1, 0]), unitVector([1, 0, 0]))).toThrow(/2 and of 3 numbers/);
+  it('throws for vectors of different lengths [U1]', () => {
+    expect(() => similarityOf(unitVector([1, 0]), unitVector([1, 0, 0]))).toThrow(/of 2 numbers with one of 3/);
   });
 });

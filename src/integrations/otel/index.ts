@@ -1,2 +1,1 @@
-export type { TraceRunOptions } from './options.ts';
-export { traceRun } from './trace-run.ts';
+export { type TraceRunOptions, traceRun } from './trace-run.ts';

@@ -12,7 +12,7 @@ import { eventsOf, memoryTelemetry, spanNamed } from '../../../support/telemetry
 
 const MARK = 'the secret of the cellar';
 
-/** The reply with the mark in every text that it may have. */
+/** A reply with the mark in every text field. */
 function marked(value: unknown): unknown {
   if (typeof value === 'string') return MARK;
   if (Array.isArray(value)) return value.map(marked);
@@ -23,7 +23,7 @@ function marked(value: unknown): unknown {
 const wishes = [null, ...['tell', 'break', MARK].map((capability) => ({ capability, arguments: `{"a":"${MARK}"}` }))];
 const aWish = fc.constantFrom(...wishes);
 
-/** What one call comes to: mostly a valid reply, else a failure that says the mark. */
+/** The outcome of one call: usually a valid reply, otherwise a failure that contains the mark. */
 const anEntry = (reply: fc.Arbitrary<unknown>): fc.Arbitrary<ScriptEntry> =>
   fc.oneof(
     { weight: 6, arbitrary: reply as fc.Arbitrary<ScriptEntry> },
@@ -107,7 +107,7 @@ function say(run: ReturnType<typeof startScripted>['run'], word: string): void {
   else run.send({ type: 'run.directed', phase: word === 'direct' ? 'intention' : MARK, prompt: MARK });
 }
 
-/** All that left for OpenTelemetry, as one text. */
+/** Everything sent to OpenTelemetry, as one text. */
 async function exported(journal: Parameters<typeof traceRun>[0], content?: boolean): Promise<string> {
   const telemetry = memoryTelemetry();
   await traceRun(journal, { ...telemetry.options, content });
@@ -118,7 +118,7 @@ async function exported(journal: Parameters<typeof traceRun>[0], content?: boole
 }
 
 describe('content', () => {
-  it('is left out of spans, events, names, statuses and measurements, whatever a run comes to', async () => {
+  it('never appears in spans, events, names, statuses and measurements by default', async () => {
     await fc.assert(
       fc.asyncProperty(aMarkedRun, async (drawn) => {
         const { journal } = await play(drawn);
@@ -132,7 +132,7 @@ describe('content', () => {
     );
   });
 
-  it('is told where it is asked for: request, answer, replies, arguments and results as the conventions write them', async () => {
+  it('is recorded if enabled: request, answer, replies, arguments and results, in the format of the conventions', async () => {
     const call = { capability: 'tell', arguments: '{"a":"x"}' };
     const { run } = startScripted({ action: { ...replies.action, call } }, { capabilities });
     const { answerText } = await run.answer;
@@ -160,7 +160,7 @@ describe('content', () => {
     });
   });
 
-  it('is what a model proposed; the words of the engine are not', async () => {
+  it('includes values that a model proposed, but not the engine’s own words', async () => {
     const answer = { ...replies.yield, confidence: 0.5, proposedPhase: MARK };
     const { run } = startScripted({ yield: answer });
     await run.answer;
@@ -175,7 +175,7 @@ describe('content', () => {
     expect(await proposals(true)).toEqual([[MARK, 'model']]);
   });
 
-  it('is told in words of its own where something failed', async () => {
+  it('includes error messages', async () => {
     const { run } = startScripted({
       intention: { failure: { code: 'unauthorized', message: MARK, retryable: false } },
     });

@@ -10,7 +10,7 @@ import { eventsOf, memoryTelemetry, millis, spanNamed } from '../../../support/t
 import { traced } from '../../../support/traced.ts';
 
 describe('the spans of a run', () => {
-  it('[Y8] tells every rule that was asked, what it saw, and the decision, at the end of Yield', async () => {
+  it('[Y8] record every evaluated rule, the values it saw, and the decision, at the end of Yield', async () => {
     const { spans } = await traced({ yield: { ...replies.yield, confidence: 0.95 } });
     expect(eventsOf(spanNamed(spans, 'invoke_agent yield'))).toEqual([
       {
@@ -34,7 +34,7 @@ describe('the spans of a run', () => {
     ]);
   });
 
-  it('carries the names of the conventions', async () => {
+  it('use the names of the conventions', async () => {
     const model = scriptedModel(
       {},
       { id: 'openai:gpt-4.1', otherwise: replies, usage: { inputTokens: 90, outputTokens: 8, estimated: false } },
@@ -93,7 +93,7 @@ describe('the spans of a run', () => {
     ]);
   });
 
-  it('says the time to the first text of a reply, in seconds', async () => {
+  it('record the time to the first text of a reply, in seconds', async () => {
     const { run } = startScripted();
     await run.answer;
     const journal = run.journal.map((entry) => ({ ...entry, atMs: entry.seq * 100 }));
@@ -105,7 +105,7 @@ describe('the spans of a run', () => {
     expect(chat?.attributes['gen_ai.response.time_to_first_chunk']).toBeCloseTo((at('text-delta') - began) / 1000, 6);
   });
 
-  it('stand under the span that was active when they were asked for', async () => {
+  it('are children of the span that is active when traceRun is called', async () => {
     const telemetry = memoryTelemetry();
     const store = new AsyncLocalStorage<ReturnType<typeof context.active>>();
     const { ROOT_CONTEXT } = await import('@opentelemetry/api');
@@ -126,7 +126,7 @@ describe('the spans of a run', () => {
     expect(second?.parentSpanContext?.spanId).toBe(first?.spanContext().spanId);
   });
 
-  it('go to the global provider where nothing else is said, in the name of the package and of the conventions', async () => {
+  it('go to the global provider by default, with the package’s scope and the schema URL', async () => {
     const telemetry = memoryTelemetry();
     trace.setGlobalTracerProvider(telemetry.tracers);
     const run = createPostChain({ model: scriptedModel({ action: [always(replies.action)] }, { otherwise: replies }) });

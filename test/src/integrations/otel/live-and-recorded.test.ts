@@ -9,7 +9,7 @@ import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 import { memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
 
-/** Everything about spans but their ids: the spans that they stand under by their place. */
+/** Everything about spans except ids; parents are given by index. */
 function plain(spans: readonly ReadableSpan[]) {
   const ids = spans.map((span) => span.spanContext().spanId);
   return spans.map(({ name, kind, parentSpanContext, startTime, endTime, status, attributes, events }) => ({
@@ -20,8 +20,8 @@ function plain(spans: readonly ReadableSpan[]) {
 
 const recorded = (journal: readonly JournalEntry[]): JournalEntry[] => JSON.parse(JSON.stringify(journal));
 
-describe('a run that is traced while it runs', () => {
-  it('gives the same spans and measurements as its journal afterwards', async () => {
+describe('tracing a live run', () => {
+  it('gives the same spans and measurements as its journal', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, fc.boolean(), async (random, content) => {
         const live = memoryTelemetry();
@@ -40,7 +40,7 @@ describe('a run that is traced while it runs', () => {
     );
   });
 
-  it('ends its spans as it goes, that of a phase that was left too', async () => {
+  it('ends spans during the run, including that of a phase that was left', async () => {
     const { run } = startScripted({ intention: { hang: true }, synthesis: { hang: true, text: '{"answerText' } });
     const telemetry = memoryTelemetry();
     const traced = traceRun(run.events, telemetry.options);
@@ -57,7 +57,7 @@ describe('a run that is traced while it runs', () => {
     expect(ended()).toContain('invoke_workflow postChain');
   });
 
-  it('gives the same from a file, at the times of then', async () => {
+  it('gives the same spans from a file, with the recorded times', async () => {
     const { run } = startScripted();
     await run.answer;
     const [memory, file] = [memoryTelemetry(), memoryTelemetry()];

@@ -19,7 +19,7 @@ const durations = (rows: readonly Measured[], operation: string): readonly Measu
   rows.filter(({ metric, attributes }) => metric === DURATION && attributes['gen_ai.operation.name'] === operation);
 
 describe('the measurements of a run', () => {
-  it('[A11] add up to the usage of its answer, calls that failed or were broken off included', async () => {
+  it('[A11] add up to the usage of its answer, including failed and aborted calls', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
         const { run } = await playRandomRun(random);
@@ -35,7 +35,7 @@ describe('the measurements of a run', () => {
     );
   });
 
-  it('are histograms with the units and bounds of the conventions, by operation, provider and model', async () => {
+  it('are histograms with the conventions’ units and boundaries, by operation, provider and model', async () => {
     const { run } = startScripted();
     await run.answer;
     const telemetry = memoryTelemetry();
@@ -61,7 +61,7 @@ describe('the measurements of a run', () => {
     expect(durations(rows, 'chat')[0]?.boundaries.at(-1)).toBe(81.92);
   });
 
-  it('say how long, in seconds, and with which code it failed', async () => {
+  it('record durations in seconds and error codes', async () => {
     const busy = { failure: { code: 'rate_limited', retryAfterMs: 5000 } };
     const { run, clock } = startScripted({ intention: (call: number) => (call === 1 ? busy : replies.intention) });
     await settle();
@@ -77,7 +77,7 @@ describe('the measurements of a run', () => {
     ]);
   });
 
-  it('are not made where a meter that measures nothing is given', async () => {
+  it('are not made with a no-op meter', async () => {
     const { run } = startScripted();
     await run.answer;
     const telemetry = memoryTelemetry();

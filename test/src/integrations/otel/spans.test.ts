@@ -15,7 +15,7 @@ const busy = { failure: { code: 'rate_limited', retryAfterMs: 5000, status: 429 
 const call = (capability: string, given = '{}') => ({ ...replies.action, call: { capability, arguments: given } });
 
 describe('a run as spans', () => {
-  it('is a workflow of phases, with model calls under their phase and those of synthesis under the run', async () => {
+  it('is a workflow of phases, with model calls below their phase and those of the synthesis below the run', async () => {
     const { spans } = await traced({});
     expect(tableOf(spans)).toBe(
       [
@@ -37,7 +37,7 @@ describe('a run as spans', () => {
     );
   });
 
-  it('waits before a retry between two calls, and says why, how long, and on which status', async () => {
+  it('records a retry with its reason, delay and status', async () => {
     const { spans } = await traced({ intention: (number: number) => (number === 1 ? busy : replies.intention) });
     expect(tableOf(spans.slice(5, 8))).toBe(
       ['invoke_agent intention 0–5000', '  chat scripted 0–0 ! rate_limited', '  chat scripted 5000–5000'].join('\n'),
@@ -60,7 +60,7 @@ describe('a run as spans', () => {
     expect(again?.attributes).toMatchObject({ 'postchain.attempt': 2, 'postchain.task': 'intention' });
   });
 
-  it('retries the writing of the answer under the run', async () => {
+  it('records retries of the synthesis below the run', async () => {
     const { spans } = await traced({ synthesis: (number: number) => (number === 1 ? busy : replies.synthesis) });
     expect(spans[0]?.events.map(({ name }) => name)).toEqual(['postchain.retry']);
     expect(tableOf(spans).split('\n').slice(-2)).toEqual([
@@ -69,7 +69,7 @@ describe('a run as spans', () => {
     ]);
   });
 
-  it('names the model that took over', async () => {
+  it('names the fallback model', async () => {
     const model = scriptedModel(
       { intention: [{ failure: { code: 'unauthorized', retryable: false } }] },
       { id: 'openai:gpt-4.1', otherwise: replies },
@@ -86,7 +86,7 @@ describe('a run as spans', () => {
     ]);
   });
 
-  it('has the capabilities that ran under Action, between the calls that asked for them', async () => {
+  it('has capability runs below Action, between the model calls that requested them', async () => {
     const work = defineCapability({
       name: 'fail',
       description: 'Fails.',
@@ -120,14 +120,14 @@ describe('a run as spans', () => {
     });
   });
 
-  it('has a wish that could not be run as a run that took no time, without the name that a model made up', async () => {
+  it('has a rejected capability call as a span without duration, without the name a model invented', async () => {
     const { spans } = await traced({ action: call('rm -rf, said the model') }, everyTask.options);
     expect(tableOf(spans.slice(1, 4))).toBe(
       ['invoke_agent action 0–0', '  chat scripted 0–0', '  execute_tool _OTHER 0–0 ! unknown_capability'].join('\n'),
     );
   });
 
-  it('shows a phase that failed, what was done about it, and why the answer is degraded', async () => {
+  it('records a failed phase, the recovery, and why the answer is degraded', async () => {
     const { spans } = await traced({ intention: { text: 'no JSON' } }, { limits: { maxCorrections: 0 } });
     const table = tableOf(spans).split('\n');
     expect(table[0]).toBe('invoke_workflow postChain 0–0 ! incomplete_state');
@@ -138,7 +138,7 @@ describe('a run as spans', () => {
     expect(eventsOf(spans[0]).map((event) => event['postchain.recovery'])).toEqual(['again', 'skip']);
   });
 
-  it('ends what a cancelled run broke off; the user’s own wish is no error of the run', async () => {
+  it('ends the open spans of a cancelled run; a cancellation is not an error of the run', async () => {
     const { run, clock } = startScripted({ observation: { hang: true, text: '{"a' } });
     await settle();
     clock.increment(3000);
@@ -158,7 +158,7 @@ describe('a run as spans', () => {
     expect(eventsOf(spans[0])).toContainEqual({ name: 'postchain.delivery', 'postchain.event': 'run.cancelled' });
   });
 
-  it('keeps Yield open while the user is asked where to go', async () => {
+  it('keeps Yield open while it waits for a direction', async () => {
     const { run, clock } = startScripted({ yield: (number: number) => unsureAnswer(number) }, {}, { mode: 'manual' });
     await settle(60);
     clock.increment(7000);

@@ -8,19 +8,19 @@ import { memoryTelemetry, millis } from '../../../support/telemetry.ts';
 const operation = ({ attributes }: ReadableSpan): string => String(attributes['gen_ai.operation.name']);
 const phaseOf = (task: string): string => ({ continuation: 'action', summary: 'understanding' })[task] ?? task;
 
-/** What a span stands under: the run, or the phase that it belongs to. */
+/** A span's parent: the run or a phase. */
 function home({ attributes }: ReadableSpan): string {
   const task = String(attributes['postchain.task'] ?? 'action');
   return task === 'synthesis' ? 'invoke_workflow postChain' : `invoke_agent ${phaseOf(task)}`;
 }
 
 describe('the tree of a run', () => {
-  it('is one, whatever happens in it: all within what they stand under, phases one after the other, then synthesis', async () => {
+  it('is well-formed for any run: children lie within their parents, phases follow each other, then the synthesis', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
         const { run } = await playRandomRun(random);
         await run.answer;
-        // No two entries at the same time, so that order shows.
+        // No two entries have the same time, so that times show the order.
         const journal = run.journal.map((entry) => ({ ...entry, atMs: entry.atMs + entry.seq }));
         const telemetry = memoryTelemetry();
         await traceRun(journal, telemetry.options);

@@ -11,7 +11,7 @@ const broken = (): never => {
   throw new Error('the exporter broke');
 };
 
-/** What OpenTelemetry's own log was told. */
+/** What OpenTelemetry's diagnostic log received. */
 function listenToDiag(): string[] {
   const told: string[] = [];
   const hear = (message: string): void => void told.push(message);
@@ -28,8 +28,8 @@ async function aJournal(): Promise<readonly JournalEntry[]> {
 
 afterEach(() => diag.disable());
 
-describe('a journal that was cut off', () => {
-  it('anywhere: every span that began is ended, at the last entry, and those that were open say so', async () => {
+describe('an incomplete journal', () => {
+  it('ends every open span at its last entry, with an error', async () => {
     const journal = (await aJournal()).map((entry) => ({ ...entry, atMs: entry.seq }));
     for (let length = 1; length < journal.length; length += 1) {
       const begun: string[] = [];
@@ -53,7 +53,7 @@ describe('a journal that was cut off', () => {
     }
   });
 
-  it('by an error: the spans are ended, and who asked hears of it', async () => {
+  it('ends the spans if the iterable throws, and rejects', async () => {
     const journal = await aJournal();
     const telemetry = memoryTelemetry();
     async function* torn() {
@@ -65,16 +65,16 @@ describe('a journal that was cut off', () => {
   });
 
   it.each([
-    [[], 'nothing'],
+    [[], 'an empty journal'],
     [[{ type: 'run-stopped', seq: 0, atMs: 0 } as const], '"run-stopped"'],
-  ])('at its beginning is refused', async (entries, got) => {
+  ])('is rejected without its start', async (entries, received) => {
     await expect(traceRun(entries)).rejects.toMatchObject({
       code: 'invalid_journal',
-      message: `The journal begins with ${got}; wanted "run-start".`,
+      message: `A journal must begin with "run-start"; received ${received}`,
     });
   });
 
-  it('and went on in another process is told as one run', async () => {
+  it('that was resumed in another process is one run', async () => {
     const journal = await aJournal();
     const entries = [...journal.slice(0, 10), { type: 'resumed', resumedAt: '2026-01-01T00:00:00Z', seq: 10, atMs: 0 }];
     const telemetry = memoryTelemetry();
@@ -96,15 +96,15 @@ describe('a run', () => {
         } as unknown as Tracer,
       },
     ],
-  ])('is not disturbed by a %s that throws, which OpenTelemetry’s own log is told once', async (_, given) => {
+  ])('is not affected by a %s that throws, which the diagnostic log receives once', async (_, given) => {
     const told = listenToDiag();
     const { run } = startScripted();
     await traceRun(run.events, { ...memoryTelemetry().options, ...given });
     expect((await run.answer).status).toBe('completed');
-    expect(told).toEqual(['postchain: OpenTelemetry threw; the run is not disturbed.']);
+    expect(told).toEqual(['postchain: OpenTelemetry threw an error; the run is not affected']);
   });
 
-  it('is not disturbed by an exporter that throws', async () => {
+  it('is not affected by an exporter that throws', async () => {
     const processor = new SimpleSpanProcessor({ export: broken, shutdown: async () => {} });
     const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('test');
     const { run } = startScripted();
@@ -112,7 +112,7 @@ describe('a run', () => {
     expect((await run.answer).status).toBe('completed');
   });
 
-  it('has no span that ends before it began, where a clock went back', async () => {
+  it('has no span that ends before it starts, even if the clock goes back', async () => {
     const told = listenToDiag();
     const journal = (await aJournal()).map((entry) => ({ ...entry, atMs: 1000 - entry.seq }));
     const telemetry = memoryTelemetry();
@@ -125,14 +125,14 @@ describe('a run', () => {
 
 describe('options of traceRun', () => {
   it.each([
-    [{ content: 'false' }, 'content: got "false"; wanted true or false.'],
-    [{ tracer: {} }, 'tracer: got an object with nothing; wanted a Tracer of @opentelemetry/api.'],
-    [{ workflow: '' }, 'workflow: got ""; wanted a name.'],
+    [{ content: 'false' }, 'content: got "false"; expected true or false.'],
+    [{ tracer: {} }, 'tracer: got an object with nothing; expected a Tracer of @opentelemetry/api.'],
+    [{ workflow: '' }, 'workflow: got ""; expected a non-empty string.'],
     [
       { contents: true },
       'contents: there is no such option; wanted one of tracer, meter, content, workflow, provider.',
     ],
-  ])('%j is refused in one line', async (options, message) => {
+  ])('%j is rejected in one line', async (options, message) => {
     await expect(traceRun([], options as never)).rejects.toMatchObject({ code: 'invalid_option', message });
   });
 });

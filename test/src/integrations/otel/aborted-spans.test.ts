@@ -17,8 +17,8 @@ async function linesOf(run: ReturnType<typeof startScripted>['run'], about: stri
   return tableOf(spans).split('\n').slice(from).slice(0, 3);
 }
 
-describe('what is broken off', () => {
-  it('ends when the chart leaves it, and not when the run is remembered', async () => {
+describe('aborted spans', () => {
+  it('end when the chart leaves the phase, not when the session is stored', async () => {
     const sessions = { recall: () => [], append: () => new Promise<void>(() => {}) };
     const { run, clock } = startScripted({ observation: hang }, { sessions }, { sessionId: 'u42' });
     await settle();
@@ -34,7 +34,7 @@ describe('what is broken off', () => {
     expect(await linesOf(run, 'invoke_workflow postChain')).toContain('invoke_workflow postChain 0–3250');
   });
 
-  it('ends before its phase, where that goes on without it', async () => {
+  it('end before their phase, if the phase continues without them', async () => {
     const limits = { phaseMs: 10_000, consentMs: 60_000, firstChunkMs: 50_000 };
     const { run, clock } = startScripted({ summary: hang }, { limits }, { history: LONG_HISTORY });
     await settle();
@@ -49,7 +49,7 @@ describe('what is broken off', () => {
     ]);
   });
 
-  it('is a capability too, of a run that was stopped from outside', async () => {
+  it('include a capability of a run that was stopped from outside', async () => {
     const wait = defineCapability({
       name: 'wait',
       description: 'Waits.',
@@ -69,7 +69,7 @@ describe('what is broken off', () => {
     ]);
   });
 
-  it('is the time that was up of a capability, which is a result of its own', async () => {
+  it('do not include a capability that timed out: that is a result', async () => {
     const wait = defineCapability({
       name: 'wait',
       description: 'Waits.',

@@ -1,0 +1,194 @@
+import type { RunStart } from '../../../machines/contracts/journal.ts';
+import type { TokenUsage, Usage } from '../../../machines/contracts/usage.ts';
+import { type ContentFilter, messageText } from './content-filter.ts';
+import type { Phases } from './phases.ts';
+import { ABORTED, type EntryOf, type OpenSpan, POSTCHAIN, type SpanAttributes, type SpanLog } from './spans.ts';
+
+interface ModelCall {
+  readonly span: OpenSpan;
+  /** Time to the first text, in milliseconds. */
+  firstMs: number | null;
+  readonly text: string[];
+}
+
+interface ModelCallParts {
+  readonly spans: SpanLog;
+  readonly run: OpenSpan;
+  readonly phases: Phases;
+  readonly filter: ContentFilter;
+  readonly conversation: SpanAttributes;
+  readonly provider: string | null;
+}
+
+/** Records each attempt of a model call as a `chat` span below its phase; calls of the synthesis are below the run. */
+export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStart, parts: ModelCallParts) {
+  const { spans, run, phases, filter } = parts;
+  const tokens = createTokenTotals(spans);
+  const modelIds = [modelId, ...fallbackModelIds];
+  const open = new Map<string, ModelCall>();
+  /** The parent span of an attempt series, and the index of the model in use after fallbacks. */
+  const executions = new Map<string, { readonly parent: OpenSpan; model: number }>();
+  /** A call may start before the journal records its phase. */
+  let early: EntryOf<'attempt-start'>[] = [];
+
+  const modelOf = (index: number): SpanAttributes => modelAttributes(modelIds[index] ?? modelId, parts.provider);
+
+  function begin({ attemptId, task, attempt }: EntryOf<'attempt-start'>): void {
+    const execution = executions.get(attemptId) ?? { parent: task === 'synthesis' ? run : phases.span(), model: 0 };
+    executions.set(attemptId, execution);
+    const shared = modelOf(execution.model);
+    const prompt = prompts[task];
+    const span = spans.begin({
+      operation: 'chat',
+      subject: String(shared['gen_ai.request.model']),
+      parent: execution.parent,
+      shared,
+      attributes: {
+        ...parts.conversation,
+        'gen_ai.request.stream': true,
+        'gen_ai.prompt.name': prompt?.name,
+        'postchain.prompt.version': prompt?.version,
+        'postchain.task': task,
+        'postchain.attempt': attempt,
+      },
+    });
+    open.set(attemptId, { span, firstMs: null, text: [] });
+  }
+
+  return {
+    /** Starts a phase, and the calls that were recorded before it. */
+    enterPhase(): void {
+      executions.clear();
+      const pending = early;
+      early = [];
+      for (const entry of pending) begin(entry);
+    },
+    start(entry: EntryOf<'attempt-start'>): void {
+      const step = stepOf(entry.attemptId);
+      if (entry.task === 'synthesis' || step === null || phases.isAt(step)) begin(entry);
+      else early.push(entry);
+    },
+    addText({ attemptId, text }: EntryOf<'text-delta'>): void {
+      const call = open.get(attemptId);
+      if (call === undefined) return;
+      call.firstMs ??= spans.nowMs() - call.span.startMs;
+      if (filter.content(true)) call.text.push(text);
+    },
+    end({ attemptId, failure, usage }: EntryOf<'attempt-end'>): void {
+      const call = open.get(attemptId);
+      if (call === undefined) return;
+      open.delete(attemptId);
+      tokens.add(call.span, usage);
+      const output = filter.content(messageText('assistant', call.text.join(''), failure === null ? 'stop' : 'error'));
+      spans.end(call.span, failure && filter.errorOf(failure), {
+        'gen_ai.usage.input_tokens': usage.inputTokens,
+        'gen_ai.usage.output_tokens': usage.outputTokens,
+        'gen_ai.response.time_to_first_chunk': call.firstMs === null ? undefined : call.firstMs / 1000,
+        'gen_ai.output.messages': output,
+        'http.response.status_code': failure?.status ?? undefined,
+        'postchain.usage.estimated': usage.estimated,
+        'postchain.failure.stage': failure?.stage,
+      });
+    },
+    retry({ attemptId, attempt, model, inMs }: EntryOf<'attempt-retry'>): void {
+      const execution = executions.get(attemptId);
+      if (execution === undefined) return;
+      execution.model = model;
+      spans.addEvent(execution.parent, 'postchain.retry', {
+        ...modelOf(model),
+        'postchain.attempt': attempt,
+        'postchain.backoff_ms': inMs,
+      });
+    },
+    /** Ends all open calls. The chart has continued without them, so no end entry will follow. */
+    abortAll(): void {
+      for (const { span } of open.values()) {
+        tokens.addAborted(span);
+        spans.end(span, ABORTED);
+      }
+      open.clear();
+    },
+    /** Measures the tokens of aborted calls. */
+    settleTokens: tokens.settle,
+  };
+}
+
+/** Attempt ids begin with their step: `s3.intention`. */
+function stepOf(attemptId: string): number | null {
+  const [, step] = /^s(\d+)\./u.exec(attemptId) ?? [];
+  return step === undefined ? null : Number(step);
+}
+
+type Tokens = Pick<TokenUsage, 'inputTokens' | 'outputTokens'>;
+
+/**
+ * Measures the tokens of a run's model calls. The tokens of aborted calls appear only in the run's total. At the end, the rest of that total
+ * is measured once for all of them, so that the measurements add up.
+ */
+function createTokenTotals(spans: SpanLog) {
+  let input = 0;
+  let output = 0;
+  const aborted: OpenSpan[] = [];
+
+  function measure(span: OpenSpan, { inputTokens, outputTokens }: Tokens, attributes: SpanAttributes): void {
+    spans.measure('tokens', span, inputTokens, { ...attributes, 'gen_ai.token.type': 'input' });
+    spans.measure('tokens', span, outputTokens, { ...attributes, 'gen_ai.token.type': 'output' });
+  }
+
+  return {
+    add(span: OpenSpan, usage: TokenUsage): void {
+      input += usage.inputTokens;
+      output += usage.outputTokens;
+      measure(span, usage, {});
+    },
+    addAborted: (span: OpenSpan): void => void aborted.push(span),
+    settle({ inputTokens, outputTokens }: Usage): void {
+      const [first] = aborted;
+      if (first === undefined) return;
+      const rest = { inputTokens: Math.max(0, inputTokens - input), outputTokens: Math.max(0, outputTokens - output) };
+      measure(first, rest, { 'postchain.broken_off': true, ...commonModel(aborted) });
+    },
+  };
+}
+
+/** Overrides the model attributes if the calls were made to several models. */
+function commonModel(spans: readonly OpenSpan[]): SpanAttributes {
+  const names = ['gen_ai.provider.name', 'gen_ai.request.model'];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const isShared = spans.every(({ shared }) => shared[name] === spans[0]?.shared[name]);
+      return isShared ? [] : [[name, name === 'gen_ai.provider.name' ? '_OTHER' : undefined]];
+    }),
+  );
+}
+
+/** Model id prefixes that are well-known values of `gen_ai.provider.name`. */
+const PROVIDERS: ReadonlySet<string> = new Set([
+  'anthropic',
+  'aws.bedrock',
+  'azure.ai.inference',
+  'azure.ai.openai',
+  'cohere',
+  'deepseek',
+  'gcp.gemini',
+  'gcp.gen_ai',
+  'gcp.vertex_ai',
+  'groq',
+  'ibm.watsonx.ai',
+  'mistral_ai',
+  'openai',
+  'perplexity',
+  'x_ai',
+]);
+
+/** Returns the attributes of a model: `openai:gpt-4.1-mini` is `gpt-4.1-mini` of `openai`; `llama3:8b` is a model name. */
+function modelAttributes(modelId: string, provider: string | null): SpanAttributes {
+  const colon = modelId.indexOf(':');
+  const prefix = modelId.slice(0, Math.max(0, colon));
+  const hasProvider = PROVIDERS.has(prefix);
+  return {
+    ...POSTCHAIN,
+    ...(hasProvider ? { 'gen_ai.provider.name': prefix } : provider !== null && { 'gen_ai.provider.name': provider }),
+    'gen_ai.request.model': hasProvider ? modelId.slice(colon + 1) : modelId,
+  };
+}

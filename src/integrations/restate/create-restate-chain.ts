@@ -1,6 +1,6 @@
 /**
- * Node 20 has no Promise.withResolvers, which the SDK needs as soon as it serves a request. It stands with what serves, and not in
- * index.ts: a bundler that knows this package to have no side effects leaves that out.
+ * Polyfill for Node 20: the SDK uses Promise.withResolvers when it serves a request. It is imported here and not in index.ts, because
+ * bundlers drop side effects of index.ts.
  *
  * @internal
  */
@@ -23,44 +23,52 @@ import type { ChainParts } from '../../engine/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../engine/runtime/options.ts';
 import { openRun } from '../../engine/runtime/run.ts';
 import { onAbort } from '../../internal/async.ts';
-import { createDurableTime } from './durable-time.ts';
-import type { Host, Outcome } from './host.ts';
-import { type JournalPage, type JournalRequest, journalKeeper, readPage, readStatus } from './journal-pages.ts';
-import { createRestateExecutor } from './restate-executor.ts';
-import { partsFor, type RestateRunOptions, startOf } from './run-request.ts';
-import type { RunStatus } from './run-status.ts';
-import { promiseName, type Sent, type SentEvent, sendEvent } from './sent-events.ts';
-import { terminal } from './terminal.ts';
+import { createRecordedTime, createRestateExecutor, type Host, type Outcome } from './restate-executor.ts';
+import { partsFor, type RestateRunOptions, restateStart } from './run-request.ts';
+import {
+  type JournalPage,
+  type JournalRequest,
+  journalKeeper,
+  promiseName,
+  type RunStatus,
+  readPage,
+  readStatus,
+  type Sent,
+  type SentEvent,
+  sendEvent,
+  terminalError,
+} from './workflow-handlers.ts';
 
-/** How Restate serves the workflow: its own options, and the name that callers know it by; "postchain" by default. */
+/** Options of the Restate workflow. */
 export interface RestateOptions extends WorkflowOptions {
+  /** The name of the workflow; "postchain" by default. */
   readonly name?: string;
 }
 
-/** The options of `createPostChain`, but for what a cluster has its own of: the run's id is its key, and its journal is kept there. */
+/** The options of `createPostChain`, except those that Restate replaces: the run's id is the workflow's key, and Restate keeps its journal. */
 export type RestateChainOptions = Omit<PostChainOptions, 'journals' | 'newId'>;
 
 export type RestateChain = ReturnType<typeof createRestateChain>;
 
 /**
- * The chain of `createPostChain` as a workflow of Restate, for `serve` of its SDK. The key of the workflow is the id of the run. `run`
- * gives the answer; `send`, `status` and `journal` may be called at any time. Throws `invalid_option` for options that make no sense.
+ * Returns a chain as a Restate workflow, for `serve` of the Restate SDK. The workflow's key is the run's id. `run` returns the answer;
+ * `send`, `status` and `journal` may be called at any time. Throws `invalid_option` for invalid options.
  */
-export function createRestateChain(options: RestateChainOptions = {}, durable: RestateOptions = {}) {
-  refuseForeign(options);
-  const { name = 'postchain', ...serving } = durable;
+export function createRestateChain(options: RestateChainOptions = {}, restate: RestateOptions = {}) {
+  rejectReplacedOptions(options);
+  const { name = 'postchain', ...workflowOptions } = restate;
   const parts = resolveOptions(options);
 
-  const run = async (ctx: WorkflowContext, asked: RestateRunOptions): Promise<FinalAnswer> => {
-    const begun = await ctx.run('run-start', () => {
+  const run = async (ctx: WorkflowContext, request: RestateRunOptions): Promise<FinalAnswer> => {
+    const started = await ctx.run('run-start', () => {
       try {
-        return startOf(ctx.key, asked, parts);
+        return restateStart(ctx.key, request, parts);
       } catch (error) {
-        throw terminal(error);
+        throw terminalError(error);
       }
     });
-    return play(begun.start, {
-      parts: partsFor(begun, parts),
+    return runOnHost(started.start, {
+      parts: partsFor(started, parts),
       host: restateHost(ctx),
       keep: journalKeeper(ctx),
       signal: ctx.request().attemptCompletedSignal,
@@ -76,71 +84,75 @@ export function createRestateChain(options: RestateChainOptions = {}, durable: R
       ),
       status: handlers.workflow.shared((ctx: WorkflowSharedContext): Promise<RunStatus | null> => readStatus(ctx)),
       journal: handlers.workflow.shared(
-        (ctx: WorkflowSharedContext, asked: JournalRequest): Promise<JournalPage> => readPage(ctx, asked),
+        (ctx: WorkflowSharedContext, request: JournalRequest): Promise<JournalPage> => readPage(ctx, request),
       ),
     },
-    options: { enableLazyState: true, ...timeouts(parts.limits), ...serving },
+    options: { enableLazyState: true, ...workflowTimeouts(parts.limits), ...workflowOptions },
   });
 }
 
-/** Silently left out, they would seem to work. */
-function refuseForeign({ journals, newId }: PostChainOptions): void {
+/** Rejects options that would have no effect. */
+function rejectReplacedOptions({ journals, newId }: PostChainOptions): void {
   if (journals === undefined && newId === undefined) return;
   throw new PostChainError(
     'invalid_option',
-    `${journals === undefined ? 'newId' : 'journals'}: a chain on Restate has none; its runs are known by their workflow's key, and keep their journals there.`,
+    `"${journals === undefined ? 'newId' : 'journals'}" cannot be used with Restate; the workflow's key is the run's id, and Restate keeps the journal`,
   );
 }
 
 /**
- * A call under way must hear of its deadline, so Restate keeps in touch for as long as one may take; and it breaks none off before the
- * run's own time is up.
+ * Restate must not suspend the workflow while a call may still reach its own deadline, nor abort it before the run's time limit. Both values
+ * are in milliseconds.
  */
-function timeouts({ phaseMs, synthesisMs, capabilityMs, sessionMs, totalMs }: Limits): WorkflowOptions {
+function workflowTimeouts({ phaseMs, synthesisMs, capabilityMs, sessionMs, totalMs }: Limits): WorkflowOptions {
   const longestMs = Math.max(phaseMs, synthesisMs, capabilityMs, sessionMs);
   return { inactivityTimeout: Math.ceil(longestMs + 10_000), abortTimeout: Math.ceil(totalMs + 10_000) };
 }
 
-interface PlayOptions {
+interface HostedRunOptions {
   readonly parts: ChainParts;
   readonly host: Host;
-  /** Keeps the entries that are new since it was last given some: at least one, in order. */
+  /** Stores new entries: at least one, in order. */
   readonly keep: (entries: readonly JournalEntry[]) => void;
-  /** Aborts where this process is no longer the one that plays the run: calls under way are broken off. */
+  /** Aborts when this process no longer executes the run: calls in flight are aborted. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Plays a run on a host. Everything that the charts hear comes as an outcome of the host, one at a time: so the run that is played
- * again, by this process or another one, goes the same way as far as there are outcomes, and on from there.
+ * Executes a run on a host and returns its answer. Every external event comes from an outcome of the host, one at a time. So a process that
+ * takes over repeats the same steps for the recorded outcomes and continues from there.
  */
-export async function play(start: RunStart, { parts, host, keep, signal }: PlayOptions): Promise<FinalAnswer> {
-  const time = createDurableTime(start.startedAtMs);
-  const { run, durableActor: stage, journal } = openRun(start, { parts, atMs: () => time.nowMs - start.startedAtMs });
-  const world = createRestateExecutor({ host, time, clock: parts.clock, note: journal.append });
-  const forget = signal === undefined ? () => {} : onAbort(signal, () => stage.deliver({ type: 'run-stopped' }));
+export async function runOnHost(
+  start: RunStart,
+  { parts, host, keep, signal }: HostedRunOptions,
+): Promise<FinalAnswer> {
+  const time = createRecordedTime(start.startedAtMs);
+  const { run, durableActor, journal } = openRun(start, { parts, atMs: () => time.nowMs - start.startedAtMs });
+  const executor = createRestateExecutor({ host, time, clock: parts.clock, append: journal.append });
+  const stopListening =
+    signal === undefined ? () => {} : onAbort(signal, () => durableActor.deliver({ type: 'run-stopped' }));
   let kept = 0;
   const keepNew = (): void => {
     if (journal.entries.length > kept) keep(journal.entries.slice(kept));
     kept = journal.entries.length;
   };
 
-  stage.attach(world);
-  stage.start();
+  durableActor.attach(executor);
+  durableActor.start();
   while (run.actor.getSnapshot().status === 'active') {
-    const pending = world.pending();
+    const pending = executor.pending();
     keepNew();
     const outcome = await host.first(pending);
-    for (const stimulus of world.take(outcome)) stage.deliver(stimulus);
+    for (const event of executor.take(outcome)) durableActor.deliver(event);
   }
   keepNew();
-  forget();
+  stopListening();
   return run.answer;
 }
 
 /**
- * A workflow of Restate as the host of a run. The order of what comes is the order of Restate's own journal: so nothing here is awaited
- * but by the SDK's combinators, never by `then` or `Promise.race`.
+ * Returns a Restate workflow as the host of a run. Outcomes must come in the order of Restate's journal, so promises are combined with the
+ * SDK's combinators only, never with `then` or `Promise.race`.
  */
 function restateHost(ctx: WorkflowContext): Host {
   return {

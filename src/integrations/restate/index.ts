@@ -4,7 +4,5 @@ export {
   type RestateChainOptions,
   type RestateOptions,
 } from './create-restate-chain.ts';
-export type { JournalPage, JournalRequest } from './journal-pages.ts';
 export type { RestateRunOptions } from './run-request.ts';
-export type { RunStatus } from './run-status.ts';
-export type { Sent, SentEvent } from './sent-events.ts';
+export type { JournalPage, JournalRequest, RunStatus, Sent, SentEvent } from './workflow-handlers.ts';

@@ -1,77 +1,130 @@
-import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
+import { type CallEvent, type ChainEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
 import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
-
 import { type Activity, activityError } from '../../engine/activities.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
-import type { DurableTime } from './durable-time.ts';
-import type { CallOutcome, Host, Outcome, Pending } from './host.ts';
 
-interface CallUnderWay {
-  readonly made: Activity;
-  readonly pending: Pending;
-  giveUp(): void;
+/**
+ * What a run needs of a cluster. After a crash, the run makes the same requests in the same order and gets the same results. So `act` runs
+ * once, and again only if its process died before it finished.
+ */
+export interface Host {
+  step(name: string, act: () => Promise<CallOutcome>): Pending;
+  sleep(ms: number): Pending;
+  /** The user event with this number, from 0. */
+  sent(number: number): Pending;
+  /** Resolves to the outcome that came first: the same one in each process. */
+  first(pending: readonly Pending[]): Promise<Outcome>;
+}
+
+/** A future outcome: the same in this process and in one that takes over. JSON. */
+export type Pending<Result extends Outcome = Outcome> = PromiseLike<Result>;
+
+/** `interrupted`: the host ends the run. */
+export type Outcome = CallOutcome | SentOutcome | { readonly type: 'slept' } | { readonly type: 'interrupted' };
+
+/** The complete result of a call. `atMs` is when it ended, in milliseconds since the epoch. */
+export interface CallOutcome {
+  readonly type: 'call';
+  readonly call: number;
+  readonly events: readonly CallEvent[];
+  /** What the call reported besides its result. */
+  readonly notes: readonly RuntimeEvent[];
+  readonly atMs: number;
+}
+
+/** A user event. `id` identifies duplicates. */
+export interface SentOutcome {
+  readonly type: 'sent';
+  readonly id: string;
+  readonly event: ChainEvent;
+  readonly atMs: number;
+}
+
+/** The time of a run: advanced by recorded outcomes only, never by a clock, and never back, even if clocks of two machines differ. */
+export interface RecordedTime {
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  advanceTo(atMs: number): void;
+}
+
+export function createRecordedTime(startedAtMs: number): RecordedTime {
+  let nowMs = startedAtMs;
+  return {
+    get nowMs() {
+      return nowMs;
+    },
+    advanceTo(atMs) {
+      nowMs = Math.max(nowMs, atMs);
+    },
+  };
 }
 
 export interface RestateExecutorOptions {
   readonly host: Host;
-  readonly time: DurableTime;
-  /** The real one: when a call ended is written down with it. */
+  readonly time: RecordedTime;
+  /** The real clock: it supplies the end time of a call, which is recorded with the outcome. */
   readonly clock: Clock;
-  /** Writes what a call told beside its answer. */
-  readonly note: (fact: RuntimeEvent) => void;
+  /** Appends what a call reported besides its result. */
+  readonly append: (event: RuntimeEvent) => void;
 }
 
-/** A world whose calls, waits and words from outside are the host's steps, sleeps and promises. */
+/** An executor that maps calls, timers and user events to the host's steps, sleeps and promises. */
 export interface RestateExecutor extends ActivityExecutor {
-  /** Everything that may come next, in an order that is the same on each process. */
+  /** Everything that may happen next, in the same order in each process. */
   pending(): readonly Pending[];
-  /** What the charts are to take in of an outcome, one by one: each may change what the next one is. */
+  /** Yields the external events of an outcome. Deliver each before requesting the next: it may change what follows. */
   take(outcome: Outcome): Iterable<ExternalEvent>;
 }
 
-export function createRestateExecutor({ host, time, clock, note }: RestateExecutorOptions): RestateExecutor {
-  const calls = new Map<number, CallUnderWay>();
-  const alarm = createAlarm(host, time);
-  let told: RuntimeEvent[] = [];
+interface InFlightCall {
+  readonly activity: Activity;
+  readonly pending: Pending;
+  abandon(): void;
+}
+
+export function createRestateExecutor({ host, time, clock, append }: RestateExecutorOptions): RestateExecutor {
+  const calls = new Map<number, InFlightCall>();
+  const timers = createTimers(host, time);
+  let reported: RuntimeEvent[] = [];
   let sentNumber = 0;
   let sent = host.sent(sentNumber);
 
-  async function outcomeOf(call: number, made: Activity, givenUp: AbortSignal): Promise<CallOutcome> {
-    const events = await makeCall(made, givenUp);
-    const notes = told;
-    told = [];
+  async function outcomeOf(call: number, activity: Activity, abandoned: AbortSignal): Promise<CallOutcome> {
+    const events = await runActivity(activity, abandoned);
+    const notes = reported;
+    reported = [];
     return { type: 'call', call, events, notes, atMs: clock.now() };
   }
 
   function* takeCall({ call, events, notes, atMs }: CallOutcome): Iterable<ExternalEvent> {
-    const port = calls.get(call)?.made.port ?? '';
+    const port = calls.get(call)?.activity.port ?? '';
     calls.delete(call);
-    time.reach(atMs);
-    for (const fact of notes) note(fact);
+    time.advanceTo(atMs);
+    for (const event of notes) append(event);
     for (const event of events) yield { type: 'call-event', call, port, event };
   }
 
   function* takeTimers(): Iterable<ExternalEvent> {
-    for (const timer of alarm.ring()) if (alarm.take(timer)) yield { type: 'timer', timer };
+    for (const timer of timers.endSleep()) if (timers.take(timer)) yield { type: 'timer', timer };
   }
 
   return {
-    execute(call, made) {
+    execute(call, activity) {
       const controller = new AbortController();
-      const pending = host.step(`${made.port} ${call}`, () => outcomeOf(call, made, controller.signal));
-      calls.set(call, { made, pending, giveUp: () => controller.abort() });
+      const pending = host.step(`${activity.port} ${call}`, () => outcomeOf(call, activity, controller.signal));
+      calls.set(call, { activity, pending, abandon: () => controller.abort() });
     },
-    wait: alarm.wait,
-    // Text is told piece by piece, and pieces are not kept; all of it is in the reply.
-    record: (fact) => void (fact.type !== 'text-delta' && told.push(fact)),
+    wait: timers.wait,
+    // Text deltas are not kept: the reply contains the full text.
+    record: (event) => void (event.type !== 'text-delta' && reported.push(event)),
     pending() {
-      for (const [call, { made, giveUp }] of calls) {
-        if (made.isWaiting()) continue;
+      for (const [call, { activity, abandon }] of calls) {
+        if (activity.isWaiting()) continue;
         calls.delete(call);
-        giveUp();
+        abandon();
       }
-      return [sent, ...alarm.pending(), ...[...calls.values()].map(({ pending }) => pending)];
+      return [sent, ...timers.pending(), ...[...calls.values()].map(({ pending }) => pending)];
     },
     *take(outcome) {
       switch (outcome.type) {
@@ -80,12 +133,12 @@ export function createRestateExecutor({ host, time, clock, note }: RestateExecut
         case 'sent':
           sentNumber += 1;
           sent = host.sent(sentNumber);
-          time.reach(outcome.atMs);
+          time.advanceTo(outcome.atMs);
           return yield { type: 'delivery', event: outcome.event };
         case 'slept':
           return yield* takeTimers();
         case 'interrupted':
-          return yield { type: 'delivery', event: { type: 'run.interrupted', reason: 'the host cancelled it' } };
+          return yield { type: 'delivery', event: { type: 'run.interrupted', reason: 'the host canceled the run' } };
         default:
           outcome satisfies never;
       }
@@ -99,13 +152,13 @@ interface Sleep {
 }
 
 /**
- * All timers of a run on few sleeps. Charts set a deadline for everything they do, and nearly always take it back; a sleep of the host
- * cannot be taken back. So there is one only for the timer that is due next, and one that was made for a timer taken back serves a
- * later one: it ends early, and the next is slept for.
+ * Maps all timers of a run to few sleeps. Charts set a deadline for nearly everything and usually cancel it, but a host's sleep cannot be
+ * canceled. So only the next due timer has a sleep, and the sleep of a canceled timer is reused for a later one: it ends early, and another
+ * sleep follows.
  */
-export function createAlarm(host: Pick<Host, 'sleep'>, time: DurableTime) {
+export function createTimers(host: Pick<Host, 'sleep'>, time: RecordedTime) {
   const dueMsOf = new Map<number, number>();
-  /** The soonest first. */
+  /** In the order in which they end. */
   let sleeps: readonly Sleep[] = [];
 
   return {
@@ -113,7 +166,7 @@ export function createAlarm(host: Pick<Host, 'sleep'>, time: DurableTime) {
       dueMsOf.set(timer, time.nowMs + waitMs);
       return () => void dueMsOf.delete(timer);
     },
-    /** What ends when the next timer is due, or before; none where no timer is set. */
+    /** Returns a sleep that ends when the next timer is due, or earlier; none if no timer is set. */
     pending(): readonly Pending[] {
       if (dueMsOf.size === 0) return [];
       const nextMs = Math.min(...dueMsOf.values());
@@ -124,28 +177,28 @@ export function createAlarm(host: Pick<Host, 'sleep'>, time: DurableTime) {
       sleeps = [{ dueMs: nextMs, pending }, ...sleeps];
       return [pending];
     },
-    /** The sleep is over. Gives the timers that are due, in the order in which they are. */
-    ring(): readonly number[] {
+    /** Ends the first sleep and returns the timers that are due, in order. */
+    endSleep(): readonly number[] {
       const [soonest, ...later] = sleeps;
       sleeps = later;
-      if (soonest !== undefined) time.reach(soonest.dueMs);
+      if (soonest !== undefined) time.advanceTo(soonest.dueMs);
       const due = [...dueMsOf].filter(([, dueMs]) => dueMs <= time.nowMs);
       due.sort(([one, oneMs], [other, otherMs]) => oneMs - otherMs || one - other);
       return due.map(([timer]) => timer);
     },
-    /** The timer fires; false where it was taken back since. */
+    /** Removes a timer that fires; false if it was canceled meanwhile. */
     take: (timer: number): boolean => dueMsOf.delete(timer),
   };
 }
 
 /**
- * Makes a call to its end, and gives what the chart is to hear of it: that a reply began, and the end; what came between is not kept.
- * It never rejects, since who keeps the outcome would make a call that rejects again and again: what breaks is data too, and what
- * cannot be written down is broken. Given up, it gives nothing.
+ * Runs an activity to its end and returns the events for the chart: the start of a reply, and the end. Progress is not kept. Never rejects,
+ * because the host would retry a rejected step forever: errors, and results that are not JSON, become `broken`. Returns no events if the
+ * call is abandoned.
  */
-export async function makeCall(made: Activity, givenUp: AbortSignal): Promise<readonly CallEvent[]> {
+export async function runActivity(activity: Activity, abandoned: AbortSignal): Promise<readonly CallEvent[]> {
   try {
-    const events = await eventsOf(made, givenUp);
+    const events = await eventsOf(activity, abandoned);
     JSON.stringify(events);
     return events;
   } catch (error) {
@@ -153,13 +206,13 @@ export async function makeCall(made: Activity, givenUp: AbortSignal): Promise<re
   }
 }
 
-function eventsOf(made: Activity, givenUp: AbortSignal): Promise<readonly CallEvent[]> {
+function eventsOf(activity: Activity, abandoned: AbortSignal): Promise<readonly CallEvent[]> {
   return new Promise((resolve) => {
-    const begun: CallEvent[] = [];
-    givenUp.addEventListener('abort', () => resolve([]), { once: true });
-    made.execute((event) => {
-      if (event.type === 'reply.started') begun.push(event);
-      else if (LAST_EVENTS.has(event.type)) resolve([...begun, event]);
+    const started: CallEvent[] = [];
+    abandoned.addEventListener('abort', () => resolve([]), { once: true });
+    activity.execute((event) => {
+      if (event.type === 'reply.started') started.push(event);
+      else if (LAST_EVENTS.has(event.type)) resolve([...started, event]);
     });
   });
 }

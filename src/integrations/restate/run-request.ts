@@ -7,62 +7,60 @@ import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contr
 import { failureOf } from '../../../machines/policies/failures.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
-import { chartVersion, createRunStart } from '../../engine/runtime/run.ts';
-import { createChainInput, type RunOptions } from '../../engine/runtime/run-options.ts';
+import { chartVersion, runStart } from '../../engine/runtime/run.ts';
+import { inputOf, type RunOptions } from '../../engine/runtime/run-options.ts';
 import { onAbort } from '../../internal/async.ts';
 
-/** What a run on a cluster is started with: JSON. */
+/** The input of a run on Restate: JSON. */
 export type RestateRunOptions = Omit<RunOptions, 'signal'>;
 
-/** What a run goes by from its start on, whatever the options are of a process that plays it later. */
-export interface DurableStart {
+/** What Restate records at the start of a run. A process that takes over uses it in place of its own options. */
+export interface RestateStart {
   readonly start: RunStart;
-  readonly patience: Patience;
+  readonly patience: ReplyTimeouts;
 }
 
 /**
- * The charts hear of a call when it is over, so their own two time-outs of a reply are set out of the way; the calls keep them.
+ * Validates a request and returns the start of its run. On Restate, the charts receive a reply only when it is complete, so the charts'
+ * reply time-outs are disabled, and the model calls enforce them instead.
  *
  * @throws PostChainError `invalid_request` or `invalid_option`.
  */
-export function startOf(runId: string, asked: RestateRunOptions, parts: ChainParts): DurableStart {
-  const { limits, ...input } = createChainInput(asked, { ...parts, newRunId: () => runId });
+export function restateStart(runId: string, request: RestateRunOptions, parts: ChainParts): RestateStart {
+  const { limits, ...input } = inputOf(request, { ...parts, newRunId: () => runId });
   const { firstChunkMs, chunkMs } = limits;
-  const raised = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };
+  const chartLimits = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };
   return {
-    start: createRunStart({ ...input, limits: raised }, parts, { host: asked.host ?? null }),
+    start: runStart({ ...input, limits: chartLimits }, parts, { host: request.host ?? null }),
     patience: { firstChunkMs, chunkMs },
   };
 }
 
 /**
- * The parts for a run that was started so.
+ * Returns the parts for a started run.
  *
- * @throws PostChainError `invalid_journal` where it was started on another chart than this process has.
+ * @throws PostChainError `invalid_journal` if the run was started with another version of the chart.
  */
-export function partsFor({ start: { chart }, patience }: DurableStart, parts: ChainParts): ChainParts {
+export function partsFor({ start: { chart }, patience }: RestateStart, parts: ChainParts): ChainParts {
   const { digest } = chartVersion();
   if (chart.digest !== digest)
     throw new PostChainError(
       'invalid_journal',
-      `The run was started on the chart ${chart.digest}; this process has ${digest}: serve it with the version of postchain that started it.`,
+      `The run was started with the chart ${chart.digest}; this process has ${digest}; serve it with the version of postchain that started it`,
     );
   const [first, ...others] = parts.models;
   const timed = (model: typeof first) => timedModel(model, patience, parts.clock);
   return { ...parts, models: [timed(first), ...others.map(timed)] };
 }
 
-/** How long a call may be silent, in milliseconds: before its first part, and between two. */
-interface Patience {
+/** How long a reply may take to its first part, and between two parts, in milliseconds. */
+interface ReplyTimeouts {
   readonly firstChunkMs: number;
   readonly chunkMs: number;
 }
 
-/**
- * A model whose calls keep their own time: one that is silent too long fails as the attempt machine would have it fail. For where that
- * machine hears of a call only when it is over.
- */
-export function timedModel(model: ChatModel, patience: Patience, clock: Clock): ChatModel {
+/** Returns a model that enforces the reply time-outs itself. Its failures are those of the attempt machine. */
+export function timedModel(model: ChatModel, timeouts: ReplyTimeouts, clock: Clock): ChatModel {
   return {
     get id() {
       return model.id;
@@ -74,43 +72,43 @@ export function timedModel(model: ChatModel, patience: Patience, clock: Clock): 
       return model.nativeTools === true;
     },
     ...(model.countTokens && { countTokens: (texts) => model.countTokens?.(texts) ?? Promise.resolve([]) }),
-    stream: (request, { signal }) => timedParts(model, request, { signal, patience, clock }),
+    stream: (request, { signal }) => timedParts(model, request, { signal, timeouts, clock }),
   };
 }
 
 interface Timing {
   readonly signal: AbortSignal;
-  readonly patience: Patience;
+  readonly timeouts: ReplyTimeouts;
   readonly clock: Clock;
 }
 
 async function* timedParts(
   model: ChatModel,
   request: ModelRequest,
-  { signal, patience, clock }: Timing,
+  { signal, timeouts, clock }: Timing,
 ): AsyncIterable<ModelPart> {
   const controller = new AbortController();
-  const forget = onAbort(signal, () => controller.abort());
+  const stopListening = onAbort(signal, () => controller.abort());
   if (signal.aborted) controller.abort();
   try {
     const parts = model.stream(request, { signal: controller.signal })[Symbol.asyncIterator]();
-    let failure = noReply(patience);
-    let waitMs = patience.firstChunkMs;
+    let failure = noReply(timeouts);
+    let waitMs = timeouts.firstChunkMs;
     for (;;) {
       const step = await within(waitMs, clock, parts.next());
       if (step === null) return yield { type: 'failure', failure };
       if (step.done) return;
       yield step.value;
-      failure = stalled(patience);
-      waitMs = patience.chunkMs;
+      failure = stalled(timeouts);
+      waitMs = timeouts.chunkMs;
     }
   } finally {
-    forget();
+    stopListening();
     controller.abort();
   }
 }
 
-/** Null where it takes longer. */
+/** Resolves to null if the work takes longer. */
 function within<Value>(ms: number, clock: Clock, work: Promise<Value>): Promise<Value | null> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => resolve(null), ms);
@@ -118,10 +116,10 @@ function within<Value>(ms: number, clock: Clock, work: Promise<Value>): Promise<
   });
 }
 
-function noReply({ firstChunkMs }: Patience): Failure {
+function noReply({ firstChunkMs }: ReplyTimeouts): Failure {
   return failureOf('transport', 'no_reply', `No reply began within ${firstChunkMs} ms.`);
 }
 
-function stalled({ chunkMs }: Patience): Failure {
+function stalled({ chunkMs }: ReplyTimeouts): Failure {
   return failureOf('transport', 'stalled', `The reply stopped for more than ${chunkMs} ms.`);
 }

@@ -13,11 +13,11 @@ const broken = (): never => {
 
 /** What OpenTelemetry's diagnostic log received. */
 function listenToDiag(): string[] {
-  const told: string[] = [];
-  const hear = (message: string): void => void told.push(message);
-  const logger: DiagLogger = { error: hear, warn: hear, info: hear, debug: hear, verbose: hear };
+  const messages: string[] = [];
+  const record = (message: string): void => void messages.push(message);
+  const logger: DiagLogger = { error: record, warn: record, info: record, debug: record, verbose: record };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  return told;
+  return messages;
 }
 
 async function aJournal(): Promise<readonly JournalEntry[]> {
@@ -97,11 +97,11 @@ describe('a run', () => {
       },
     ],
   ])('is not affected by a %s that throws, which the diagnostic log receives once', async (_, given) => {
-    const told = listenToDiag();
+    const messages = listenToDiag();
     const { run } = startScripted();
     await traceRun(run.events, { ...memoryTelemetry().options, ...given });
     expect((await run.answer).status).toBe('completed');
-    expect(told).toEqual(['postchain: OpenTelemetry threw an error; the run is not affected']);
+    expect(messages).toEqual(['postchain: OpenTelemetry threw an error; the run is not affected']);
   });
 
   it('is not affected by an exporter that throws', async () => {
@@ -113,13 +113,13 @@ describe('a run', () => {
   });
 
   it('has no span that ends before it starts, even if the clock goes back', async () => {
-    const told = listenToDiag();
+    const messages = listenToDiag();
     const journal = (await aJournal()).map((entry) => ({ ...entry, atMs: 1000 - entry.seq }));
     const telemetry = memoryTelemetry();
     await traceRun(journal, telemetry.options);
     for (const { startTime, endTime } of telemetry.spans())
       expect(millis(endTime)).toBeGreaterThanOrEqual(millis(startTime));
-    expect(told).toEqual([]);
+    expect(messages).toEqual([]);
   });
 });
 

@@ -1,21 +1,93 @@
+import { SimulatedClock } from 'xstate';
 import type { ChainEvent } from '../../../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import type { FinalAnswer } from '../../../../machines/contracts/synthesis.ts';
 import type { Clock } from '../../../../src/engine/clock.ts';
-import type { Host, Outcome, Pending } from '../../../../src/integrations/restate/host.ts';
+import { type PostChainOptions, resolveOptions } from '../../../../src/engine/runtime/options.ts';
+import { runOnHost } from '../../../../src/integrations/restate/create-restate-chain.ts';
+import type { Host, Outcome, Pending } from '../../../../src/integrations/restate/restate-executor.ts';
+import { partsFor, type RestateRunOptions, restateStart } from '../../../../src/integrations/restate/run-request.ts';
+import { settle } from '../../../../src/testing/settle.ts';
 
-/** What a process asked for: the same, in the same order, on each. */
+export interface ClusterRun {
+  readonly answer: FinalAnswer;
+  /** The journal of each process, from the first entry on. */
+  readonly journals: readonly (readonly JournalEntry[])[];
+  readonly cluster: ReturnType<typeof createFakeCluster>;
+}
+
+interface Plan {
+  readonly options: PostChainOptions;
+  readonly clock?: SimulatedClock;
+  readonly run?: Partial<RestateRunOptions>;
+  /** After how many outcomes each process is killed; one more process completes the run. */
+  readonly kills?: readonly number[];
+  /** Sent in order, each when nothing else happens, before time advances. */
+  readonly userEvents?: readonly ChainEvent[];
+  /** Whether the host cancels the run as soon as nothing else happens. */
+  readonly isInterrupted?: boolean;
+}
+
+/** Runs a chain on a fake cluster to its end. Time advances only when nothing else happens. */
+export async function runOnFakeCluster({ clock = new SimulatedClock(), ...plan }: Plan): Promise<ClusterRun> {
+  const options = { ...plan.options, clock };
+  const parts = resolveOptions(options);
+  const started = restateStart('run-1', { request: 'Is it so?', ...plan.run }, parts);
+  const cluster = createFakeCluster(clock);
+  const journals: JournalEntry[][] = [];
+  const userEvents = [...(plan.userEvents ?? [])];
+  let answer: FinalAnswer | null = null;
+
+  for (const lives of [...(plan.kills ?? []), Number.POSITIVE_INFINITY]) {
+    const journal: JournalEntry[] = [];
+    journals.push(journal);
+    const member = cluster.connect(lives);
+    const lost = new AbortController();
+    // As read back from the cluster.
+    const stored = JSON.parse(JSON.stringify(started)) as typeof started;
+    runOnHost(stored.start, {
+      parts: partsFor(stored, parts),
+      host: member.host,
+      keep: (entries) => void journal.push(...entries),
+      signal: lost.signal,
+    }).then((result) => {
+      answer = result;
+    });
+    for (let idle = 0; answer === null && member.isAlive; ) {
+      const before = cluster.log.length + cluster.commands.length;
+      await settle(3);
+      if (cluster.log.length + cluster.commands.length !== before) idle = 0;
+      else if (plan.isInterrupted && idle === 0) {
+        idle += 1;
+        member.interrupt();
+      } else if (userEvents.length > 0) cluster.send(userEvents.shift() as ChainEvent);
+      else {
+        idle += 1;
+        if (idle > 2000) throw new Error('the run hangs');
+        clock.increment(1000);
+      }
+    }
+    lost.abort();
+    if (answer !== null) break;
+  }
+  if (answer === null) throw new Error('there is no answer');
+  return { answer, journals, cluster };
+}
+
+/** A request of a process. Each process must make the same requests in the same order. */
 interface Command {
   readonly name: string;
   readonly isStep: boolean;
 }
 
-/** What is awaited, known by the number of its command. */
+/** A pending outcome, identified by its command number. */
 interface Awaited extends Pending {
   readonly command: number;
 }
 
 /**
- * A cluster in memory, as far as a run sees of one: it keeps what was asked and what came, in order, and gives each process that plays
- * the run the same outcomes in the same order. What a process asks for otherwise than the one before it throws.
+ * A cluster in memory: keeps requests and outcomes in order, and gives each process the same outcomes in the same order. Throws if a process
+ * makes other requests than the one before it.
  */
 export function createFakeCluster(clock: Clock) {
   const commands: Command[] = [];
@@ -24,7 +96,7 @@ export function createFakeCluster(clock: Clock) {
   let wake = (): void => {};
   const begun: string[] = [];
 
-  function keep(command: number, outcome: Outcome): void {
+  function record(command: number, outcome: Outcome): void {
     log.push({ command, json: JSON.stringify(outcome) });
     wake();
   }
@@ -37,29 +109,29 @@ export function createFakeCluster(clock: Clock) {
   return {
     commands: commands as readonly Command[],
     log: log as readonly { readonly command: number; readonly json: string }[],
-    /** The steps that were begun, those of killed processes included. */
+    /** The started steps, including those of killed processes. */
     begun: begun as readonly string[],
     send(event: ChainEvent, id = `event ${promises.filter(({ json }) => json !== null).length}`): void {
       const number = promises.findIndex(({ json }) => json === null);
       const promise = promiseOf(number < 0 ? promises.length : number);
       promise.json = JSON.stringify({ type: 'sent', id, event, atMs: clock.now() } satisfies Outcome);
-      if (promise.command !== null) keep(promise.command, JSON.parse(promise.json));
+      if (promise.command !== null) record(promise.command, JSON.parse(promise.json));
     },
-    /** A new process. After so many outcomes it is killed, in the middle of the steps that it has begun by then. */
+    /** Starts a process. It is killed after this many outcomes, in the middle of its steps. */
     connect(lives = Number.POSITIVE_INFINITY) {
       const steps = new Map<number, () => Promise<Outcome>>();
       const ready = new Set<number>();
-      let asked = 0;
+      let requested = 0;
       let read = 0;
       let alive = true;
       let isInterrupted = false;
 
-      const ask = (name: string, isStep: boolean): { command: number; isNew: boolean } => {
-        const command = asked;
-        asked += 1;
+      const request = (name: string, isStep: boolean): { command: number; isNew: boolean } => {
+        const command = requested;
+        requested += 1;
         const known = commands[command];
         if (known === undefined) commands.push({ name, isStep });
-        else if (known.name !== name) throw new Error(`asked ${command} for ${name}, and ${known.name} before`);
+        else if (known.name !== name) throw new Error(`request ${command} is ${name}; it was ${known.name} before`);
         return { command, isNew: known === undefined };
       };
       const awaited = (command: number): Awaited => ({ command }) as Awaited;
@@ -68,34 +140,34 @@ export function createFakeCluster(clock: Clock) {
       const beginSteps = (pending: readonly Awaited[]): void => {
         for (const { command } of pending) {
           const act = steps.get(command);
-          if (act === undefined || log.some((kept) => kept.command === command)) continue;
+          if (act === undefined || log.some((logged) => logged.command === command)) continue;
           steps.delete(command);
           begun.push(commands[command]?.name ?? '');
-          act().then((outcome) => alive && keep(command, outcome));
+          act().then((outcome) => alive && record(command, outcome));
         }
       };
 
       const host: Host = {
         step(name, act) {
-          const { command } = ask(name, true);
+          const { command } = request(name, true);
           steps.set(command, act);
           return awaited(command);
         },
         sleep(ms) {
           if (!Number.isInteger(ms) || ms < 0) throw new Error(`a sleep of ${ms} ms`);
-          const { command, isNew } = ask('sleep', false);
-          if (isNew) clock.setTimeout(() => keep(command, { type: 'slept' }), ms);
+          const { command, isNew } = request('sleep', false);
+          if (isNew) clock.setTimeout(() => record(command, { type: 'slept' }), ms);
           return awaited(command);
         },
         sent(number) {
-          const { command } = ask(`sent ${number}`, false);
+          const { command } = request(`sent ${number}`, false);
           const promise = promiseOf(number);
-          if (promise.command === null && promise.json !== null) keep(command, JSON.parse(promise.json));
+          if (promise.command === null && promise.json !== null) record(command, JSON.parse(promise.json));
           promise.command = command;
           return awaited(command);
         },
-        async first(given) {
-          const pending = given as readonly Awaited[];
+        async first(candidates) {
+          const pending = candidates as readonly Awaited[];
           for (; alive; ) {
             if (isInterrupted) {
               isInterrupted = false;

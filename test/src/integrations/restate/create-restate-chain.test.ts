@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createRestateChain, type RestateChainOptions } from '../../../../src/integrations/restate/index.ts';
 
 describe('createRestateChain', () => {
-  it('is a workflow of four handlers, under the name that it is given', () => {
+  it('returns a workflow with four handlers and the given name', () => {
     expect(createRestateChain()).toMatchObject({ name: 'postchain' });
     const chain = createRestateChain({}, { name: 'answers' }) as unknown as { name: string; workflow: object };
     expect(chain.name).toBe('answers');
     expect(Object.keys(chain.workflow)).toEqual(['run', 'send', 'status', 'journal']);
   });
 
-  it('brings in what Node 20 lacks, with which the SDK serves', () => {
+  it('loads the polyfill that the SDK needs on Node 20', () => {
     expect('withResolvers' in Promise).toBe(true);
   });
 
@@ -18,7 +18,7 @@ describe('createRestateChain', () => {
     [{ nonsense: 1 }, 'nonsense'],
     [{ newId: () => 'mine' }, 'newId'],
     [{ journals: { create: () => {}, open: () => {}, list: () => {} } }, 'journals'],
-  ])('refuses %j', (options, named) => {
+  ])('rejects %j', (options, named) => {
     expect(() => createRestateChain(options as RestateChainOptions)).toThrow(named);
     expect(() => createRestateChain(options as RestateChainOptions)).toThrow(
       expect.objectContaining({ code: 'invalid_option' }),

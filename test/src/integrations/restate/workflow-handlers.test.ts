@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { foldStatus, newStatus, type RunStatus } from '../../../../src/integrations/restate/run-status.ts';
+import { foldStatus, initialStatus, type RunStatus } from '../../../../src/integrations/restate/workflow-handlers.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 
-const statusOf = (journal: readonly JournalEntry[]): RunStatus => journal.reduce(foldStatus, newStatus('run-1'));
+const statusOf = (journal: readonly JournalEntry[]): RunStatus => journal.reduce(foldStatus, initialStatus('run-1'));
 const history = [{ role: 'user' as const, content: 'It is a long story. '.repeat(80) }];
 
-describe('where a run stands', () => {
-  it('is its phase and cycle, and what it asks until that is answered', async () => {
+describe('foldStatus', () => {
+  it('reports the phase, the cycle and the pending question', async () => {
     const { run } = startScripted({ yield: { hang: true } }, {}, { history });
     expect(statusOf([])).toMatchObject({ status: 'running', phase: null, entries: 0 });
     await settle();
@@ -22,7 +22,7 @@ describe('where a run stands', () => {
     expect(statusOf(run.journal)).toMatchObject({ status: 'cancelled', asks: null });
   });
 
-  it('asks for a direction until one is given, and still after one that is none', async () => {
+  it('keeps the question until a valid direction is given', async () => {
     const unsure = { answer: 'Perhaps.', confidence: 0.1, informationSufficiency: 1, taskComplete: false };
     const rest = { needsTools: false, proposedPhase: null, rationale: '', usedMessageIds: [] };
     const { run } = startScripted({ yield: { ...unsure, ...rest } }, {}, { mode: 'manual' });

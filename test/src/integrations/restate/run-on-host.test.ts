@@ -8,9 +8,9 @@ import { replay } from '../../../../src/journal/replay.ts';
 import { everyTask } from '../../../support/every-task.ts';
 import { aRandomRun, limitsOf, planOf, type RandomRun } from '../../../support/random-runs.ts';
 import { plannedModel, startScripted } from '../../../support/run-chain.ts';
-import { playOnCluster } from './cluster-run.ts';
+import { runOnFakeCluster } from './fake-cluster.ts';
 
-const said: Record<RandomRun['words'][number]['word'], ChainEvent> = {
+const userEvents: Record<RandomRun['words'][number]['word'], ChainEvent> = {
   cancel: { type: 'run.cancelled' },
   finish: { type: 'run.finished' },
   direct: { type: 'run.directed', phase: 'experience' },
@@ -25,14 +25,17 @@ async function playRandom(random: RandomRun, kills: readonly number[]) {
   const model = plannedModel(planOf(random));
   const options = { ...everyTask.options, model, limits: limitsOf(random) };
   const run = { startAt, mode, sessionId: 'chat' };
-  return { model, ...(await playOnCluster({ options, run, kills, words: words.map(({ word }) => said[word]) })) };
+  return {
+    model,
+    ...(await runOnFakeCluster({ options, run, kills, userEvents: words.map(({ word }) => userEvents[word]) })),
+  };
 }
 
-const written = (journal: readonly JournalEntry[]): string[] => journal.map((entry) => JSON.stringify(entry));
+const toJson = (journal: readonly JournalEntry[]): string[] => journal.map((entry) => JSON.stringify(entry));
 const isCall = (name: string): boolean => name.startsWith('readReply');
 
-describe('a run on a cluster', () => {
-  it('[promise 6] goes on after each kill to one answer and one journal, with no call of a model outside its step', async () => {
+describe('runOnHost', () => {
+  it('[promise 6] continues after each kill to one answer and one journal, and calls models only in steps', async () => {
     let killed = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -43,11 +46,11 @@ describe('a run on a cluster', () => {
           const whole = journals.at(-1) ?? [];
           expect(whole.at(-1)?.type).toBe('run-end');
           expect(answer.answerText).not.toBe('');
-          for (const journal of journals) expect(written(journal)).toEqual(written(whole.slice(0, journal.length)));
+          for (const journal of journals) expect(toJson(journal)).toEqual(toJson(whole.slice(0, journal.length)));
           const times = whole.map(({ atMs }) => atMs);
           expect(times).toEqual([...times].sort((one, other) => one - other));
 
-          const replayed = replay(written(whole).map((entry) => JSON.parse(entry)));
+          const replayed = replay(toJson(whole).map((entry) => JSON.parse(entry)));
           expect(replayed.divergence).toBeNull();
           expect(replayed.answer).toEqual(answer);
 
@@ -60,31 +63,31 @@ describe('a run on a cluster', () => {
     expect(killed).toBeGreaterThan(100);
   });
 
-  it('goes through the phases that it goes through anywhere, to the same answer', async () => {
+  it('takes the same path to the same answer as a live run', async () => {
     const live = startScripted(everyTask.plan, everyTask.options, everyTask.run);
     const options = { ...everyTask.options, model: plannedModel(everyTask.plan) };
-    const { journals, answer } = await playOnCluster({ options, run: everyTask.run });
+    const { journals, answer } = await runOnFakeCluster({ options, run: everyTask.run });
     const path = (journal: readonly JournalEntry[]) =>
       journal.flatMap((entry) => {
         if (entry.type === 'phase-start') return [entry.phase];
         return entry.type === 'decision' ? [entry.decision.rule] : [];
       });
-    const { metadata: _, ...wanted } = await live.run.answer;
-    const { metadata: __, ...given } = answer;
-    expect(given).toEqual(wanted);
+    const { metadata: _, ...expected } = await live.run.answer;
+    const { metadata: __, ...received } = answer;
+    expect(received).toEqual(expected);
     expect(path(journals[0] ?? [])).toEqual(path(live.run.journal));
   });
 
-  it('keeps a source’s searches in the journal, and no pieces of text', async () => {
+  it('keeps retrievals in the journal, but no text deltas', async () => {
     const options = { model: plannedModel({}), documents: { search: async () => NOTHING_FOUND } };
-    const { journals } = await playOnCluster({ options, kills: [4, 1] });
+    const { journals } = await runOnFakeCluster({ options, kills: [4, 1] });
     const types = (journals.at(-1) ?? []).map(({ type }) => type);
     expect(types.filter((type) => type === 'retrieval')).toHaveLength(1);
     expect(types).not.toContain('text-delta');
   });
 
-  it('is interrupted by its host, and answers', async () => {
-    const { answer, journals } = await playOnCluster({
+  it('answers when its host interrupts it', async () => {
+    const { answer, journals } = await runOnFakeCluster({
       options: { model: plannedModel({ action: { hang: true } }) },
       isInterrupted: true,
     });
@@ -94,7 +97,7 @@ describe('a run on a cluster', () => {
     ]);
   });
 
-  it('breaks off the calls of a process that plays it no longer', async () => {
+  it('aborts the calls of a process that no longer executes the run', async () => {
     let calls = 0;
     const aborted: number[] = [];
     const model: ChatModel = {
@@ -106,8 +109,8 @@ describe('a run on a cluster', () => {
         aborted.push(call);
       },
     };
-    await playOnCluster({ options: { model, limits: { phaseMs: 1000, totalMs: 2000 } }, kills: [0] });
-    // The first is that of the killed process: its own deadline never comes.
+    await runOnFakeCluster({ options: { model, limits: { phaseMs: 1000, totalMs: 2000 } }, kills: [0] });
+    // Call 0 belongs to the killed process, whose deadline never fires.
     expect(aborted[0]).toBe(0);
     expect(aborted).toContain(1);
   });

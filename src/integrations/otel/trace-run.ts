@@ -18,7 +18,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { RunEvent } from '../../engine/runtime/run-events.ts';
-import { having, invalidOption } from '../../internal/options.ts';
+import { hasMethod, invalidOption } from '../../internal/options.ts';
 import { createRunFold, type FoldOptions } from './run-fold.ts';
 import type { OpenSpan, Signal, SpanAttributes } from './spans.ts';
 
@@ -79,8 +79,8 @@ function notAJournal(received: string): PostChainError {
 const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.41.1';
 
 const optionsSchema = z.strictObject({
-  tracer: having<Tracer>('startSpan', 'expected a Tracer of @opentelemetry/api').optional(),
-  meter: having<Meter>('createHistogram', 'expected a Meter of @opentelemetry/api').optional(),
+  tracer: hasMethod<Tracer>('startSpan', 'expected a Tracer of @opentelemetry/api').optional(),
+  meter: hasMethod<Meter>('createHistogram', 'expected a Meter of @opentelemetry/api').optional(),
   content: z.boolean('expected true or false').default(false),
   workflow: z.string('expected a non-empty string').min(1, 'expected a non-empty string').nullable().default(null),
   provider: z.string('expected a non-empty string').min(1, 'expected a non-empty string').nullable().default(null),

@@ -7,8 +7,8 @@ import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contr
 import { failureOf } from '../../../machines/policies/failures.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
-import { chartVersion, runStart } from '../../engine/runtime/run.ts';
-import { inputOf, type RunOptions } from '../../engine/runtime/run-options.ts';
+import { chartVersion, createRunStart } from '../../engine/runtime/run.ts';
+import { createChainInput, type RunOptions } from '../../engine/runtime/run-options.ts';
 import { onAbort } from '../../internal/async.ts';
 
 /** The input of a run on Restate: JSON. */
@@ -27,11 +27,11 @@ export interface RestateStart {
  * @throws PostChainError `invalid_request` or `invalid_option`.
  */
 export function restateStart(runId: string, request: RestateRunOptions, parts: ChainParts): RestateStart {
-  const { limits, ...input } = inputOf(request, { ...parts, newRunId: () => runId });
+  const { limits, ...input } = createChainInput(request, { ...parts, newRunId: () => runId });
   const { firstChunkMs, chunkMs } = limits;
   const chartLimits = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };
   return {
-    start: runStart({ ...input, limits: chartLimits }, parts, { host: request.host ?? null }),
+    start: createRunStart({ ...input, limits: chartLimits }, parts, { host: request.host ?? null }),
     patience: { firstChunkMs, chunkMs },
   };
 }

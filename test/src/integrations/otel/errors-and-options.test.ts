@@ -125,13 +125,10 @@ describe('a run', () => {
 
 describe('options of traceRun', () => {
   it.each([
-    [{ content: 'false' }, 'content: got "false"; expected true or false.'],
-    [{ tracer: {} }, 'tracer: got an object with nothing; expected a Tracer of @opentelemetry/api.'],
-    [{ workflow: '' }, 'workflow: got ""; expected a non-empty string.'],
-    [
-      { contents: true },
-      'contents: there is no such option; wanted one of tracer, meter, content, workflow, provider.',
-    ],
+    [{ content: 'false' }, 'content: expected true or false; received "false".'],
+    [{ tracer: {} }, 'tracer: expected a Tracer of @opentelemetry/api; received an object with no keys.'],
+    [{ workflow: '' }, 'workflow: expected a non-empty string; received "".'],
+    [{ contents: true }, 'contents: unknown option; expected one of tracer, meter, content, workflow, provider.'],
   ])('%j is rejected in one line', async (options, message) => {
     await expect(traceRun([], options as never)).rejects.toMatchObject({ code: 'invalid_option', message });
   });

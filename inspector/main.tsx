@@ -1,12 +1,10 @@
 import { render } from 'preact';
 import './page.css';
 import { Page } from './page.tsx';
-import { keepInAddress } from './ui-state/address.ts';
 import { createInspector } from './ui-state/inspector.ts';
+import { keepInAddress } from './ui-state/panel.ts';
 import { visible } from './ui-state/text.ts';
-import { carriedRun, fileSource } from './wire/file-source.ts';
-import type { PageSource } from './wire/page-source.ts';
-import { socketAddress, socketSource } from './wire/socket-source.ts';
+import { carriedRun, fileSource, type PageSource, socketAddress, socketSource } from './wire/page-source.ts';
 
 /** A file that was cut off may end before the place for the page: the body is there whatever is missing. */
 const root = document.getElementById('page') ?? document.body;

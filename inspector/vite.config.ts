@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
 import { viteSingleFile } from 'vite-plugin-singlefile';
 import { runCharts } from '../src/inspection/run-charts.ts';
-import { strictPolicy } from './build/strict-policy.ts';
-import { bakedDrawings } from './chart/baked-drawings.ts';
+import { bakedDrawings, strictPolicy } from './vite-plugins.ts';
 
 const here = import.meta.dirname;
 

@@ -1,9 +1,9 @@
-import { between, keepInSight, type Viewport, type WindowSize } from './viewport.ts';
+import type { Box } from './drawing.ts';
 
 const MOVE_MS = 180;
 
 /** Moves the picture under its window: by an attribute of one element, and without drawing anything anew. */
-export interface Camera {
+interface Camera {
   readonly view: () => Viewport;
   readonly size: () => WindowSize;
   /** At once, or in a short move where people want that. */
@@ -45,4 +45,150 @@ export function createCamera(
     frame = requestAnimationFrame(move);
   };
   return { view: () => now, size, go, stop };
+}
+
+/** How the picture lies under its window: a point of it is seen at `x + scale * point.x`. */
+export interface Viewport {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+interface WindowSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+const LEAST_SCALE = 0.05;
+const MOST_SCALE = 12;
+const MARGIN = 10;
+/** The picture's buttons stand above this line. */
+const TOP = 48;
+
+/** Shows a box as large as it can be, in the middle of what is free. */
+export function fitTo(box: Box, size: WindowSize, mostScale = 1.6): Viewport {
+  const room = { width: Math.max(1, size.width - 2 * MARGIN), height: Math.max(1, size.height - TOP - MARGIN) };
+  const scale = clamp(Math.min(room.width / Math.max(1, box.width), room.height / Math.max(1, box.height), mostScale));
+  return {
+    scale,
+    x: size.width / 2 - scale * (box.x + box.width / 2),
+    y: TOP + room.height / 2 - scale * (box.y + box.height / 2),
+  };
+}
+
+/** What lies under the point stays under it. */
+export function zoomAt(
+  { x, y, scale }: Viewport,
+  factor: number,
+  at: { readonly x: number; readonly y: number },
+): Viewport {
+  const next = clamp(scale * factor);
+  const share = next / scale;
+  return { scale: next, x: at.x - share * (at.x - x), y: at.y - share * (at.y - y) };
+}
+
+export function panBy(view: Viewport, x: number, y: number): Viewport {
+  return { ...view, x: view.x + x, y: view.y + y };
+}
+
+/** The nearest place from which all of a box is seen; the same one where it is. */
+export function bringIn(view: Viewport, box: Box, size: WindowSize): Viewport {
+  const shift = (from: number, length: number, least: number, most: number): number => {
+    if (length > most - least) return (least + most) / 2 - from - length / 2;
+    if (from < least) return least - from;
+    return Math.min(0, most - from - length);
+  };
+  const { x, y, scale } = view;
+  return panBy(
+    view,
+    shift(x + scale * box.x, scale * box.width, MARGIN, size.width - MARGIN),
+    shift(y + scale * box.y, scale * box.height, TOP, size.height - MARGIN),
+  );
+}
+
+/** Something of the picture stays in the window. */
+export function keepInSight(view: Viewport, picture: WindowSize, size: WindowSize): Viewport {
+  const hold = (at: number, length: number, room: number): number => Math.min(room - 40, Math.max(40 - length, at));
+  return {
+    ...view,
+    x: hold(view.x, view.scale * picture.width, size.width),
+    y: hold(view.y, view.scale * picture.height, size.height),
+  };
+}
+
+function between(from: Viewport, to: Viewport, share: number): Viewport {
+  const mix = (one: number, other: number): number => one + (other - one) * share;
+  return { x: mix(from.x, to.x), y: mix(from.y, to.y), scale: mix(from.scale, to.scale) };
+}
+
+const clamp = (scale: number): number => Math.min(MOST_SCALE, Math.max(LEAST_SCALE, scale));
+
+/** A press that moves less than this is a click. */
+const CLICK_REACH = 4;
+const WHEEL_STEP = 0.0016;
+
+/** Dragging pans, the wheel and two fingers zoom at their place. Returns how to stop listening. */
+export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: (to: Viewport) => void): () => void {
+  const down = new Map<number, { readonly x: number; readonly y: number }>();
+  let moved = 0;
+  const at = ({ clientX, clientY }: MouseEvent): { readonly x: number; readonly y: number } => {
+    const { left, top } = svg.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  };
+  const press = (event: PointerEvent): void => {
+    if (event.button !== 0) return;
+    if (down.size === 0) moved = 0;
+    down.set(event.pointerId, at(event));
+  };
+  const drag = (event: PointerEvent): void => {
+    const before = down.get(event.pointerId);
+    if (before === undefined) return;
+    // It was let go where the picture did not hear of it.
+    if (event.buttons === 0) {
+      release(event);
+      return;
+    }
+    const now = at(event);
+    moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
+    if (moved < CLICK_REACH) return;
+    // Only now: a press that is captured would click on the whole picture.
+    if (!svg.hasPointerCapture(event.pointerId)) svg.setPointerCapture(event.pointerId);
+    svg.classList.add('dragged');
+    const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
+    down.set(event.pointerId, now);
+    if (other === undefined) {
+      onMove(panBy(camera.view(), now.x - before.x, now.y - before.y));
+      return;
+    }
+    const apart = (point: typeof now): number => Math.max(1, Math.hypot(point.x - other.x, point.y - other.y));
+    onMove(zoomAt(camera.view(), apart(now) / apart(before), { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 }));
+  };
+  const release = (event: PointerEvent): void => {
+    down.delete(event.pointerId);
+    if (down.size === 0) svg.classList.remove('dragged');
+  };
+  const wheel = (event: WheelEvent): void => {
+    event.preventDefault();
+    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+    const pinch = event.ctrlKey ? 6 : 1;
+    const way = Math.max(-240, Math.min(240, event.deltaY * lines * pinch));
+    onMove(zoomAt(camera.view(), Math.exp(-way * WHEEL_STEP), at(event)));
+  };
+  const click = (event: MouseEvent): void => {
+    if (moved >= CLICK_REACH) event.stopPropagation();
+  };
+  svg.addEventListener('pointerdown', press);
+  svg.addEventListener('pointermove', drag);
+  svg.addEventListener('pointerup', release);
+  svg.addEventListener('pointercancel', release);
+  svg.addEventListener('wheel', wheel, { passive: false });
+  svg.addEventListener('click', click, { capture: true });
+  return () => {
+    svg.removeEventListener('pointerdown', press);
+    svg.removeEventListener('pointermove', drag);
+    svg.removeEventListener('pointerup', release);
+    svg.removeEventListener('pointercancel', release);
+    svg.removeEventListener('wheel', wheel);
+    svg.removeEventListener('click', click, { capture: true });
+  };
 }

@@ -1,12 +1,7 @@
-import { createCamera } from './camera.ts';
-import { type Choice, choiceAt, stateAt } from './choices.ts';
-import { chosenPlace } from './chosen-place.ts';
-import type { Highlight, Lighting } from './highlight.ts';
-import { createPainter } from './painter.ts';
-import { listenToPointers } from './pointers.ts';
-import { hasInside, type Scene } from './scene.ts';
-import { FONT } from './text-size.ts';
-import { bringIn, fitTo, panBy, type Viewport, zoomAt } from './viewport.ts';
+import { bringIn, createCamera, fitTo, listenToPointers, panBy, type Viewport, zoomAt } from './camera.ts';
+import { createPainter, type Highlight, type Lighting } from './highlight.ts';
+import { type Choice, choiceAt, chosenPlace, hasInside, type Scene, stateAt } from './scene.ts';
+import { FONT } from './state-box.ts';
 
 const ZOOM_STEP = 1.3;
 /** At this scale everything of a chart can be read. */

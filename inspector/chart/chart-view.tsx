@@ -8,17 +8,14 @@ import './chart-tools.css';
 import './chart-rows.css';
 import type { Marks } from '../fold/marks.ts';
 import { type ChartController, createChartController } from './chart-controller.ts';
-import { ChartShapes } from './chart-shapes.tsx';
+import { ChartShapes, type Hues } from './chart-shapes.tsx';
 import { ChartTools } from './chart-tools.tsx';
-import { type Choice, isChosenLine, isChosenState } from './choices.ts';
-import type { Drawing } from './drawing.ts';
-import type { LaidOut } from './laid-out.ts';
+import type { Drawing, LaidOut } from './drawing.ts';
+import { heatMark, type Overlay } from './highlight.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
-import { heatMark, type Overlay } from './overlay.ts';
 import { MOST_ROWS, type Row, rowsOf } from './row-list.ts';
-import { sceneOf } from './scene.ts';
-import type { Hues } from './state-shape.tsx';
-import { shownText } from './text-size.ts';
+import { type Choice, isChosenLine, isChosenState, sceneOf } from './scene.ts';
+import { shownText } from './state-box.ts';
 
 export interface ChartViewProps extends ChartRowsProps {
   readonly hues?: Hues;

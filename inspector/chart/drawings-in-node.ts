@@ -1,10 +1,8 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { tooLarge } from './chart-limits.ts';
-import type { Drawing } from './drawing.ts';
+import { type Drawing, type LaidOut, tooLarge } from './drawing.ts';
 import { drawAll } from './drawings-of.ts';
-import type { LaidOut } from './laid-out.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 

@@ -1,9 +1,7 @@
 import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { MOST_DRAWN } from './chart-limits.ts';
-import type { Drawing } from './drawing.ts';
+import { type Drawing, MOST_DRAWN, ownOf } from './drawing.ts';
 import { layoutChart } from './layout-chart.ts';
-import { ownOf } from './own-of.ts';
 
 /** Width to height of a chart that is drawn inside a state. */
 const INSET_ASPECT = 2;

@@ -2,13 +2,17 @@ import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
 import type { Edge } from '../../src/engine/charts/edges.ts';
 import type { Box, Drawing, DrawnEdge, DrawnState } from './drawing.ts';
-import { type Direction, elkGraph, type Manner } from './elk-graph.ts';
-import { fitScore } from './fit-score.ts';
-import { type LaidState, type Line, type Point, readLaid } from './laid-state.ts';
-import { type Plan, planOf } from './layout-plan.ts';
-import { normalizeChart } from './normalize-chart.ts';
-import { rowLayoutOf } from './row-layout.ts';
-import { shelvedState } from './row-layout-state.ts';
+import {
+  type Direction,
+  elkGraph,
+  type LaidState,
+  type Line,
+  type Manner,
+  type Point,
+  readLaid,
+} from './elk-layout.ts';
+import { normalizeChart, type Plan, planOf } from './layout-plan.ts';
+import { fitScore, rowLayoutOf, shelvedState } from './row-layout.ts';
 import { type Head, noteOf } from './state-box.ts';
 
 /** What a chart is drawn into: width to height. */
@@ -136,7 +140,6 @@ function rounded({ x, y, width, height }: Box): Box {
 }
 
 const INSET = { scale: 0.4, gap: 6 } as const;
-const MANY_CHILDREN = 5;
 /** Lines a box, at most, on shelves. */
 const MOST_LINES = 1.7;
 /** So many of the most compact arrangements are tried. */
@@ -158,10 +161,8 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
     const wished = state === plan.root ? rootAspect : aspect;
     let best = await layOnShelves(state, exits, wished);
     if (best !== null) return best;
-    for (const manner of mannersOf(plan, state, exits, wished)) {
-      // In broken rows elk fails on some graphs: there are other manners.
-      const laid = await (manner.wraps === null ? layIn(state, manner) : layIn(state, manner).catch(() => null));
-      if (laid === null) continue;
+    for (const direction of plan.isLarge ? [exits] : (['RIGHT', 'DOWN'] as const)) {
+      const laid = await layIn(state, { direction, exits, aspect: wished });
       if (best === null || fitScore(laid, wished) < fitScore(best, wished)) best = laid;
     }
     return best as LaidState;
@@ -188,7 +189,7 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
     }
     return best;
   };
-  const layIn = async (state: ChartState, manner: Manner): Promise<LaidState | null> => {
+  const layIn = async (state: ChartState, manner: Manner): Promise<LaidState> => {
     const rooms: LaidState[] = [];
     for (const child of plan.childrenOf(state.id)) rooms.push(await lay(child, manner.direction));
     const pieces = plan.pieces.get(state.id) ?? [];
@@ -197,8 +198,6 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
       readLaid(state, head, rooms, pieces, await elk.layout(elkGraph(state.id, rooms, pieces, head, manner)));
     const first = plan.headOf(state, isRoot ? 0 : widthOfRooms(rooms));
     const laid = await attempt(first);
-    // Broken rows may lose lines that lead back.
-    if (manner.wraps !== null && [...laid.lines.values()].some(({ points }) => points.length < 2)) return null;
     // The head of a box as wide as this may need fewer rows, or more.
     const head = plan.headOf(state, laid.width);
     return head.height === first.height && head.width <= laid.width
@@ -209,14 +208,6 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
 }
 
 const widthOfRooms = (rooms: readonly LaidState[]): number => Math.max(...rooms.map(({ width }) => width)) + 32;
-
-function mannersOf(plan: Plan, { id }: ChartState, exits: Direction, aspect: number): readonly Manner[] {
-  if (plan.isLarge) return [{ direction: exits, exits, wraps: null, aspect }];
-  const wraps = plan.childrenOf(id).length >= MANY_CHILDREN ? [null, 0.5, 1, 2] : [null];
-  return (['RIGHT', 'DOWN'] as const).flatMap((direction) =>
-    wraps.map((wrap): Manner => ({ direction, exits, wraps: wrap, aspect })),
-  );
-}
 
 function leafOf(state: ChartState, plan: Plan): LaidState {
   const inset = plan.insetOf(state);

@@ -1,9 +1,6 @@
 import { baked } from 'virtual:drawings';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { LAYOUT_TIMEOUT_MS, tooLarge } from './chart-limits.ts';
-import { chartDigest } from './charts-digest.ts';
-import type { Drawing } from './drawing.ts';
-import { ownOf } from './own-of.ts';
+import { chartDigest, type Drawing, LAYOUT_TIMEOUT_MS, ownOf, tooLarge } from './drawing.ts';
 
 type Drawings = Readonly<Record<string, Drawing>>;
 

@@ -1,5 +1,5 @@
 import type { Box } from './drawing.ts';
-import type { Point } from './laid-state.ts';
+import type { Point } from './elk-layout.ts';
 
 /** Lines run on a grid, so that two side by side stand this far apart, and keep this far from boxes. */
 export const GRID = 8;

@@ -1,6 +1,17 @@
+import type { ChartState } from '../../src/engine/charts/chart.ts';
 import type { Box } from './drawing.ts';
-import { fitScore } from './fit-score.ts';
-import { GRID } from './line-router.ts';
+import {
+  type Direction,
+  LABEL_HEIGHT,
+  LABEL_LENGTH,
+  type LaidState,
+  type LayoutPort,
+  type Line,
+  type Piece,
+  type Point,
+} from './elk-layout.ts';
+import { createRouter, GRID, type Port } from './line-router.ts';
+import { FONT, type Head, labelText, widthOf } from './state-box.ts';
 
 const GAP = 32;
 
@@ -10,7 +21,7 @@ interface Size {
 }
 
 /** Boxes on shelves, read like a text: in their order, small ones stacked on each other, a new shelf where one is full. */
-export interface RowLayout extends Size {
+interface RowLayout extends Size {
   readonly boxes: readonly Box[];
 }
 
@@ -75,3 +86,229 @@ function columnsOf(sizes: readonly Size[], stack: number): readonly (readonly Si
 const heightOf = (column: readonly Size[]): number => column.reduce((sum, { height }) => sum + height + GAP, -GAP);
 
 const snap = (length: number): number => Math.ceil(length / GRID) * GRID;
+
+const PAD = 16;
+/** What it costs to leave by another side than the wished one. */
+const ASIDE = 60;
+
+/** What a bend of a line is worth, and a pixel of its way, in pixels of the whole. */
+const BEND = 3;
+const LENGTH = 0.03;
+
+interface ShelvedState extends LaidState {
+  /** How much there is to follow with the eye; lower is better. */
+  readonly cost: number;
+}
+
+/** The inside of a state on shelves, with lines between the boxes; null where a line finds no way. */
+export function shelvedState(
+  state: ChartState,
+  head: Head,
+  rooms: readonly LaidState[],
+  pieces: readonly Piece[],
+  shelves: RowLayout,
+  exits: Direction,
+): ShelvedState | null {
+  const top = Math.ceil(head.height / GRID) * GRID + GRID;
+  const width = Math.max(head.width, Math.ceil(shelves.width + 2 * PAD));
+  const height = Math.ceil(top + shelves.height + PAD);
+  const boxes = new Map(
+    rooms.map((laid, place): [string, Box] => {
+      const { x = 0, y = 0 } = shelves.boxes[place] ?? {};
+      return [laid.id, { x: x + PAD, y: y + top, width: laid.width, height: laid.height }];
+    }),
+  );
+  const doorOf = (id: string, edge: number): Port | null => {
+    const room = rooms.find((laid) => laid.id === id);
+    const box = boxes.get(id);
+    const door = room?.doors.find((one) => one.edge === edge);
+    return box === undefined || door === undefined ? null : portAt(box, door);
+  };
+  const extra = rooms.flatMap(({ id, doors }) => doors.map(({ edge }) => doorOf(id, edge) as Port));
+  const area = { x: GRID, y: top - GRID, width: width - 2 * GRID, height: height - top };
+  const router = createRouter(area, [...boxes.values()], extra);
+  const lines = new Map<number, Line>();
+  const doors: LayoutPort[] = [];
+  const own: Box = { x: 0, y: 0, width, height };
+  for (const piece of shortestFirst(pieces, boxes)) {
+    const { edge, step, from, to, throughFrom, throughTo } = piece;
+    const portsOf = (id: string | null, through: boolean, isEntry: boolean): readonly Port[] => {
+      if (id === null) return borderPorts(own, top, exits, isEntry);
+      const door = through ? doorOf(id, edge) : null;
+      return door === null ? allPorts(boxes.get(id) ?? own) : [door];
+    };
+    const points = router.route(portsOf(from, throughFrom, true), portsOf(to, throughTo, false));
+    if (points.length < 2) return null;
+    const end = from === null ? points[0] : points.at(-1);
+    if ((from === null || to === null) && end !== undefined)
+      doors.push({ edge, x: end.x, y: end.y, isEntry: from === null });
+    lines.set(edge, { step, points: corners(points), label: null });
+  }
+  const texts = new Map(pieces.map(({ edge, labels }) => [edge, widthOf(labelText(labels, LABEL_LENGTH), FONT.label)]));
+  const labelled = placeLabels(lines, texts, [...boxes.values()], area);
+  return {
+    id: state.id,
+    state,
+    width,
+    height,
+    head,
+    inset: null,
+    isFixed: true,
+    doors,
+    rooms: rooms.map((laid) => ({ at: boxes.get(laid.id) ?? own, laid })),
+    lines: labelled,
+    cost: [...lines.values()].reduce(
+      (sum, { points }) => sum + (points.length - 2) * BEND + lengthOf(points) * LENGTH,
+      0,
+    ),
+  };
+}
+
+function shortestFirst(pieces: readonly Piece[], boxes: ReadonlyMap<string, Box>): readonly Piece[] {
+  const length = ({ from, to }: Piece): number => {
+    const one = from === null ? undefined : boxes.get(from);
+    const other = to === null ? undefined : boxes.get(to);
+    if (one === undefined || other === undefined) return 100_000;
+    return Math.abs(one.x + one.width / 2 - other.x - other.width / 2) + Math.abs(one.y - other.y);
+  };
+  return [...pieces].sort((one, other) => length(one) - length(other));
+}
+
+function portAt(box: Box, { x, y }: Point): Port {
+  const at = { x: box.x + x, y: box.y + y, cost: 0 };
+  if (x >= box.width - 1) return { ...at, outX: 1, outY: 0 };
+  if (x <= 1) return { ...at, outX: -1, outY: 0 };
+  return { ...at, outX: 0, outY: y <= 1 ? -1 : 1 };
+}
+
+/** Places on the grid along all sides of a box, those in the middle first. */
+function allPorts({ x, y, width, height }: Box): readonly Port[] {
+  const ports: Port[] = [];
+  for (let at = Math.ceil((x + 10) / GRID) * GRID; at <= x + width - 10; at += GRID) {
+    const cost = Math.abs(at - x - width / 2) * 0.25;
+    ports.push({ x: at, y, outX: 0, outY: -1, cost }, { x: at, y: y + height, outX: 0, outY: 1, cost });
+  }
+  for (let at = Math.ceil((y + 8) / GRID) * GRID; at <= y + height - 8; at += GRID) {
+    const cost = Math.abs(at - y - height / 2) * 0.25;
+    ports.push({ x, y: at, outX: -1, outY: 0, cost }, { x: x + width, y: at, outX: 1, outY: 0, cost });
+  }
+  return ports;
+}
+
+/** Places along the side of the state's own border where lines come in, or go out. */
+function borderPorts({ width, height }: Box, top: number, exits: Direction, isEntry: boolean): readonly Port[] {
+  const ports: Port[] = [];
+  if (exits === 'RIGHT')
+    for (let y = top; y <= height - 2 * GRID; y += GRID)
+      ports.push({ x: isEntry ? 0 : width, y, outX: isEntry ? 1 : -1, outY: 0, cost: 0 });
+  const besides = exits === 'RIGHT' ? ASIDE : 0;
+  if (!isEntry)
+    for (let x = 3 * GRID; x <= width - 3 * GRID; x += GRID)
+      ports.push({ x, y: height, outX: 0, outY: -1, cost: besides });
+  return ports;
+}
+
+/** Only the points where the way turns. */
+function corners(points: readonly Point[]): readonly Point[] {
+  return points.filter((point, place) => {
+    const before = points[place - 1];
+    const after = points[place + 1];
+    if (before === undefined || after === undefined) return true;
+    return !((before.x === point.x && after.x === point.x) || (before.y === point.y && after.y === point.y));
+  });
+}
+
+function lengthOf(points: readonly Point[]): number {
+  return points.slice(1).reduce((sum, { x, y }, place) => {
+    const before = points[place] ?? { x, y };
+    return sum + Math.abs(x - before.x) + Math.abs(y - before.y);
+  }, 0);
+}
+
+/**
+ * Puts the labels of lines on them, where each has room beside boxes, other labels and other lines; one that has none is left
+ * out, and is told where its line is looked at.
+ */
+function placeLabels(
+  lines: ReadonlyMap<number, Line>,
+  widths: ReadonlyMap<number, number>,
+  boxes: readonly Box[],
+  area: Box,
+): ReadonlyMap<number, Line> {
+  const taken: Box[] = boxes.map((box) => grown(box, 1));
+  const others = [...lines].flatMap(([edge, { points }]) =>
+    stretches(points).map((box) => ({ edge, box: grown(box, 2) })),
+  );
+  const placed = new Map(lines);
+  for (const [edge, line] of lines) {
+    const text = widths.get(edge) ?? 0;
+    if (text === 0) continue;
+    const free = (box: Box): boolean =>
+      isWithin(box, area) &&
+      taken.every((one) => !overlap(one, box)) &&
+      others.every((one) => one.edge === edge || !overlap(one.box, box));
+    const label = placesOn(line.points, text + 4).find(free);
+    if (label === undefined) continue;
+    taken.push(grown(label, 2));
+    placed.set(edge, { ...line, label });
+  }
+  return placed;
+}
+
+/** Places on a line, those on its longest stretches and nearest to their middles first. */
+function placesOn(points: readonly Point[], width: number): readonly Box[] {
+  const found: { readonly box: Box; readonly cost: number }[] = [];
+  for (const stretch of stretches(points)) {
+    const isLevel = stretch.width >= stretch.height;
+    const length = Math.max(stretch.width, stretch.height);
+    const needed = isLevel ? width + 16 : LABEL_HEIGHT + 12;
+    if (length < needed) continue;
+    for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
+      const at = needed / 2 + share * (length - needed);
+      const x = isLevel ? stretch.x + at : stretch.x;
+      const y = isLevel ? stretch.y : stretch.y + at;
+      const box = { x: x - width / 2, y: y - LABEL_HEIGHT / 2, width, height: LABEL_HEIGHT };
+      found.push({ box, cost: Math.abs(share - 0.5) * 60 - Math.min(length, 160) * 0.2 });
+    }
+  }
+  return found.sort((one, other) => one.cost - other.cost).map(({ box }) => box);
+}
+
+function stretches(points: readonly Point[]): readonly Box[] {
+  return points.slice(1).map((point, place) => {
+    const before = points[place] ?? point;
+    return {
+      x: Math.min(before.x, point.x),
+      y: Math.min(before.y, point.y),
+      width: Math.abs(before.x - point.x),
+      height: Math.abs(before.y - point.y),
+    };
+  });
+}
+
+function grown({ x, y, width, height }: Box, by: number): Box {
+  return { x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by };
+}
+
+function overlap(one: Box, other: Box): boolean {
+  const apart =
+    one.x + one.width < other.x ||
+    other.x + other.width < one.x ||
+    one.y + one.height < other.y ||
+    other.y + other.height < one.y;
+  return !apart;
+}
+
+function isWithin(box: Box, area: Box): boolean {
+  return (
+    box.x >= area.x &&
+    box.y >= area.y &&
+    box.x + box.width <= area.x + area.width &&
+    box.y + box.height <= area.y + area.height
+  );
+}
+
+/** What it takes to show a box in a place of these proportions; lower is better. */
+export function fitScore({ width, height }: Size, aspect: number): number {
+  return Math.max(width / aspect, height) + (width / aspect + height) * 0.1;
+}

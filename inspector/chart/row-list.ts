@@ -1,9 +1,9 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { Marks } from '../fold/marks.ts';
-import { normalizeChart } from './normalize-chart.ts';
-import { transitionKey } from './overlay.ts';
-import { ownOf } from './own-of.ts';
+import { ownOf } from './drawing.ts';
+import { transitionKey } from './highlight.ts';
+import { normalizeChart } from './layout-plan.ts';
 
 /** More rows than this are not shown. */
 export const MOST_ROWS = 2_500;

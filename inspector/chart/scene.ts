@@ -1,6 +1,5 @@
 import type { Place } from '../fold/marks.ts';
-import type { Box, Chip, Drawing, DrawnEdge, DrawnState } from './drawing.ts';
-import { ownOf } from './own-of.ts';
+import { type Box, type Chip, type Drawing, type DrawnEdge, type DrawnState, ownOf } from './drawing.ts';
 
 /** One drawing of a chart in the picture. The same chart may stand in several places. */
 export interface SceneChart {
@@ -131,4 +130,96 @@ export function placeOf({ charts }: Scene, { chart, drawn }: SceneState): Place 
 /** Whether there is something in a state that can be closed. */
 export function hasInside({ inset, children }: SceneState): boolean {
   return inset !== null || children.length > 0;
+}
+
+/** What a person chose in the picture. */
+export type Choice =
+  | ({ readonly kind: 'state' } & Place)
+  | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };
+
+/** What stands under a click: a state, or the transitions of a line. */
+export function choiceAt(scene: Scene, target: EventTarget | null): Choice | null {
+  const element = target instanceof Element ? target.closest('[data-state], [data-cover], [data-line]') : null;
+  if (element === null) return null;
+  const numberOf = (name: string): number => Number(element.getAttribute(`data-${name}`) ?? -1);
+  const line = scene.lines[numberOf('line')];
+  if (line !== undefined)
+    return {
+      kind: 'transitions',
+      chartId: scene.charts[line.chart]?.chartId ?? '',
+      transitions: line.transitions,
+    };
+  const state = scene.states[Math.max(numberOf('state'), numberOf('cover'))];
+  if (state === undefined) return null;
+  return { kind: 'state', ...placeOf(scene, state) };
+}
+
+export function isChosenState(chosen: Choice | null): (state: SceneState, chart: SceneChart) => boolean {
+  if (chosen === null || chosen.kind !== 'state') return () => false;
+  const { chartId, stateId } = chosen;
+  return ({ drawn }, chart) => drawn.id === stateId && chart.chartId === chartId;
+}
+
+export function isChosenLine(chosen: Choice | null): (line: SceneLine, chart: SceneChart) => boolean {
+  if (chosen === null || chosen.kind !== 'transitions') return () => false;
+  const wanted = new Set(chosen.transitions);
+  return ({ transitions }, { chartId }) => chartId === chosen.chartId && transitions.some((one) => wanted.has(one));
+}
+
+/** The number of the state that a click or a key is about. */
+export function stateAt(target: EventTarget | null): number | null {
+  const element = target instanceof Element ? target.closest('[data-state], [data-cover]') : null;
+  const number = element?.getAttribute('data-state') ?? element?.getAttribute('data-cover') ?? null;
+  return number === null ? null : Number(number);
+}
+
+/** Where a choice stands in the picture. */
+interface ChosenPlace {
+  readonly box: Box;
+  /** Of the chart that it stands in. */
+  readonly fullScale: number;
+  /** The state that it stands in, by number; null where that is the chart on top. */
+  readonly inside: number | null;
+}
+
+/** The first place where a choice is drawn: the chart on top comes before those inside its states. */
+export function chosenPlace(scene: Scene, choice: Choice): ChosenPlace | null {
+  const isState = isChosenState(choice);
+  const isLine = isChosenLine(choice);
+  for (const chart of scene.charts) {
+    for (const number of chart.states) {
+      const state = scene.states[number];
+      if (state !== undefined && isState(state, chart))
+        return { box: state.box, fullScale: chart.fullScale, inside: state.parent };
+    }
+    for (const number of chart.lines) {
+      const line = scene.lines[number];
+      if (line === undefined || !isLine(line, chart)) continue;
+      // A line stands beside its source, a chip in it.
+      const around = line.source === null ? null : (scene.states[line.source]?.parent ?? null);
+      return {
+        box: lineBox(scene, line),
+        fullScale: chart.fullScale,
+        inside: line.chip === null ? around : line.source,
+      };
+    }
+  }
+  return null;
+}
+
+/** All of a line with its label, or a chip, in the whole picture. */
+export function lineBox(scene: Scene, { chart, edge, chip }: SceneLine): Box {
+  const boxes: readonly Box[] = [
+    ...(chip === null ? [] : [chip]),
+    ...(edge?.points ?? []).map(({ x, y }) => ({ x, y, width: 0, height: 0 })),
+    ...(edge?.label == null ? [] : [edge.label]),
+  ];
+  const { origin, fullScale } = scene.charts[chart] ?? { origin: { x: 0, y: 0 }, fullScale: 1 };
+  const [left, top] = [Math.min(...boxes.map(({ x }) => x)), Math.min(...boxes.map(({ y }) => y))];
+  return {
+    x: origin.x + left * fullScale,
+    y: origin.y + top * fullScale,
+    width: (Math.max(...boxes.map(({ x, width }) => x + width)) - left) * fullScale,
+    height: (Math.max(...boxes.map(({ y, height }) => y + height)) - top) * fullScale,
+  };
 }

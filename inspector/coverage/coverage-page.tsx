@@ -1,18 +1,26 @@
 import { useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
-import type { Choice } from '../chart/choices.ts';
-import { Guarded } from '../panels/guarded.tsx';
+import type { Choice } from '../chart/scene.ts';
+import { Guarded } from '../panels/panel.tsx';
 import { shortly } from '../ui-state/text.ts';
-import { lightsOf } from './machine-lights.ts';
 import { MissingList } from './missing-list.tsx';
-import { type CoveredMachine, layoutFor, type ShownItem, type ShownReport } from './read-report.ts';
+import {
+  answerOf,
+  type CoveredMachine,
+  layoutFor,
+  lightsOf,
+  type ShownItem,
+  type ShownReport,
+  shortName,
+  stateOf,
+  transitionOf,
+} from './report.ts';
 import './coverage-chart.css';
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { formatPercent, KINDS, percentOf, TITLES } from '../../src/testing/coverage/coverage-report.ts';
-import { ownOf } from '../chart/own-of.ts';
-import { counted, grouped } from '../fold/number-words.ts';
-import { answerOf, shortName, stateOf, transitionOf } from './item-place.ts';
+import { ownOf } from '../chart/drawing.ts';
+import { counted, grouped } from '../fold/format.ts';
 
 /** All machines in numbers; of one of them the chart, and what is missing in it. */
 export function CoveragePage({ report }: { readonly report: ShownReport }) {

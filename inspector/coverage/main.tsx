@@ -5,7 +5,7 @@ import '../ui-state/chosen-note.css';
 import './coverage.css';
 import { shortly, visible } from '../ui-state/text.ts';
 import { CoveragePage } from './coverage-page.tsx';
-import { readReport } from './read-report.ts';
+import { readReport } from './report.ts';
 
 /** A file that was cut off may end before the place for the page: the body is there whatever is missing. */
 const root = document.getElementById('page') ?? document.body;

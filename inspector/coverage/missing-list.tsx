@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import { KINDS } from '../../src/testing/coverage/coverage-report.ts';
-import type { Choice } from '../chart/choices.ts';
-import { grouped } from '../fold/number-words.ts';
+import type { Choice } from '../chart/scene.ts';
+import { grouped } from '../fold/format.ts';
 import { shortly, visible } from '../ui-state/text.ts';
-import { answerOf, placeOfItem, shortName } from './item-place.ts';
-import type { CoveredMachine, ShownItem } from './read-report.ts';
+import { answerOf, type CoveredMachine, placeOfItem, type ShownItem, shortName } from './report.ts';
 
 const HEADINGS: Readonly<Record<ShownItem['kind'], string>> = {
   state: 'States never entered',

@@ -2,10 +2,9 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { ContextStatistics } from '../../machines/contracts/phase-io.ts';
-
-import type { RunLog } from '../log/run-log.ts';
+import type { RunLog } from '../wire/run-log.ts';
 import type { ContextAt } from './context-at.ts';
-import { rounded } from './number-words.ts';
+import { rounded } from './format.ts';
 import type { Places } from './places.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastBegunBy, lastUpTo } from './sorted.ts';

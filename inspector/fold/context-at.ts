@@ -1,10 +1,10 @@
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import type { Message } from '../../machines/contracts/message.ts';
-import type { RunLog } from '../log/run-log.ts';
+import { withChanges } from '../../src/engine/recording/state-changes.ts';
+import type { RunLog } from '../wire/run-log.ts';
 import type { Places } from './places.ts';
 import type { RunFold } from './run-fold.ts';
-import { lastUpTo } from './sorted.ts';
-import { stateAt } from './state-at.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
 
 /** The context of a run at an entry, and what it was read from. */
 export interface ContextAt {
@@ -43,4 +43,43 @@ function remembered(key: object, make: () => ContextAt): ContextAt {
   const made = make();
   contexts.set(key, made);
   return made;
+}
+
+interface Known {
+  readonly keyframe: number;
+  /** The last change that is in it. */
+  readonly seq: number;
+  readonly state: unknown;
+}
+
+/** The states that were asked for last: the one at the cursor, the one that it is compared with, and one more. */
+const AT_HAND = 3;
+const known = new WeakMap<RunLog, Known[]>();
+
+/**
+ * The state of the chart as it stood at an entry (in a system of other machines: the contexts of its actors): the newest keyframe before it
+ * with the changes since. The same object as long as nothing changed, and made from the state before where that is at hand. Null where the
+ * journal has no states, or before the first.
+ */
+export function stateAt(log: RunLog, places: Places, seq: number): unknown {
+  const from = lastUpTo(places.of('keyframe'), seq);
+  if (from === undefined) return null;
+  const all = places.of('state');
+  const end = countUpTo(all, seq);
+  const last = Math.max(from, all[end - 1] ?? 0);
+  const there = known.get(log) ?? [];
+  const same = there.find((one) => one.seq === last);
+  if (same !== undefined) return same.state;
+  const near = there
+    .filter((one) => one.keyframe === from && one.seq < last)
+    .reduce<Known | null>((best, one) => (best === null || one.seq > best.seq ? one : best), null);
+  const keyframe = log.entry(from);
+  if (keyframe.type !== 'keyframe') return null;
+  let state: unknown = near?.state ?? keyframe.state;
+  for (const at of all.slice(countUpTo(all, near?.seq ?? from), end)) {
+    const entry = log.entry(at);
+    if (entry.type === 'state') state = withChanges(state, entry.changes);
+  }
+  known.set(log, [{ keyframe: from, seq: last, state }, ...there].slice(0, AT_HAND));
+  return state;
 }

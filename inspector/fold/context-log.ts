@@ -1,14 +1,15 @@
-import type { ContextOperation } from '../../machines/contracts/context.ts';
+import type { ConsentRequest, ContextOperation } from '../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Pruning } from '../../machines/contracts/phase-io.ts';
-
 import { applyOperations, duplicateIds } from '../../machines/policies/context.ts';
 import { type ListedOperation, operationList, startMessages } from '../../src/journal/context-history.ts';
-import { countUpTo } from './sorted.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import type { EntryOf, Places } from './places.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
 
 /** A message that came into the context: what the run began with, or what an operation added. */
-export interface Arrival {
+interface Arrival {
   readonly id: string;
   /** The entry that brought it. */
   readonly from: number;
@@ -134,4 +135,67 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
         for (const pruning of entry.pruningLog) prunings.set(pruning.operationId, { seq: entry.seq, pruning });
     },
   };
+}
+
+/** A message as the page lists it: one that is in the context, or one that was. */
+export interface ContextRow {
+  /** Differs from that of every other row. */
+  readonly key: string;
+  readonly message: Message;
+  /** How it came; null where the journal does not tell. */
+  readonly arrival: Arrival | null;
+  /** The operation that took it out, by its number; null for one that is there. */
+  readonly pruned: number | null;
+}
+
+/** All messages that the context ever had up to an entry, each where it stood; what is there is as `messages` has it. */
+export function contextRows(log: ContextLog, messages: readonly Message[], seq: number): readonly ContextRow[] {
+  const there = new Map(messages.map((message) => [message.id, message]));
+  const arrivals = log.arrivals.filter(({ from }) => from <= seq);
+  const newest = new Map(arrivals.map((arrival) => [arrival.id, arrival]));
+  const rows: ContextRow[] = [];
+  for (const [place, arrival] of arrivals.entries()) {
+    const { id, pruned } = arrival;
+    const key = `${place}`;
+    const message = newest.get(id) === arrival ? there.get(id) : undefined;
+    if (message !== undefined) rows.push({ key, message, arrival, pruned: null });
+    else if (pruned !== null && pruned.at <= seq)
+      rows.push({ key, message: arrival.message, arrival, pruned: pruned.operation });
+  }
+  for (const message of messages)
+    if (!newest.has(message.id)) rows.push({ key: message.id, message, arrival: null, pruned: null });
+  return rows;
+}
+
+/** A message as it stood before an operation on it, by that operation's number. */
+export function versionBefore(log: ContextLog, { id, operation: added, message }: Arrival, operation: number): Message {
+  const earlier = log
+    .about(id)
+    .filter((number) => number > added && number < operation)
+    .flatMap((number) => log.operations[number]?.operation ?? [])
+    .filter((one) => one.operation !== 'ADD' && one.operation !== 'PRUNE');
+  return applyOperations([message], earlier)[0] ?? message;
+}
+
+/** A question about the user's own messages, and how it was settled; null while it is open. */
+export interface Consent {
+  readonly asked: number;
+  readonly request: ConsentRequest;
+  readonly resolved: EntryOf<'consent-resolved'> | null;
+}
+
+/** The last questions up to an entry, in order: one at a time is open. */
+export function consentsBy(log: RunLog, places: Places, seq: number, most: number): readonly Consent[] {
+  const all = places.of('consent-asked');
+  const count = countUpTo(all, seq);
+  const asked = all.slice(Math.max(0, count - most), count);
+  const answers = places.of('consent-resolved');
+  return asked.flatMap((at, place) => {
+    const entry = log.entry(at);
+    if (entry.type !== 'consent-asked') return [];
+    const end = asked[place + 1] ?? seq;
+    const answer = lastUpTo(answers, end);
+    const resolved = answer !== undefined && answer > at ? log.entry(answer) : null;
+    return [{ asked: at, request: entry.request, resolved: resolved?.type === 'consent-resolved' ? resolved : null }];
+  });
 }

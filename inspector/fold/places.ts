@@ -32,3 +32,6 @@ export function createPlaces(): { readonly places: Places; take(entry: JournalEn
     },
   };
 }
+
+/** An entry of one kind. */
+export type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { readonly type: Type }>;

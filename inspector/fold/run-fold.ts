@@ -2,10 +2,10 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 
 import { type ContextLog, createContextLog } from './context-log.ts';
+import { createStimuli, type Stimuli } from './external-events.ts';
 import { createPlaces, type Places } from './places.ts';
 import { countUpTo } from './sorted.ts';
 import { createSpanFold, type Spans } from './spans.ts';
-import { createStimuli, type Stimuli } from './stimuli.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
 import { createTransitionLog, type TransitionLog } from './transition-log.ts';
 

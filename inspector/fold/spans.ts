@@ -3,7 +3,7 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
-import type { EntryOf } from './entry-of.ts';
+import type { EntryOf } from './places.ts';
 
 /** Something that lasts: from the entry at which it begins to the one at which it ends; null while it goes on. */
 interface Span {

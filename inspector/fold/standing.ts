@@ -1,8 +1,6 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { chartBook } from './chart-book.ts';
-import type { OpenChart } from './open-chart.ts';
+import { chartBook, type OpenChart, type Stand } from './chart-index.ts';
 import { lastUpTo } from './sorted.ts';
-import type { Stand } from './stand.ts';
 import type { MachineStanding, TransitionLog } from './transition-log.ts';
 
 /** Where all charts of a run stood at an entry, by the ids of the charts. A chart that nothing ran on then has no active states. */

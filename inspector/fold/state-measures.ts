@@ -1,9 +1,8 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { chartBook } from './chart-book.ts';
+import { chartBook, outwards } from './chart-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastBegunBy } from './sorted.ts';
 import { type Standing, standingAt } from './standing.ts';
-import { outwards } from './state-tree.ts';
 
 /** What went on in a state, and in all states within it. */
 export interface Measure {

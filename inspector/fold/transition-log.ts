@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { EntryOf } from './entry-of.ts';
+import type { EntryOf } from './places.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
 /** One way through a chart as the journal names it, and the entries that took it. */
@@ -89,3 +89,18 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
 
 /** The last transition at or before an entry. */
 export const transitionAt = (log: TransitionLog, seq: number): number | undefined => lastUpTo(log.seqs, seq);
+
+/** The transitions before and after an entry; those of one machine where it is named. */
+export function transitionsAround(
+  log: TransitionLog,
+  { before, after, machine }: { readonly before: number; readonly after: number; readonly machine: string | null },
+): { readonly earlier: number | undefined; readonly later: number | undefined } {
+  const lists =
+    machine === null ? [log.seqs] : log.ways.filter((way) => way.machine === machine).map(({ seqs }) => seqs);
+  const earlier = lists.flatMap((seqs) => lastUpTo(seqs, before - 1) ?? []);
+  const later = lists.flatMap((seqs) => seqs[countUpTo(seqs, after)] ?? []);
+  return {
+    earlier: earlier.length > 0 ? Math.max(...earlier) : undefined,
+    later: later.length > 0 ? Math.min(...later) : undefined,
+  };
+}

@@ -1,18 +1,17 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartView } from '../chart/chart-view.tsx';
-import type { Choice } from '../chart/choices.ts';
-import { transitionKey } from '../chart/overlay.ts';
-import { chartBook } from '../fold/chart-book.ts';
-import { chartWaysOf } from '../fold/chart-ways.ts';
-import { marksAt } from '../fold/marks-at.ts';
-import { counted } from '../fold/number-words.ts';
-import { PHASE_NAMES } from '../fold/phase-names.ts';
+import { transitionKey } from '../chart/highlight.ts';
+import type { Choice } from '../chart/scene.ts';
+import { chartBook } from '../fold/chart-index.ts';
+import { chartWaysOf } from '../fold/coverage.ts';
+import { counted, PHASE_NAMES } from '../fold/format.ts';
+import { marksAt } from '../fold/marks.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import { overlayOf } from '../ui-state/overlay.ts';
 import { shortly } from '../ui-state/text.ts';
-import type { PanelProps } from './panel-props.ts';
+import type { PanelProps } from './panel.tsx';
 
 /** The phases have colours of their own, here and in the timeline. */
 const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { grouped } from '../fold/number-words.ts';
+import { grouped } from '../fold/format.ts';
 import { shortly } from '../ui-state/text.ts';
 import { Icon } from './icon.tsx';
 import './json-tree.css';

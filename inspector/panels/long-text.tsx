@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import { grouped } from '../fold/number-words.ts';
+import { grouped } from '../fold/format.ts';
 import { visible } from '../ui-state/text.ts';
-import { Caret } from './caret.tsx';
 
 interface LongTextProps {
   readonly text: string;
@@ -53,3 +52,6 @@ export function LongText({ text, chars = 420, open = false, struck = false, quot
 
 /** A cut may have gone through a character that takes two places. */
 const unpaired = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/gu, '');
+
+/** Where a text goes on coming. It stands in a new place each time: that is no shift of what was there. */
+export const Caret = ({ after }: { readonly after: number }) => <span key={after} class="caret" aria-hidden="true" />;

@@ -1,11 +1,9 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-
-import type { EntryOf } from '../fold/entry-of.ts';
-import { eventInWords } from '../fold/event-words.ts';
-import { counted, grouped } from '../fold/number-words.ts';
-import { stateName } from './state-name.ts';
-import { shortly } from './text.ts';
+import { eventInWords } from '../fold/explain.ts';
+import { counted, grouped } from '../fold/format.ts';
+import type { EntryOf } from '../fold/places.ts';
+import { shortly, stateName } from './text.ts';
 
 const LINE_CHARS = 200;
 

@@ -1,9 +1,8 @@
-import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { InspectedRun, RunCharts, SendableEvent } from '../../src/inspection/wire.ts';
-import type { RunFold } from '../fold/run-fold.ts';
-import type { RunLog } from '../log/run-log.ts';
+import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import type { Connection, PageSource } from '../wire/page-source.ts';
-import { createOpenedRun, type OpenedRun } from './opened-run.ts';
+import { createRunLog, type RunLog } from '../wire/run-log.ts';
 
 /** The run that is looked at, as it stands at the cursor: what every panel shows. */
 export interface RunView {
@@ -111,5 +110,110 @@ export function createInspector(source: PageSource): Inspector {
     },
     send: source.send,
     test: source.test,
+  };
+}
+
+/** A run that the page follows. The log and the fold grow as entries come; `count` tells of it once a frame. */
+export interface OpenedRun {
+  readonly runId: string;
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly count: ReadonlySignal<number>;
+  readonly charts: Signal<RunCharts | null>;
+  /** No more entries will come; `problem`: why the rest is missing. */
+  readonly end: ReadonlySignal<{ readonly problem: string | null } | null>;
+  add(from: number, lines: readonly string[]): void;
+  finish(problem: string | null): void;
+}
+
+/** A long recording that is being read: so many entries at once. To show each of its frames would take longer than to read it. */
+const LONG_ENTRIES = 5_000;
+const MANY_ENTRIES = 200;
+const READING_MS = 1_000;
+
+function createOpenedRun(runId: string): OpenedRun {
+  const log = createRunLog();
+  const fold = createRunFold();
+  const count = signal(0);
+  const end = signal<{ readonly problem: string | null } | null>(null);
+  let reading: ReturnType<typeof setTimeout> | undefined;
+
+  function tell(): void {
+    clearTimeout(reading);
+    reading = undefined;
+    count.value = log.count;
+    if (log.problem !== null) end.value = { problem: log.problem };
+  }
+  const tellSoon = oncePerFrame(tell);
+
+  return {
+    ...{ runId, log, fold, count, end },
+    charts: signal(null),
+    add(from, lines) {
+      // After a connection was lost, what is there already may come again.
+      log.add(lines.slice(Math.max(0, log.count - from)), fold.take);
+      const isReading = log.count > LONG_ENTRIES && log.count - count.peek() > MANY_ENTRIES;
+      if (isReading) reading ??= setTimeout(tell, READING_MS);
+      else tellSoon();
+    },
+    finish(problem) {
+      batch(() => {
+        tell();
+        end.value ??= { problem };
+      });
+    },
+  };
+}
+
+/** All that there is of a run has come; of one under way: something. */
+export const isHere = ({ end, count }: OpenedRun, live: boolean): boolean =>
+  end.value !== null || (live && count.value > 0);
+
+/** Opens runs one after another, so that no more than one is on its way. Gives what leaves off. */
+export function loadRuns(
+  inspector: Inspector,
+  runs: readonly InspectedRun[],
+  told: (here: number) => void,
+): () => void {
+  let stop = (): void => {};
+  let isOver = false;
+
+  function next(at: number): void {
+    const run = runs[at];
+    told(at);
+    if (run === undefined || isOver) return;
+    const opened = inspector.follow(run.runId);
+    let wentOn = false;
+    const stopWaiting = effect(() => {
+      if (wentOn || !isHere(opened, run.live)) return;
+      wentOn = true;
+      // Not within the effect: it would be part of whatever comes next.
+      queueMicrotask(() => {
+        stopWaiting();
+        next(at + 1);
+      });
+    });
+    stop = stopWaiting;
+  }
+
+  next(0);
+  return () => {
+    isOver = true;
+    stop();
+  };
+}
+
+/** Does something once before the next frame, however often it is asked for until then; where nobody looks, a little later. */
+export function oncePerFrame(act: () => void): () => void {
+  let isDue = false;
+  const run = (): void => {
+    isDue = false;
+    act();
+  };
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    if (document.visibilityState === 'visible') requestAnimationFrame(run);
+    else setTimeout(run, 250);
   };
 }

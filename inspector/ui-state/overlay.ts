@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type Coverage, coverageOf } from '../fold/coverage.ts';
-import { counted, duration } from '../fold/number-words.ts';
+import { counted, duration } from '../fold/format.ts';
 import type { RunFold } from '../fold/run-fold.ts';
 import { type Measure, NOTHING, stateMeasuresOf, together } from '../fold/state-measures.ts';
 import type { Inspector } from './inspector.ts';

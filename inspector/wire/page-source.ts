@@ -1,4 +1,12 @@
-import type { InspectedRun, RunCharts, SendableEvent } from '../../src/inspection/wire.ts';
+import {
+  type ExportedRun,
+  type InspectedRun,
+  type PageMessage,
+  type RunCharts,
+  type SendableEvent,
+  type ServerMessage,
+  WIRE_VERSION,
+} from '../../src/inspection/wire.ts';
 
 /** How the page stands to what it gets its runs from. */
 export type Connection = 'connecting' | 'open' | 'lost' | 'file';
@@ -23,4 +31,168 @@ export interface PageSource {
   send(runId: string, event: unknown): Promise<string | null>;
   /** A Vitest test of a run. Never rejects. */
   test(runId: string): Promise<{ readonly text: string; readonly problem: string | null }>;
+}
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+const NO_SERVER = 'The inspector is not connected: start it again, and reload the page.';
+
+type Answer = Extract<ServerMessage, { readonly type: 'sent' | 'test' }>;
+
+/** Runs from the server that gave the page, over a WebSocket. A connection that is lost is sought again, and goes on where it was. */
+export function socketSource(address: string): PageSource {
+  const opened = new Set<string>();
+  const waiting = new Map<number, (answer: Answer) => void>();
+  let socket: WebSocket | null = null;
+  let nextId = 1;
+  let waitMs = FIRST_WAIT_MS;
+  let ear: PageListener | null = null;
+  let countOf: (runId: string) => number = () => 0;
+
+  function say(message: PageMessage): boolean {
+    if (socket?.readyState !== WebSocket.OPEN) return false;
+    socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  function connect(): void {
+    ear?.connection('connecting');
+    const made = new WebSocket(address);
+    socket = made;
+    made.onopen = () => {
+      waitMs = FIRST_WAIT_MS;
+      ear?.connection('open');
+      for (const runId of opened) say({ type: 'open', runId, from: countOf(runId) });
+    };
+    made.onmessage = ({ data }) => {
+      if (typeof data === 'string' && ear !== null) hear(data, ear);
+    };
+    made.onclose = () => {
+      ear?.connection('lost');
+      for (const answer of waiting.values()) answer({ type: 'sent', id: 0, problem: NO_SERVER });
+      waiting.clear();
+      setTimeout(connect, waitMs);
+      waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
+    };
+  }
+
+  function hear(frame: string, to: PageListener): unknown {
+    const head = frame.indexOf('\n');
+    const message = JSON.parse(head < 0 ? frame : frame.slice(0, head)) as ServerMessage;
+    switch (message.type) {
+      case 'hello':
+        return to.events(message.events);
+      case 'runs':
+        return to.runs(message.runs, message.chosen);
+      case 'charts':
+        return to.charts(message.runId, message);
+      case 'entries':
+        return to.entries(message.runId, message.from, head < 0 ? [] : frame.slice(head + 1).split('\n'));
+      case 'end':
+        return to.end(message.runId, message.problem);
+      case 'sent':
+      case 'test':
+        waiting.get(message.id)?.(message);
+        return waiting.delete(message.id);
+      default:
+        return message satisfies never;
+    }
+  }
+
+  function ask(message: (id: number) => PageMessage): Promise<Answer> {
+    const id = nextId;
+    nextId += 1;
+    return new Promise((resolve) => {
+      waiting.set(id, resolve);
+      if (say(message(id))) return;
+      waiting.delete(id);
+      resolve({ type: 'sent', id, problem: NO_SERVER });
+    });
+  }
+
+  return {
+    start(listener, counts) {
+      ear = listener;
+      countOf = counts;
+      connect();
+    },
+    open(runId) {
+      opened.add(runId);
+      say({ type: 'open', runId, from: countOf(runId) });
+    },
+    close(runId) {
+      opened.delete(runId);
+      say({ type: 'close', runId });
+    },
+    send: async (runId, event) => (await ask((id) => ({ type: 'send', id, runId, event }))).problem,
+    async test(runId) {
+      const answer = await ask((id) => ({ type: 'test', id, runId }));
+      return { text: answer.type === 'test' ? answer.text : '', problem: answer.problem };
+    },
+  };
+}
+
+/** The socket of the server that gave the page: beside it, under the same token. */
+export function socketAddress({ protocol, host, pathname }: Location): string {
+  return `${protocol === 'https:' ? 'wss' : 'ws'}://${host}${pathname.replace(/[^/]*$/u, '')}socket`;
+}
+
+const A_FILE = 'This page is a file with one run: open the run in "postchain inspect" for that.';
+const DAMAGED = 'the file was cut off or changed. Ask for it again.';
+
+/** What an exported page carries. */
+interface Carried {
+  readonly data: string;
+  /** SHA-256 of it, hex, as the export wrote it. */
+  readonly checksum: string;
+}
+
+/** Null in a page that carries no run, since a server gave it. In one that is a file, nothing is a run that was cut off. */
+export function carriedRun(page: Document): Carried | null {
+  const element = page.getElementById('recording');
+  const data = element?.textContent ?? '';
+  const checksum = element?.dataset['sha256'];
+  const isExport = checksum !== undefined || page.location.protocol === 'file:';
+  return data.trim() === '' && !isExport ? null : { data, checksum: checksum ?? '' };
+}
+
+/** The run in a file that was exported. Rejects with one line where what it carries is no such run, or not the one that was exported. */
+export async function fileSource({ data, checksum }: Carried): Promise<PageSource> {
+  // A browser that gives pages of files no cryptography cannot tell; the checksum of the export still can.
+  if (crypto.subtle !== undefined && (await sha256(data)) !== checksum)
+    throw new Error(`The run in this file is not the one that was exported: ${DAMAGED}`);
+  const { run, charts, lines } = read(data);
+  return {
+    start(ear) {
+      ear.connection('file');
+      ear.runs([run], run.runId);
+      ear.charts(run.runId, charts);
+      ear.entries(run.runId, 0, lines);
+      ear.end(run.runId, null);
+    },
+    open: () => {},
+    close: () => {},
+    send: async () => A_FILE,
+    test: async () => ({ text: '', problem: A_FILE }),
+  };
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function read(data: string): ExportedRun {
+  let exported: Partial<ExportedRun> | null;
+  try {
+    exported = JSON.parse(data) as Partial<ExportedRun> | null;
+  } catch {
+    throw new Error(`The run in this file cannot be read: ${DAMAGED}`);
+  }
+  const { version, run, charts, lines } = exported ?? {};
+  if (version !== WIRE_VERSION)
+    throw new Error(`This file is of version ${String(version)}; this page reads version ${WIRE_VERSION}.`);
+  if (!run || !charts || !Array.isArray(lines)) throw new Error(`The run in this file is not whole: ${DAMAGED}`);
+  return { version, run, charts, lines };
 }

@@ -1,13 +1,11 @@
-import type { RunStart } from '../../../machines/contracts/journal.ts';
+import diff from 'microdiff';
+import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
-import type { RunLog } from '../../log/run-log.ts';
-import type { EntryOf } from '../entry-of.ts';
+import type { RunLog } from '../../wire/run-log.ts';
+import type { EntryOf } from '../places.ts';
 import type { RunFold } from '../run-fold.ts';
-import { type CandidateBeside, candidatesBeside } from './candidates-beside.ts';
-import { type FactBeside, firstFactBeside } from './facts-beside.ts';
-import { type FieldBeside, fieldsBeside } from './fields-beside.ts';
+import { type Pair, type Rows, rowsOf } from './align.ts';
 import { pathOf, type Step } from './path.ts';
-import { type Rows, rowsOf } from './rows.ts';
 
 export interface ComparedRun {
   readonly runId: string;
@@ -16,69 +14,65 @@ export interface ComparedRun {
   readonly charts: RunCharts | null;
 }
 
-/** The first step at which runs went apart; null for a run that took no more. */
-export interface FirstStep {
-  readonly entries: readonly (EntryOf<'transition'> | null)[];
-  readonly candidates: readonly CandidateBeside[];
-}
-
-/** Runs held against the first of them, as far as they are known. */
+/** Two runs compared, as far as their entries have arrived. */
 export interface Comparison extends Rows {
-  readonly runIds: readonly string[];
-  readonly paths: readonly (readonly Step[])[];
-  readonly totals: readonly RunTotals[];
-  readonly starts: readonly FieldBeside[];
-  readonly forkedFrom: readonly RunStart['forkedFrom'][];
+  readonly runIds: Pair<string>;
+  readonly paths: Pair<readonly Step[]>;
+  readonly totals: Pair<RunTotals>;
+  /** The start parameters that differ: request, limits, thresholds, models, prompts, … */
+  readonly starts: readonly ComparedField[];
+  readonly forkedFrom: Pair<RunStart['forkedFrom']>;
   readonly firstStep: FirstStep | null;
-  /** For each run but the first: what was said otherwise first. */
-  readonly facts: readonly { readonly fact: FactBeside | null; readonly cutOff: boolean }[];
+  readonly firstContent: FirstContent;
 }
 
-/** Some hundred milliseconds at most, however long the runs are: nothing for the way of a picture to the screen. */
-export function compareRuns(runs: readonly ComparedRun[]): Comparison {
-  const paths = runs.map(({ fold, charts }) => pathOf(fold, charts));
+/** The first step that differs; an entry is null if that run took no more steps. */
+export interface FirstStep {
+  readonly entries: Pair<EntryOf<'transition'> | null>;
+  readonly candidates: readonly ComparedCandidate[];
+}
+
+/** Takes at most a few hundred milliseconds, however long the runs are: too much for one frame. */
+export function compareRuns(runs: Pair<ComparedRun>): Comparison {
+  const paths = both(runs, ({ fold, charts }) => pathOf(fold, charts));
   const numbers = new Map<string, number>();
-  const numberOf = ({ name }: Step): number => {
-    const number = numbers.get(name) ?? numbers.size;
-    numbers.set(name, number);
-    return number;
-  };
-  const rows = rowsOf(paths.map((path) => path.map(numberOf)));
-  const starts = runs.map(({ log }) => startOf(log));
-  const [first, ...others] = runs;
+  const [left, right] = both(paths, (path) =>
+    path.map(({ name }) => {
+      const number = numbers.get(name) ?? numbers.size;
+      numbers.set(name, number);
+      return number;
+    }),
+  );
+  const rows = rowsOf(left, right);
+  const starts = both(runs, ({ log }) => startOf(log));
   return {
     ...rows,
     paths,
-    runIds: runs.map(({ runId }) => runId),
-    totals: runs.map(({ fold }) => totalsOf(fold)),
-    starts: startsBeside(starts),
-    forkedFrom: starts.map((start) => start?.forkedFrom ?? null),
+    runIds: both(runs, ({ runId }) => runId),
+    totals: both(runs, ({ fold }) => totalsOf(fold)),
+    starts: fieldsOf(both(starts, (start) => (start === null ? null : parametersOf(start)))),
+    forkedFrom: both(starts, (start) => start?.forkedFrom ?? null),
     firstStep: firstStepOf(rows, paths, runs),
-    facts: first === undefined ? [] : others.map((other) => firstFactBeside(first, other)),
+    firstContent: firstContentOf(runs),
   };
 }
+
+const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
 
 function startOf(log: RunLog): RunStart | null {
   const entry = log.count === 0 ? null : log.entry(0);
   return entry?.type === 'run-start' ? entry : null;
 }
 
-function firstStepOf(
-  { rows, first }: Rows,
-  paths: readonly (readonly Step[])[],
-  runs: readonly ComparedRun[],
-): FirstStep | null {
-  const row = first === null ? undefined : rows[first];
-  if (row === undefined) return null;
-  const entries = row.steps.map((step, run) => {
-    const seq = step === null ? undefined : paths[run]?.[step]?.seq;
-    const entry = seq === undefined ? undefined : runs[run]?.log.entry(seq);
-    return entry?.type === 'transition' ? entry : null;
-  });
-  return { entries, candidates: candidatesBeside(entries) };
+/** Leaves out what differs between any two runs, and the text of earlier messages. */
+function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown {
+  const parameters: Record<string, unknown> = { ...start, messages: messages.length };
+  for (const name of ['runId', 'startedAt', 'startedAtMs', 'seq', 'atMs', 'sum', 'type', 'states', 'redacted'])
+    delete parameters[name];
+  return parameters;
 }
 
-/** A run in numbers. */
+/** The size of a run in numbers. */
 interface RunTotals {
   readonly cycles: number;
   readonly calls: number;
@@ -102,15 +96,162 @@ function totalsOf({ spans, timeLine }: RunFold): RunTotals {
   };
 }
 
-/** What runs were started with otherwise: the question, limits, thresholds, models, prompts, … Null for what is no run of PostChain. */
-function startsBeside(starts: readonly (RunStart | null)[]): readonly FieldBeside[] {
-  return fieldsBeside(starts.map((start) => (start === null ? null : essence(start))));
+function firstStepOf({ rows, first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<ComparedRun>): FirstStep | null {
+  const row = first === null ? undefined : rows[first];
+  if (row === undefined) return null;
+  const entryOf = (run: 0 | 1): EntryOf<'transition'> | null => {
+    const seq = paths[run][row.steps[run] ?? -1]?.seq;
+    const entry = seq === undefined ? undefined : runs[run].log.entry(seq);
+    return entry?.type === 'transition' ? entry : null;
+  };
+  const entries: Pair<EntryOf<'transition'> | null> = [entryOf(0), entryOf(1)];
+  return { entries, candidates: candidatesOf(entries) };
 }
 
-/** Without what is another in every run, and without the words of earlier messages. */
-function essence({ messages, forkedFrom: _, ...start }: RunStart): unknown {
-  const own: Record<string, unknown> = { ...start, messages: messages.length };
-  for (const name of ['runId', 'startedAt', 'startedAtMs', 'seq', 'atMs', 'sum', 'type', 'states', 'redacted'])
-    delete own[name];
-  return own;
+type Candidate = EntryOf<'transition'>['candidates'][number];
+type Input = NonNullable<Candidate['inputs']>[string];
+
+/** A candidate of a transition with its result in each run; null if a run does not have the candidate. */
+export interface ComparedCandidate {
+  readonly guard: string | null;
+  readonly target: readonly string[];
+  readonly verdicts: Pair<Candidate['verdict'] | null>;
+  /** A value is undefined if the guard in that run had no such input. */
+  readonly inputs: readonly {
+    readonly name: string;
+    readonly values: Pair<Input | undefined>;
+    readonly differs: boolean;
+  }[];
+  /** The first candidate whose result differs: the runs diverge here. */
+  readonly isFirstDifference: boolean;
+}
+
+const candidateKey = ({ guard, target }: Candidate): string => JSON.stringify([guard, target]);
+
+/** The candidates of one step in both runs, in the order of the chart. */
+function candidatesOf(entries: Pair<EntryOf<'transition'> | null>): readonly ComparedCandidate[] {
+  const keys = [...new Set(entries.flatMap((entry) => entry?.candidates.map(candidateKey) ?? []))];
+  let hasDiffered = false;
+  return keys.flatMap((key) => {
+    const sides = both(
+      entries,
+      (entry) => entry?.candidates.find((candidate) => candidateKey(candidate) === key) ?? null,
+    );
+    const candidate = sides[0] ?? sides[1];
+    if (candidate === null) return [];
+    const verdicts = both(sides, (side) => side?.verdict ?? null);
+    const isFirstDifference = !hasDiffered && verdicts[0] !== verdicts[1];
+    hasDiffered ||= isFirstDifference;
+    return [{ guard: candidate.guard, target: candidate.target, verdicts, inputs: inputsOf(sides), isFirstDifference }];
+  });
+}
+
+function inputsOf(sides: Pair<Candidate | null>): ComparedCandidate['inputs'] {
+  const names = [...new Set(sides.flatMap((side) => Object.keys(side?.inputs ?? {})))];
+  const wereEvaluated = sides.every((side) => side?.inputs);
+  return names.map((name) => {
+    const values = both(sides, (side) => side?.inputs?.[name]);
+    return { name, values, differs: wereEvaluated && values[0] !== values[1] };
+  });
+}
+
+/** A field that differs: its path, and its value in each run; undefined if a run has none. */
+export interface ComparedField {
+  readonly path: string;
+  readonly values: Pair<unknown>;
+}
+
+function fieldsOf([left, right]: Pair<unknown>): readonly ComparedField[] {
+  const [one, other] = [{ value: left }, { value: right }];
+  return diff(one, other, { cyclesFix: false })
+    .filter(({ path }) => !isTiming(path))
+    .map(({ path }) => ({ path: path.slice(1).join('.'), values: [valueAt(one, path), valueAt(other, path)] }));
+}
+
+/** Points in time and durations differ between any two runs. */
+const isTiming = (path: readonly (string | number)[]): boolean =>
+  path.some(
+    (name) => typeof name === 'string' && (name.endsWith('AtMs') || name === 'totalMs' || name === 'durationMs'),
+  );
+
+function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (inside, name) =>
+      typeof inside === 'object' && inside !== null && Object.hasOwn(inside, name)
+        ? (inside as Readonly<Record<string | number, unknown>>)[name]
+        : undefined,
+    value,
+  );
+}
+
+/** The first reply, activity result, event, decision or answer that differs between the runs. */
+export interface FirstContent {
+  readonly difference: {
+    /** `reply to yield`, `decision`, … */
+    readonly kind: string;
+    /** Counts the records of this kind, from 1. */
+    readonly nth: number;
+    readonly seqs: Pair<number>;
+    readonly fields: readonly ComparedField[];
+  } | null;
+  /** Only part of the runs was searched. */
+  readonly cutOff: boolean;
+}
+
+/** The most characters of entries to read: a few hundred milliseconds. */
+const MAX_CHARS = 3_000_000;
+
+/** Compares the nth record of a kind in one run with the nth in the other. */
+function firstContentOf([left, right]: Pair<ComparedRun>): FirstContent {
+  const others = new Map(recordsOf(right.fold).map(({ kind, nth, seq }) => [`${nth} ${kind}`, seq]));
+  let chars = 0;
+  for (const { kind, nth, seq } of recordsOf(left.fold)) {
+    const other = others.get(`${nth} ${kind}`);
+    if (other === undefined) continue;
+    chars += left.log.line(seq).length;
+    if (chars > MAX_CHARS) return { difference: null, cutOff: true };
+    const fields = fieldsOf([contentOf(left.log.entry(seq)), contentOf(right.log.entry(other))]);
+    if (fields.length > 0) return { difference: { kind, nth, seqs: [seq, other], fields }, cutOff: false };
+  }
+  return { difference: null, cutOff: false };
+}
+
+function recordsOf({ spans, places }: RunFold) {
+  const found: { readonly kind: string; readonly seq: number }[] = [];
+  for (const { port, subject, outcome, to } of spans.calls) {
+    if (to === null) continue;
+    if (outcome === 'reply.ended') found.push({ kind: `reply to ${subject}`, seq: to });
+    else if (outcome === 'settled' || outcome === 'broken') found.push({ kind: `${port} ${subject}`.trim(), seq: to });
+  }
+  for (const kind of ['delivery', 'decision', 'answer'] as const)
+    for (const seq of places.of(kind)) found.push({ kind, seq });
+  const counts = new Map<string, number>();
+  return found
+    .sort((one, other) => one.seq - other.seq)
+    .map(({ kind, seq }) => {
+      const nth = (counts.get(kind) ?? 0) + 1;
+      counts.set(kind, nth);
+      return { kind, nth, seq };
+    });
+}
+
+function contentOf(entry: JournalEntry): unknown {
+  switch (entry.type) {
+    case 'decision':
+      return entry.decision;
+    case 'answer':
+      return entry.answer;
+    case 'delivery':
+      return entry.event;
+    case 'call-event': {
+      const { event } = entry;
+      if (event.type === 'settled') return event.output;
+      if (event.type === 'broken') return event.error;
+      if (event.type !== 'reply.ended') return null;
+      const { value, failure } = event.reply;
+      return failure === null ? value : { failure };
+    }
+    default:
+      return null;
+  }
 }

@@ -1,20 +1,17 @@
 import type { RunCharts } from '../../../src/inspection/wire.ts';
-import { chartWaysOf } from '../chart-ways.ts';
+import { chartWaysOf } from '../coverage.ts';
 import type { RunFold } from '../run-fold.ts';
 import type { TakenWay } from '../transition-log.ts';
 
-/** One step of a run: the entry that tells of it, and the way that it took. */
+/** One step of a run: its journal entry and the transition it took. */
 export interface Step {
   readonly seq: number;
   readonly way: TakenWay;
-  /** The same for the same way, in any run. */
+  /** Identifies the transition; equal in every run. */
   readonly name: string;
 }
 
-/**
- * The way of a run through its charts, in order. What leads back to where it was, as each piece of a reply does, is no step of it: how a reply is cut
- * into pieces says nothing of the run.
- */
+/** The transitions a run took, in order. Self-transitions are left out: how a reply is split into chunks does not matter. */
 export function pathOf(fold: RunFold, charts: RunCharts | null): readonly Step[] {
   const ways = charts === null ? null : chartWaysOf(charts.charts);
   const events = new Map(charts?.charts.map(({ id, transitions }) => [id, transitions]));
@@ -34,8 +31,7 @@ export function pathOf(fold: RunFold, charts: RunCharts | null): readonly Step[]
 }
 
 /**
- * The steps that a nested machine takes as it begins are written before the one that enters the state around it: here they come after it,
- * since it is why they were taken.
+ * Puts the first steps of a nested machine after the step that starts the machine: the journal has them in the opposite order.
  */
 function causesFirst(steps: readonly Step[], nested: ReadonlySet<string>): readonly Step[] {
   const ordered: Step[] = [];

@@ -1,41 +1,36 @@
 import './act.css';
 import { signal } from '@preact/signals';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { contextAt } from '../../fold/context-at.ts';
-import { type Delivery, deliveriesOf } from '../../fold/deliveries.ts';
-import { grouped } from '../../fold/number-words.ts';
+import { grouped } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
-import { waitingAt } from '../../fold/waiting-at.ts';
+import { type Delivery, deliveriesOf, waitingAt } from '../../fold/user-events.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
-import { shortJson } from '../../ui-state/short-json.ts';
-import { visible } from '../../ui-state/text.ts';
-import type { PanelProps } from '../panel-props.ts';
-import { DirectForm } from './direct-form.tsx';
-import { SchemaForm } from './schema-form.tsx';
-import { SendButton } from './send-button.tsx';
-import { WaitingPart } from './waiting-part.tsx';
+import { shortJson, visible } from '../../ui-state/text.ts';
+import type { PanelProps } from '../panel.tsx';
+import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
+import { WaitingForUser } from './waiting-for-user.tsx';
 
-/** Tells a live run something: always the run as it is now, wherever the cursor is. */
+/** Sends events to a live run: always to the run as it is now, wherever the cursor is. */
 export function ActPanel({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const now = count - 1;
-  const refusal = cannotBeTold(inspector, view);
-  const wasTold = sent.value.some(({ runId }) => runId === run.runId);
-  if (refusal !== null)
+  const obstacle = whyNoEvents(inspector, view);
+  const hasSent = sent.value.some(({ runId }) => runId === run.runId);
+  if (obstacle !== null)
     return (
       <div class="act">
-        <p>{refusal}</p>
-        {wasTold && <SentList inspector={inspector} view={view} />}
+        <p>{obstacle}</p>
+        {hasSent && <SentList inspector={inspector} view={view} />}
       </div>
     );
-  const isBusy = isUnderWay(run.runId);
-  const send = (event: unknown): Promise<boolean> => tell(inspector, run.runId, event);
+  const isBusy = isSending(run.runId);
+  const send = (event: unknown): Promise<boolean> => sendEvent(inspector, run.runId, event);
   const waiting = waitingAt(log, fold, now);
   const { state } = contextAt(log, fold, now);
   return (
     <div class="act">
       <PastNote inspector={inspector} view={view} />
-      {waiting !== null && <WaitingPart waiting={waiting} isBusy={isBusy} onSend={send} />}
+      {waiting !== null && <WaitingForUser waiting={waiting} isBusy={isBusy} onSend={send} />}
       <section aria-label="At any time">
         <h2>At any time</h2>
         <div class="buttons">
@@ -46,51 +41,45 @@ export function ActPanel({ inspector, view }: PanelProps) {
         </div>
         {waiting?.for !== 'direction' && (
           <details>
-            <summary>Direct to a phase</summary>
+            <summary>Continue with a phase</summary>
             <DirectForm proposal="" isBusy={isBusy} onSend={send} />
           </details>
         )}
+        {state !== null && (
+          <details>
+            <summary>Adjust limits and thresholds</summary>
+            <AdjustForm limits={state.limits} thresholds={state.thresholds} isBusy={isBusy} onSend={send} />
+          </details>
+        )}
+        <details>
+          <summary>Send another event</summary>
+          <JsonForm types={inspector.events.value.map(({ type }) => type)} isBusy={isBusy} onSend={send} />
+        </details>
       </section>
       <SentList inspector={inspector} view={view} />
-      <section aria-label="Every event">
-        <h2>Every event that it takes</h2>
-        {inspector.events.value.map((event) => (
-          <details key={event.type}>
-            <summary>
-              <code>{event.type}</code>
-            </summary>
-            <SchemaForm
-              event={event}
-              current={event.type === 'run.adjusted' ? state : undefined}
-              isBusy={isBusy}
-              onSend={send}
-            />
-          </details>
-        ))}
-      </section>
     </div>
   );
 }
 
-/** Why nothing can be said; null where it can. */
-function cannotBeTold({ connection }: Inspector, { run, log, fold, count }: RunView): string | null {
+/** Why the run accepts no events; null if it does. */
+function whyNoEvents({ connection }: Inspector, { run, log, fold, count }: RunView): string | null {
   if (run.kind === 'system')
-    return 'This is a system of another program: from here it can be looked at, and not be told anything.';
-  if (connection.value === 'file') return 'This page is a file: the run in it is over, and nothing can be told to it.';
+    return 'This actor system belongs to another program: the inspector shows it, but cannot send it events.';
+  if (connection.value === 'file') return 'This page is an exported file: its run is over and accepts no events.';
   if (!run.live || lastUpTo(fold.places.of('run-end'), count) !== undefined)
-    return 'This run is over: nothing can be told to it any more.';
-  if (connection.value !== 'open') return 'The inspector is not connected: nothing can be told to the run just now.';
-  return log.count === 0 ? 'The run has not begun yet.' : null;
+    return 'This run is over and accepts no more events.';
+  if (connection.value !== 'open') return 'The inspector is not connected, so it cannot send events now.';
+  return log.count === 0 ? 'The run has not started yet.' : null;
 }
 
-/** The cursor may be in the past; what is said is not. */
+/** Events reach the run as it is now, even if the cursor is in the past. */
 function PastNote({ inspector, view: { at, count } }: PanelProps) {
   const isPast = inspector.cursor.value !== null && at < count - 1;
   return (
     <p class={isPast ? 'past note' : 'muted note'} role="note">
       {isPast
-        ? `You look at entry ${grouped(at)}. What you say here reaches the run as it is now, at entry ${grouped(count - 1)}. `
-        : 'What you say here reaches the run as it is now.'}
+        ? `You are viewing entry ${grouped(at)}. Events you send reach the run as it is now, at entry ${grouped(count - 1)}. `
+        : 'Events you send reach the run as it is now.'}
       {isPast && (
         <button
           type="button"
@@ -99,81 +88,22 @@ function PastNote({ inspector, view: { at, count } }: PanelProps) {
             inspector.cursor.value = null;
           }}
         >
-          Go there
+          Go to the latest entry
         </button>
       )}
     </p>
   );
 }
 
-interface CancelFormProps {
-  readonly isBusy: boolean;
-  readonly onSend: (event: unknown) => Promise<boolean>;
-}
-
-/** Cancels a run, once somebody has said so twice. */
-function CancelForm({ isBusy, onSend }: CancelFormProps) {
-  const [isOpen, setOpen] = useState(false);
-  const [reason, setReason] = useState('');
-  const input = useRef<HTMLInputElement>(null);
-  // Once: the page is drawn again with every entry that comes.
-  useLayoutEffect(() => input.current?.focus(), [isOpen]);
-  if (!isOpen)
-    return (
-      <button type="button" aria-expanded={false} onClick={() => setOpen(true)}>
-        Cancel…
-      </button>
-    );
-
-  async function submit(submitted: Event): Promise<void> {
-    submitted.preventDefault();
-    if (isBusy) return;
-    const said = reason.trim();
-    if (await onSend({ type: 'run.cancelled', ...(said !== '' && { reason: said }) })) setOpen(false);
-  }
-
-  return (
-    <form
-      class="cancel"
-      aria-label="Cancel"
-      onSubmit={submit}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') setOpen(false);
-      }}
-    >
-      <label class="field">
-        <span>
-          Why <span class="muted">optional</span>
-        </span>
-        <input
-          type="text"
-          autocomplete="off"
-          ref={input}
-          value={reason}
-          onInput={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-      </label>
-      <div class="buttons">
-        <SendButton isBusy={isBusy} submits>
-          Cancel the run
-        </SendButton>
-        <button type="button" onClick={() => setOpen(false)}>
-          Not now
-        </button>
-      </div>
-    </form>
-  );
-}
-
-/** What was sent to the run from this page, the newest first, and what became of it. */
+/** The events sent from this page, newest first, with their outcome. */
 function SentList({ inspector, view: { run, log, fold, count } }: PanelProps) {
   const all = sent.value.filter(({ runId }) => runId === run.runId);
-  const told = all.filter(({ answer }) => answer?.problem === null).toReversed();
-  const deliveries = deliveriesOf(log, fold.places, told, count - 1);
-  const deliveryOf = new Map(told.map(({ id }, place) => [id, deliveries[place] ?? null]));
+  const accepted = all.filter(({ answer }) => answer?.problem === null).toReversed();
+  const deliveries = deliveriesOf(log, fold.places, accepted, count - 1);
+  const deliveryOf = new Map(accepted.map(({ id }, place) => [id, deliveries[place] ?? null]));
   return (
-    <section aria-label="What was sent">
-      <h2>What was sent</h2>
+    <section aria-label="Sent events">
+      <h2>Sent events</h2>
       <ul class="sent" aria-live="polite">
         {all.map((one) => {
           const delivery = deliveryOf.get(one.id) ?? null;
@@ -192,46 +122,46 @@ function SentList({ inspector, view: { run, log, fold, count } }: PanelProps) {
           );
         })}
       </ul>
-      {all.length === 0 && <p class="muted">Nothing yet.</p>}
+      {all.length === 0 && <p class="muted">None yet.</p>}
     </section>
   );
 }
 
 function outcomeOf({ answer }: Sent, delivery: Delivery | null): string {
-  if (answer === null) return 'under way…';
-  if (answer.problem !== null) return `not told: ${visible(answer.problem)}`;
-  if (delivery === null) return 'told';
-  return delivery.isRefused ? 'told, delivered, and refused: it is no phase' : 'told, and delivered';
+  if (answer === null) return 'sending…';
+  if (answer.problem !== null) return `not sent: ${visible(answer.problem)}`;
+  if (delivery === null) return 'sent';
+  return delivery.isRefused ? 'delivered, but rejected: not a phase' : 'delivered';
 }
 
-/** Something that a run was told from this page. */
+/** An event sent from this page. */
 interface Sent {
   readonly id: number;
   readonly runId: string;
   readonly event: unknown;
-  /** How many entries were there: its delivery is none of them. */
+  /** The number of entries when it was sent: its delivery comes after them. */
   readonly from: number;
-  /** What came of it; null while it is under way. `problem` is null where it was told. */
+  /** Null while it is being sent; `problem` is null if the run accepted it. */
   readonly answer: { readonly problem: string | null } | null;
 }
 
-const MOST = 50;
+const MAX_SENT = 50;
 
-/** Everything that was sent, the newest first. */
+/** Newest first. */
 const sent = signal<readonly Sent[]>([]);
 
 let nextId = 1;
 
-/** Whether something is under way to a run: then nothing else is sent to it. */
-const isUnderWay = (runId: string): boolean => sent.value.some((one) => one.runId === runId && one.answer === null);
+/** Whether an event is being sent to a run: then no other is sent to it. */
+const isSending = (runId: string): boolean => sent.value.some((one) => one.runId === runId && one.answer === null);
 
-/** Tells a run something, once. Gives whether it was told. */
-async function tell(inspector: Inspector, runId: string, event: unknown): Promise<boolean> {
-  if (isUnderWay(runId)) return false;
+/** Sends an event once; resolves to whether the run accepted it. */
+async function sendEvent(inspector: Inspector, runId: string, event: unknown): Promise<boolean> {
+  if (isSending(runId)) return false;
   const id = nextId;
   nextId += 1;
   const from = inspector.follow(runId).log.count;
-  sent.value = [{ id, runId, event, from, answer: null }, ...sent.value].slice(0, MOST);
+  sent.value = [{ id, runId, event, from, answer: null }, ...sent.value].slice(0, MAX_SENT);
   const problem = await inspector.send(runId, event);
   sent.value = sent.value.map((one) => (one.id === id ? { ...one, answer: { problem } } : one));
   return problem === null;

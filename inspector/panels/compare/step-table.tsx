@@ -1,35 +1,32 @@
 import { useMemo, useState } from 'preact/hooks';
+import { type Pair, type Row, type Section, sectionsOf } from '../../fold/compare/align.ts';
 import type { Comparison } from '../../fold/compare/comparison.ts';
 import type { Step } from '../../fold/compare/path.ts';
-import type { Row } from '../../fold/compare/rows.ts';
-import { type Section, sectionsOf } from '../../fold/compare/sections.ts';
-import { guardInWords } from '../../fold/guard-words.ts';
-import { counted } from '../../fold/number-words.ts';
+import { counted, guardInWords } from '../../fold/format.ts';
 import { lastBegunBy } from '../../fold/sorted.ts';
-import { comparedWith, letterOf } from '../../ui-state/compared.ts';
-import type { Inspector, RunView } from '../../ui-state/inspector.ts';
-import type { OpenedRun } from '../../ui-state/opened-run.ts';
-import { stateName } from '../../ui-state/state-name.ts';
+import type { OpenedRun } from '../../ui-state/inspector.ts';
+import { stateName } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
-import { RunHeads } from './run-heads.tsx';
+import { LETTERS, RunHeads } from './differences.tsx';
 
 interface StepTableProps {
-  readonly inspector: Inspector;
-  readonly view: RunView;
-  readonly runs: readonly OpenedRun[];
+  /** The cursor in run A. */
+  readonly at: number;
+  readonly runs: Pair<OpenedRun>;
   readonly comparison: Comparison;
+  readonly onGo: (run: 0 | 1, seq: number) => void;
 }
 
-/** So many rows are shown at once, and so many more each time. */
+/** Rows shown at first, and added by each click on "Show more". */
 const PAGE = 200;
 
-/** All steps of the runs, side by side; what is equal is folded. */
-export function StepTable({ inspector, view, runs, comparison }: StepTableProps) {
-  const { rows, paths, first, cutOff, runIds } = comparison;
+/** All steps of the runs, side by side; equal steps are folded. */
+export function StepTable({ at: cursor, runs, comparison, onGo }: StepTableProps) {
+  const { rows, paths, first, cutOff } = comparison;
   const sections = useMemo(() => sectionsOf(rows), [rows]);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [most, setMost] = useState(PAGE);
-  const current = useMemo(() => stepAt(paths[0] ?? [], view.at), [paths, view.at]);
+  const current = useMemo(() => stepAt(paths[0], cursor), [paths, cursor]);
 
   function toggle({ from, to }: Section): void {
     const key = `${from} ${to}`;
@@ -38,22 +35,11 @@ export function StepTable({ inspector, view, runs, comparison }: StepTableProps)
     setOpened(next);
   }
 
-  function go(run: number, seq: number): void {
-    const runId = runIds[run];
-    if (runId === undefined) return;
-    if (run > 0) {
-      // It takes the place of the one that is looked at.
-      comparedWith.value = comparedWith.value.map((id) => (id === runId ? view.run.runId : id));
-      inspector.choose(runId);
-    }
-    inspector.cursor.value = seq;
-  }
-
-  function headingOf({ steps }: Row): string {
-    const run = steps.findIndex((step) => step !== null);
-    const seq = paths[run]?.[steps[run] ?? -1]?.seq ?? 0;
-    const phase = lastBegunBy(runs[run]?.fold.spans.phases ?? [], seq);
-    return phase === undefined ? 'Beginning' : `Cycle ${phase.cycle} · ${phase.phase}`;
+  function headingOf({ steps: [left, right] }: Row): string {
+    const run = left === null ? 1 : 0;
+    const seq = paths[run][left ?? right ?? -1]?.seq ?? 0;
+    const phase = lastBegunBy(runs[run].fold.spans.phases, seq);
+    return phase === undefined ? 'Start' : `Cycle ${phase.cycle} · ${phase.phase}`;
   }
 
   const lines = [];
@@ -69,7 +55,7 @@ export function StepTable({ inspector, view, runs, comparison }: StepTableProps)
       const isHere = current !== null && isWithin(current, rows[from], rows[to - 1]);
       lines.push(
         <tr key={`fold ${from}`} class="fold">
-          <td colSpan={paths.length + 1}>
+          <td colSpan={COLUMNS}>
             <button type="button" aria-expanded={isOpen} onClick={() => toggle(section)}>
               <Icon name={isOpen ? 'open' : 'shut'} /> {counted(to - from, 'equal step')}
             </button>{' '}
@@ -91,14 +77,14 @@ export function StepTable({ inspector, view, runs, comparison }: StepTableProps)
         heading = now;
         lines.push(
           <tr key={`heading ${at}`} class="phase-heading">
-            <th scope="rowgroup" colSpan={paths.length + 1}>
+            <th scope="rowgroup" colSpan={COLUMNS}>
               {now}
             </th>
           </tr>,
         );
       }
       lines.push(
-        <StepRow key={at} at={at} row={row} paths={paths} isFirst={at === first} current={current} onGo={go} />,
+        <StepRow key={at} at={at} row={row} paths={paths} isFirst={at === first} current={current} onGo={onGo} />,
       );
     }
   }
@@ -106,14 +92,12 @@ export function StepTable({ inspector, view, runs, comparison }: StepTableProps)
   return (
     <section aria-labelledby="steps-title">
       <h2 id="steps-title">Steps</h2>
-      {cutOff && (
-        <p class="muted">The runs differ too much to be aligned: after the first difference each goes its own way.</p>
-      )}
+      {cutOff && <p class="muted">The runs differ too much to align their steps after the first difference.</p>}
       <table class="beside steps" onKeyDown={moveInTable}>
         <caption class="unseen">
-          The steps of each run; a step moves the cursor to it, and the arrow keys go from one to the next.
+          The steps of each run. Press a step to move the cursor to it; arrow keys move between steps.
         </caption>
-        <RunHeads title="Step" runIds={runIds} />
+        <RunHeads title="Step" />
         <tbody>{lines}</tbody>
       </table>
       {left <= 0 && (
@@ -125,7 +109,7 @@ export function StepTable({ inspector, view, runs, comparison }: StepTableProps)
   );
 }
 
-/** The steps of the first run in equal rows follow each other. */
+/** Equal rows hold consecutive steps of run A. */
 const isWithin = (step: number, from: Row | undefined, to: Row | undefined): boolean =>
   step >= (from?.steps[0] ?? Number.POSITIVE_INFINITY) && step <= (to?.steps[0] ?? -1);
 
@@ -135,7 +119,7 @@ function between(from: Row | undefined, to: Row | undefined, headingOf: (row: Ro
   return first === last ? first : `${first} – ${last}`;
 }
 
-/** The step that was taken last at an entry. Not quite in the order of entries: a cause comes before what was written before it. */
+/** The latest step at an entry. Searches the whole path: its order differs slightly from that of the entries. */
 function stepAt(path: readonly Step[], at: number): number | null {
   let found: number | null = null;
   let newest = -1;
@@ -150,7 +134,7 @@ function stepAt(path: readonly Step[], at: number): number | null {
 const LINES: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 const CELLS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
-/** Arrow keys go from button to button of a table: to the next line that has one in the same column, or to the next in the line. */
+/** Arrow keys move the focus between the buttons of a table: to the next row with a button in that column, or within the row. */
 function moveInTable(event: KeyboardEvent): void {
   const { target, key } = event;
   const cell = target instanceof HTMLButtonElement ? target.closest('td') : null;
@@ -165,7 +149,7 @@ function moveInTable(event: KeyboardEvent): void {
 function nextIn(line: HTMLTableRowElement, { cellIndex }: HTMLTableCellElement, step: number): HTMLElement | null {
   if (step === 0) return null;
   const go = (row: Element): Element | null => (step > 0 ? row.nextElementSibling : row.previousElementSibling);
-  // A line that is folded is one cell; from there it goes on with the first run.
+  // A folded row has a single cell; from there the focus continues in column A.
   const column = Math.max(1, cellIndex);
   for (let row = go(line); row instanceof HTMLTableRowElement; row = go(row)) {
     const found = row.cells[Math.min(column, row.cells.length - 1)]?.querySelector('button');
@@ -178,41 +162,44 @@ function besideIn(line: HTMLTableRowElement, { cellIndex }: HTMLTableCellElement
   return step === 0 ? null : (line.cells[cellIndex + step]?.querySelector('button') ?? null);
 }
 
+const COLUMNS = 3;
+
 interface StepRowProps {
   readonly at: number;
   readonly row: Row;
-  readonly paths: readonly (readonly Step[])[];
+  readonly paths: Pair<readonly Step[]>;
   readonly isFirst: boolean;
-  /** The step of the first run that the cursor stands on. */
+  /** The step of run A at the cursor. */
   readonly current: number | null;
-  readonly onGo: (run: number, seq: number) => void;
+  readonly onGo: StepTableProps['onGo'];
 }
 
-/** One step of each run: where it led, by which guard, and the entry that tells of it. */
+/** One step of each run: its transition, its guard and its entry. */
 function StepRow({ at, row: { steps, equal }, paths, isFirst, current, onGo }: StepRowProps) {
   return (
     <tr class={`${equal ? '' : 'differs'}${isFirst ? ' first' : ''}`}>
       <th scope="row">
         {at + 1}
-        {isFirst && <span class="first-mark"> parts</span>}
+        {isFirst && <span class="first-mark"> differs</span>}
       </th>
-      {steps.map((place, run) => {
-        const step = place === null ? undefined : paths[run]?.[place];
+      {([0, 1] as const).map((run) => {
+        const place = steps[run];
+        const step = place === null ? undefined : paths[run][place];
         if (step === undefined)
           return (
-            <td key={letterOf(run)} class="muted">
+            <td key={LETTERS[run]} class="muted">
               –
             </td>
           );
         const { way, seq } = step;
         const isHere = run === 0 && place === current;
         return (
-          <td key={letterOf(run)}>
+          <td key={LETTERS[run]}>
             <button
               type="button"
               class={way.machine === 'postChain' ? 'step' : 'step nested'}
               aria-current={isHere ? 'step' : undefined}
-              title={`Entry ${seq} of ${letterOf(run)}: ${way.source} to ${way.target.join(', ')}`}
+              title={`Entry ${seq} of ${LETTERS[run]}: ${way.source} to ${way.target.join(', ')}`}
               onClick={() => onGo(run, seq)}
             >
               {stateName(way.source)} <Icon name="leads" /> {way.target.map(stateName).join(', ') || 'stays'}

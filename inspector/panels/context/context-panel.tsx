@@ -1,16 +1,15 @@
-import { useEffect, useMemo } from 'preact/hooks';
 import './context.css';
+import { useEffect, useMemo } from 'preact/hooks';
 import { budgetAt, type Meter } from '../../fold/budget-at.ts';
-import { type ContextAt, contextAt } from '../../fold/context-at.ts';
-import { counted, duration, grouped } from '../../fold/number-words.ts';
-import { stateAt } from '../../fold/state-at.ts';
+import { type ContextAt, contextAt, stateAt } from '../../fold/context-at.ts';
+import { counted, duration, grouped } from '../../fold/format.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { shortly } from '../../ui-state/text.ts';
 import { JsonTree } from '../json-tree.tsx';
-import type { PanelProps } from '../panel-props.ts';
-import { base, PARTS, type Part, shownPart } from './context-choice.ts';
+import type { PanelProps } from '../panel.tsx';
 import { DifferenceView } from './difference-view.tsx';
+import { base, PARTS, type Part, shownPart } from './list-parts.tsx';
 import { MessageList } from './message-list.tsx';
 import { OperationList } from './operation-list.tsx';
 

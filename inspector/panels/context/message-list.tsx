@@ -1,15 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
-import type { ContextLog } from '../../fold/context-log.ts';
-import { type ContextRow, contextRows, versionBefore } from '../../fold/context-rows.ts';
-import { counted, rounded } from '../../fold/number-words.ts';
+import { type ContextLog, type ContextRow, contextRows, versionBefore } from '../../fold/context-log.ts';
+import { counted, rounded } from '../../fold/format.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { shortly, visible } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
-import { consentOf, doneBy, setBy, sizeWords } from './operation-words.ts';
-import { lastPage, Pager } from './pager.tsx';
-import { PhaseName } from './phase-name.tsx';
+import { consentOf, doneBy, lastPage, Pager, PhaseName, setBy, sizeWords } from './list-parts.tsx';
 
 const PAGE = 50;
 

@@ -1,10 +1,14 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { grouped } from '../../fold/number-words.ts';
+import { signal } from '@preact/signals';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { createEntrySearch, type EntryGroup } from '../../fold/entries.ts';
+import { grouped } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import type { Key } from '../../ui-state/keys.ts';
+import { shownPanel } from '../../ui-state/panel.ts';
 import { Icon } from '../icon.tsx';
-import type { PanelProps } from '../panel-props.ts';
-import { asked } from './asked.ts';
-import type { Found } from './use-search.ts';
+import type { PanelProps } from '../panel.tsx';
 
 interface SearchProps extends PanelProps {
   readonly found: Found | null;
@@ -93,4 +97,71 @@ function hitsText({ seqs, share }: Found, at: number): string {
   return share < 1
     ? `${grouped(seqs.length)} … ${Math.floor(share * 100)} %`
     : `${number}${grouped(seqs.length)} found`;
+}
+
+/** What the list of events is asked for. It stays while other panels are looked at. */
+export const asked = {
+  hidden: signal<ReadonlySet<EntryGroup>>(new Set()),
+  text: signal(''),
+  /** Only what was found is listed. */
+  onlyFound: signal(false),
+  /** The search wants the keyboard. */
+  isDue: signal(false),
+} as const;
+
+export const searchKey: Key = {
+  keys: ['/'],
+  does: 'Search the events',
+  group: 'Page',
+  act: () => {
+    shownPanel.value = 'events';
+    asked.isDue.value = true;
+  },
+};
+
+/** Of a frame of 16 ms, so much is taken at a time. */
+const SLICE_MS = 6;
+/** What a live run may be ahead by: it is looked at a moment later. */
+const FEW = 500;
+
+interface Found {
+  readonly seqs: readonly number[];
+  /** How much of the run was looked at, 0..1. */
+  readonly share: number;
+}
+
+/** Searches in slices between frames. What is asked for next takes the place of what is under way; a run that grows is searched on. */
+export function useSearch(
+  view: RunView,
+  text: string,
+  isHidden: (type: JournalEntry['type']) => boolean,
+): Found | null {
+  const { log, fold, count } = view;
+  const [, again] = useState(0);
+  // Never one of another run, or of what was asked for before: its numbers would be looked up in this one.
+  const search = useMemo(
+    () => (text.trim() === '' ? null : createEntrySearch(log, fold.places, text, isHidden)),
+    [log, text, isHidden],
+  );
+
+  // The first slice is there before anything is drawn.
+  useLayoutEffect(() => {
+    if (search === null) return undefined;
+    let isOver = false;
+    const lookOn = (): void => {
+      if (isOver) return;
+      const endMs = performance.now() + SLICE_MS;
+      const isDone = search.lookOn(count, () => performance.now() >= endMs);
+      again((turn) => turn + 1);
+      if (!isDone) setTimeout(() => requestAnimationFrame(lookOn));
+    };
+    lookOn();
+    return () => {
+      isOver = true;
+    };
+  }, [search, count]);
+
+  if (search === null) return null;
+  const isCaughtUp = search.reached >= count - FEW;
+  return { seqs: search.found, share: isCaughtUp ? 1 : search.reached / count };
 }

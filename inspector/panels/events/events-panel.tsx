@@ -1,18 +1,23 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { createGroupFilter, type EntryList, groupCounts, listOf } from '../../fold/entry-list.ts';
-import type { PanelProps } from '../panel-props.ts';
-import { asked } from './asked.ts';
-import { EventSearch } from './event-search.tsx';
+import {
+  createGroupFilter,
+  ENTRY_GROUPS,
+  type EntryGroup,
+  type EntryList,
+  groupCounts,
+  listOf,
+  originOf,
+} from '../../fold/entries.ts';
+import type { PanelProps } from '../panel.tsx';
+import { asked, EventSearch, useSearch } from './event-search.tsx';
 import './events.css';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { shortly } from '../../ui-state/text.ts';
-import { useSearch } from './use-search.ts';
 import './entry-detail.css';
-import { ENTRY_GROUPS, type EntryGroup, originOf } from '../../fold/entry-groups.ts';
-import { grouped, preciseTime } from '../../fold/number-words.ts';
+import { grouped, preciseTime } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
-import type { RunLog } from '../../log/run-log.ts';
 import { entryLine, isBad } from '../../ui-state/entry-line.ts';
+import type { RunLog } from '../../wire/run-log.ts';
 import { Icon } from '../icon.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { ROW_PX, useRows } from './use-rows.ts';

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { oncePerFrame } from '../../ui-state/frame.ts';
+import { oncePerFrame } from '../../ui-state/inspector.ts';
 
 export const ROW_PX = 18;
 /** Rows that are there beyond both ends of what is seen. */

@@ -1,11 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { waitingAt } from '../../fold/waiting-at.ts';
+import { waitingAt } from '../../fold/user-events.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { shownPanel } from '../../ui-state/panel.ts';
-import { runName } from '../../ui-state/run-name.ts';
-import { shortly, visible } from '../../ui-state/text.ts';
-import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
+import { shownPanel, THEMES, type Theme, theme } from '../../ui-state/panel.ts';
+import { runName, shortly, visible } from '../../ui-state/text.ts';
 import './test-dialog.css';
 
 interface HeaderProps {

@@ -1,20 +1,23 @@
-import { useState } from 'preact/hooks';
-import { type AttemptAt, attemptsAt } from '../../fold/attempt-at.ts';
-import { lastBegunBy, lastUpTo } from '../../fold/sorted.ts';
-import type { PanelProps } from '../panel-props.ts';
-import { AttemptChips } from './attempt-chips.tsx';
 import './output.css';
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { issuesByPlace } from '../../fold/issues-by-place.ts';
-import { counted, duration, grouped, rounded } from '../../fold/number-words.ts';
-import { phasesOfCycle } from '../../fold/phases-of-cycle.ts';
-import { replyAt } from '../../fold/reply-at.ts';
-import { type Field, fieldsOf } from '../../fold/reply-fields.ts';
+import { counted, duration, grouped, rounded } from '../../fold/format.ts';
+import {
+  type AttemptAt,
+  attemptsAt,
+  type Field,
+  fieldsOf,
+  issuesByPlace,
+  phasesOfCycle,
+  replyAt,
+} from '../../fold/output.ts';
+import { lastBegunBy, lastUpTo } from '../../fold/sorted.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { shortly, visible } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
 import { LongText } from '../long-text.tsx';
+import type { PanelProps } from '../panel.tsx';
 import { ValueView, WhatIsWrong } from './value-view.tsx';
 
 /** What the run says: the answer where it has one, the reply that comes, and what the phases before it came to. */
@@ -227,5 +230,36 @@ function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveT
         ))}
       </ol>
     </section>
+  );
+}
+
+interface AttemptChipsProps {
+  readonly attempts: readonly AttemptAt[];
+  readonly chosen: AttemptAt;
+  readonly choose: (from: number) => void;
+}
+
+/** The attempts at one value, and the waits between them: one of them is open. */
+function AttemptChips({ attempts, chosen, choose }: AttemptChipsProps) {
+  if (attempts.length < 2) return null;
+  return (
+    <fieldset class="chips">
+      <legend class="unseen">Attempts</legend>
+      {attempts.map(({ span, status, backOffMs }) => (
+        <span key={span.from}>
+          <button
+            type="button"
+            class={`chip ${status.replace(' ', '-')}`}
+            aria-pressed={span === chosen.span}
+            onClick={() => choose(span.from)}
+          >
+            {span.attempt}: {status}
+          </button>
+          {backOffMs !== null && (
+            <span class="muted wait"> {backOffMs === 0 ? 'at once' : `wait ${duration(backOffMs)}`} ›</span>
+          )}
+        </span>
+      ))}
+    </fieldset>
   );
 }

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { GrowingValue } from '../../fold/growing-value.ts';
-import type { Issues } from '../../fold/issues-by-place.ts';
+import type { GrowingValue } from '../../fold/growing-json.ts';
+import type { Issues } from '../../fold/output.ts';
 import { shortly } from '../../ui-state/text.ts';
-import { Caret } from '../caret.tsx';
-import { LongText } from '../long-text.tsx';
+import { Caret, LongText } from '../long-text.tsx';
 
 interface Props {
   readonly value: GrowingValue;

@@ -1,4 +1,4 @@
-import { counted, duration, grouped } from '../../fold/number-words.ts';
+import { counted, duration, grouped } from '../../fold/format.ts';
 import {
   MEASURES,
   type MeasureName,
@@ -7,15 +7,14 @@ import {
   overlayScope,
   shownMeasure,
 } from '../../ui-state/overlay.ts';
-import type { PanelProps } from '../panel-props.ts';
+import type { PanelProps } from '../panel.tsx';
 import './overlay.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { Coverage } from '../../fold/coverage.ts';
 import { type Measure, NOTHING } from '../../fold/state-measures.ts';
-import type { Inspector } from '../../ui-state/inspector.ts';
-import { isHere, loadRuns } from '../../ui-state/load-runs.ts';
-import { stateName } from '../../ui-state/state-name.ts';
+import { type Inspector, isHere, loadRuns } from '../../ui-state/inspector.ts';
+import { stateName } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
 
 /** What went on in each state, to be read here and to be laid over the chart; and the ways that no run took. */

@@ -1,7 +1,8 @@
-import { firstPlace } from '../../fold/sorted.ts';
-import type { Strip } from '../../fold/strips.ts';
-import type { TimeAxis } from '../../fold/time-axis.ts';
-import type { TimeWindow } from '../../fold/time-window.ts';
+import { duration, preciseTime } from '../../fold/format.ts';
+import type { Strip } from '../../fold/lanes.ts';
+import { firstPlace, lastBegunBy } from '../../fold/sorted.ts';
+import type { TimeAxis, TimeWindow } from '../../fold/time-axis.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
 
 /** Kept free at both sides, so that what stands at an end can be seen and hit. */
 const MARGIN_PX = 6;
@@ -38,4 +39,23 @@ const OVERLAPS = 64;
 export function placesBetween(strip: Strip, from: number, to: number): readonly [number, number] {
   const first = firstPlace(strip.size, (place) => strip.from(place) > from) - 1;
   return [Math.max(0, first - OVERLAPS), firstPlace(strip.size, (place) => strip.from(place) > to)];
+}
+
+/** Where the cursor stands, for the eye and for the ear. */
+export function positionText({ fold, at, count }: RunView): string {
+  const phase = phaseAt(fold.spans.phases, at);
+  const place = phase === undefined ? [] : [`cycle ${phase.cycle}`, phase.phase];
+  return [`entry ${at} / ${Math.max(0, count - 1)}`, preciseTime(fold.timeLine.atMs(at)), ...place].join(' · ');
+}
+
+export function positionSaid({ fold, at, count }: RunView): string {
+  const phase = phaseAt(fold.spans.phases, at);
+  const place = phase === undefined ? [] : [phase.phase, `cycle ${phase.cycle}`];
+  return [`entry ${at} of ${count}`, duration(fold.timeLine.atMs(at)), ...place].join(', ');
+}
+
+/** The phase that is under way; between two of them none is. */
+function phaseAt(phases: RunView['fold']['spans']['phases'], at: number) {
+  const phase = lastBegunBy(phases, at);
+  return phase !== undefined && (phase.to === null || phase.to >= at) ? phase : undefined;
 }

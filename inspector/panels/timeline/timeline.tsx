@@ -1,13 +1,19 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
-import { SPEEDS, type Speed, usualSpeed } from '../../fold/playing.ts';
-import { type TimeAxis, timeAxis } from '../../fold/time-axis.ts';
-import { showing, type TimeWindow, zoomed } from '../../fold/time-window.ts';
+import {
+  SPEEDS,
+  type Speed,
+  showing,
+  type TimeAxis,
+  type TimeWindow,
+  timeAxis,
+  usualSpeed,
+  zoomed,
+} from '../../fold/time-axis.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import type { PanelProps } from '../panel-props.ts';
-import { type Moves, moveKeys, movesOf } from './moves.ts';
-import { createPlayer, type Player } from './player.ts';
-import { positionText } from './position.ts';
+import type { PanelProps } from '../panel.tsx';
+import { createPlayer, type Moves, moveKeys, movesOf, type Player } from './moves.ts';
+import { positionText } from './scale.ts';
 import './timeline.css';
 import { Icon, type IconName } from '../icon.tsx';
 import { Track } from './track.tsx';

@@ -1,24 +1,29 @@
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { createLanes, type Lane } from '../../fold/lanes.ts';
-import { duration, preciseTime } from '../../fold/number-words.ts';
+import { duration, preciseTime } from '../../fold/format.ts';
+import { createLanes, type Lane, type Strip } from '../../fold/lanes.ts';
 import type { RunFold } from '../../fold/run-fold.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import type { Direction } from '../../fold/steps.ts';
-import type { Strip } from '../../fold/strips.ts';
-import type { TimeAxis } from '../../fold/time-axis.ts';
-import { panned, type TimeWindow, windowOf, zoomed } from '../../fold/time-window.ts';
-import { oncePerFrame } from '../../ui-state/frame.ts';
+import { panned, type TimeAxis, type TimeWindow, windowOf, zoomed } from '../../fold/time-axis.ts';
+import { oncePerFrame } from '../../ui-state/inspector.ts';
+import { theme } from '../../ui-state/panel.ts';
 import { shortly } from '../../ui-state/text.ts';
-import { theme } from '../../ui-state/theme.ts';
-import type { PanelProps } from '../panel-props.ts';
-import { CYCLES_PX, drawCycles, drawGaps, drawMarks, MARKS_PX } from './draw-marks.ts';
-import { drawStrip, LANE_PX } from './draw-strip.ts';
+import type { PanelProps } from '../panel.tsx';
+import {
+  CYCLES_PX,
+  drawCycles,
+  drawGaps,
+  drawMarks,
+  drawStrip,
+  LANE_PX,
+  MARKS_PX,
+  type Paint,
+  readPaint,
+} from './draw.ts';
 import type { Moves } from './moves.ts';
-import { type Paint, readPaint } from './paint.ts';
-import { positionSaid } from './position.ts';
-import { placesBetween, type Scale, scaleOf } from './scale.ts';
+import { placesBetween, positionSaid, type Scale, scaleOf } from './scale.ts';
 
 interface TrackProps extends PanelProps {
   readonly axis: TimeAxis;

@@ -1,17 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { shortly, visible } from '../../ui-state/text.ts';
-import { Icon } from '../icon.tsx';
-import type { PanelProps } from '../panel-props.ts';
+import { Icon, VERDICTS } from '../icon.tsx';
+import type { PanelProps } from '../panel.tsx';
 import './why.css';
-import type { ExplainedCandidate, ExplainedTransition } from '../../fold/explain-transition.ts';
-import { ignoredEvents } from '../../fold/ignored-events.ts';
-import { transitionsAround } from '../../fold/transition-steps.ts';
-import type { SeenNumber } from '../../fold/verdict-numbers.ts';
-import { type WhyView, why } from '../../fold/why.ts';
-import type { WhyFact } from '../../fold/why-facts.ts';
+import type { ExplainedCandidate, ExplainedTransition, SeenNumber, WhyFact } from '../../fold/explain.ts';
+import { transitionsAround } from '../../fold/transition-log.ts';
+import { ignoredEvents, type WhyView, why } from '../../fold/why.ts';
 import { LongText } from '../long-text.tsx';
-import { VERDICTS } from '../verdicts.ts';
 
 /** Why it stands where it does: what came, what was asked, what every guard saw and said, and what was taken. */
 export function WhyPanel({ inspector, view }: PanelProps) {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { build } from 'vite';
-import { bakedDrawings } from '../../../inspector/chart/baked-drawings.ts';
+import { bakedDrawings } from '../../../inspector/vite-plugins.ts';
 import { runCharts } from '../../../src/inspection/run-charts.ts';
 
 /** The charts of a run of PostChain, as its server tells them. */

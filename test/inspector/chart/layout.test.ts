@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tooLarge } from '../../../inspector/chart/chart-limits.ts';
-import { chartDigest } from '../../../inspector/chart/charts-digest.ts';
-import type { Drawing } from '../../../inspector/chart/drawing.ts';
+import { chartDigest, type Drawing, tooLarge } from '../../../inspector/chart/drawing.ts';
 import { drawingsOf } from '../../../inspector/chart/drawings-in-node.ts';
-import { normalizeChart } from '../../../inspector/chart/normalize-chart.ts';
+import { normalizeChart } from '../../../inspector/chart/layout-plan.ts';
 import type { Chart, ChartState } from '../../../src/engine/charts/chart.ts';
 import { ownCharts } from './chart-rig.ts';
 import { flawsOf } from './flaws.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bringIn, fitTo, keepInSight } from '../../../inspector/chart/viewport.ts';
+import { bringIn, fitTo, keepInSight } from '../../../inspector/chart/camera.ts';
 
 const size = { width: 800, height: 500 };
 const TOOLS = 44;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { messageDifferences, stateDifferences } from '../../../inspector/fold/context-difference.ts';
-import { wordDifference } from '../../../inspector/fold/word-difference.ts';
+import { messageDifferences, stateDifferences, wordDifference } from '../../../inspector/fold/differences.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 
 const aMessage = fc.record({

@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contextAt } from '../../../inspector/fold/context-at.ts';
-import { contextRows, versionBefore } from '../../../inspector/fold/context-rows.ts';
-import { stateAt } from '../../../inspector/fold/state-at.ts';
+import { contextAt, stateAt } from '../../../inspector/fold/context-at.ts';
+import { contextRows, versionBefore } from '../../../inspector/fold/context-log.ts';
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context.ts';
-
 import { contextHistory, listOperations } from '../../../src/journal/context-history.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';

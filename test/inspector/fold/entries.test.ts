@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { groupOf, originOf } from '../../../inspector/fold/entry-groups.ts';
-import { createGroupFilter, groupCounts, listOf } from '../../../inspector/fold/entry-list.ts';
-import { createEntrySearch } from '../../../inspector/fold/entry-search.ts';
+import {
+  createEntrySearch,
+  createGroupFilter,
+  groupCounts,
+  groupOf,
+  listOf,
+  originOf,
+} from '../../../inspector/fold/entries.ts';
 import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
 import { ANNOTATIONS, EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
-
 import { folded } from '../rig/folded.ts';
 import { someRuns } from '../rig/runs.ts';
 

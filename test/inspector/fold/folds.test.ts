@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { stateAt } from '../../../inspector/fold/context-at.ts';
 import { countUpTo, lastBegunBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
-import { stateAt } from '../../../inspector/fold/state-at.ts';
 import { createTimeLine, LONGEST_GAP_MS } from '../../../inspector/fold/time-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';

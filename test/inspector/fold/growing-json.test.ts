@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GrowingJson } from '../../../inspector/fold/growing-json.ts';
-import { grownFrom, jsonOf } from '../../../inspector/fold/growing-value.ts';
+import { GrowingJson, grownFrom, jsonOf } from '../../../inspector/fold/growing-json.ts';
 
 const anObject = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
 const someCuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });

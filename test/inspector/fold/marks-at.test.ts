@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { marksAt } from '../../../inspector/fold/marks-at.ts';
+import { marksAt } from '../../../inspector/fold/marks.ts';
 import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';

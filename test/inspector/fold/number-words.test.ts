@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { counted, duration, preciseTime } from '../../../inspector/fold/number-words.ts';
+import { counted, duration, preciseTime } from '../../../inspector/fold/format.ts';
 
 describe('a length of time', () => {
   it.each([

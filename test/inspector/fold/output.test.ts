@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AttemptAt, attemptsAt } from '../../../inspector/fold/attempt-at.ts';
-import { jsonOf } from '../../../inspector/fold/growing-value.ts';
-import { issuesByPlace } from '../../../inspector/fold/issues-by-place.ts';
-import { phasesOfCycle } from '../../../inspector/fold/phases-of-cycle.ts';
-import { replyAt } from '../../../inspector/fold/reply-at.ts';
-import { fieldsOf, REPLY_FIELDS } from '../../../inspector/fold/reply-fields.ts';
+import { jsonOf } from '../../../inspector/fold/growing-json.ts';
+import {
+  type AttemptAt,
+  attemptsAt,
+  fieldsOf,
+  issuesByPlace,
+  phasesOfCycle,
+  REPLY_FIELDS,
+  replyAt,
+} from '../../../inspector/fold/output.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
-
 import { folded } from '../rig/folded.ts';
 import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
 

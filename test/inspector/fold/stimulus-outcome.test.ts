@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
-import { isStimulus } from '../../../inspector/fold/stimuli.ts';
-import { type StimulusOutcome, stimulusOutcome } from '../../../inspector/fold/stimulus-outcome.ts';
+import { type StimulusOutcome, stimulusOutcome } from '../../../inspector/fold/event-outcome.ts';
+import { isStimulus } from '../../../inspector/fold/external-events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';

@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLanes, type Lane } from '../../../inspector/fold/lanes.ts';
-import { played, SPEEDS, usualSpeed } from '../../../inspector/fold/playing.ts';
 import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
-import { timeAxis } from '../../../inspector/fold/time-axis.ts';
-import { panned, showing, windowOf, zoomed } from '../../../inspector/fold/time-window.ts';
+import {
+  panned,
+  played,
+  SPEEDS,
+  showing,
+  timeAxis,
+  usualSpeed,
+  windowOf,
+  zoomed,
+} from '../../../inspector/fold/time-axis.ts';
 import { folded } from '../rig/folded.ts';
 import { someRuns } from '../rig/runs.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chartBook } from '../../../inspector/fold/chart-book.ts';
-import { explainTransition } from '../../../inspector/fold/explain-transition.ts';
-import type { SeenNumber } from '../../../inspector/fold/verdict-numbers.ts';
+import { chartBook } from '../../../inspector/fold/chart-index.ts';
+import { explainTransition, type SeenNumber } from '../../../inspector/fold/explain.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { runCharts } from '../rig/file-page.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
-import { createRunLog } from '../../../inspector/log/run-log.ts';
+import { createRunLog } from '../../../inspector/wire/run-log.ts';
 
 const KINDS = [
   ...[

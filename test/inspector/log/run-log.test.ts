@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRunLog } from '../../../inspector/log/run-log.ts';
+import { createRunLog } from '../../../inspector/wire/run-log.ts';
 
 const lineOf = (seq: number): string =>
   JSON.stringify({ seq, atMs: seq * 2, type: 'text-delta', attemptId: 'a', text: '…' });

@@ -176,7 +176,7 @@ describe.skipIf(browser === null)('the page on a run that is under way', () => {
     server.watch(run);
     const watched = await open({ hash: 'run=asked&panel=act' });
     const { page } = watched;
-    await page.getByRole('form', { name: 'Direct to a phase' }).waitFor();
+    await page.getByRole('form', { name: 'Continue with a phase' }).waitFor();
     await page.getByRole('button', { name: 'Finish now' }).click();
     const { status } = await run.answer;
     await followedTo(page, run.journal.length);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isStimulus } from '../../../inspector/fold/stimuli.ts';
+import { isStimulus } from '../../../inspector/fold/external-events.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
 import { runCharts } from '../rig/file-page.ts';

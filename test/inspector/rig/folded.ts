@@ -1,6 +1,6 @@
 import type { ComparedRun } from '../../../inspector/fold/compare/comparison.ts';
 import { createRunFold, type RunFold } from '../../../inspector/fold/run-fold.ts';
-import { createRunLog, type RunLog } from '../../../inspector/log/run-log.ts';
+import { createRunLog, type RunLog } from '../../../inspector/wire/run-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { runCharts } from './file-page.ts';
 

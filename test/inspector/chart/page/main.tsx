@@ -1,9 +1,9 @@
 import { render } from 'preact';
 import { ChartView, type ChartViewProps } from '../../../../inspector/chart/chart-view.tsx';
-import type { Choice } from '../../../../inspector/chart/choices.ts';
-import type { HeatMark } from '../../../../inspector/chart/overlay.ts';
+import type { HeatMark } from '../../../../inspector/chart/highlight.ts';
+import type { Choice } from '../../../../inspector/chart/scene.ts';
+import { PHASE_NAMES } from '../../../../inspector/fold/format.ts';
 import type { Marks } from '../../../../inspector/fold/marks.ts';
-import { PHASE_NAMES } from '../../../../inspector/fold/phase-names.ts';
 import '../../../../inspector/ui-state/basics.css';
 import '../../../../inspector/ui-state/colors.css';
 import type { RunCharts } from '../../../../src/inspection/wire.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { align, rowsOf } from '../../../../inspector/fold/compare/rows.ts';
+import { align, rowsOf } from '../../../../inspector/fold/compare/align.ts';
 
 const path = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 });
 
-/** The longest list that both contain, in order: by the table of textbooks. */
+/** The length of the longest common subsequence, by dynamic programming. */
 function longestCommon(left: readonly string[], right: readonly string[]): number {
   let before: number[] = new Array(right.length + 1).fill(0);
   for (const item of left) {
@@ -17,7 +17,7 @@ function longestCommon(left: readonly string[], right: readonly string[]): numbe
 }
 
 describe('aligning two paths', () => {
-  it('goes through both from end to end, and finds as much in common as there is', () => {
+  it('covers both lists, and finds a longest common subsequence', () => {
     fc.assert(
       fc.property(path, path, (left, right) => {
         const { stretches, cutOff } = align(left, right);
@@ -38,7 +38,7 @@ describe('aligning two paths', () => {
     );
   });
 
-  it('keeps to what both begin and end with where the rest is too much', () => {
+  it('aligns only the common start and end if the rest is too large', () => {
     const long = (name: string) => Array.from({ length: 20_000 }, (_, at) => `${name}${at}`);
     const [left, right] = [
       ['same', ...long('a'), 'end'],
@@ -55,10 +55,10 @@ describe('aligning two paths', () => {
 });
 
 describe('paths side by side', () => {
-  it('have every step of every run once, in its order, and are equal exactly where all are', () => {
+  it('contain every step of both once, in order, and are equal exactly where both are', () => {
     fc.assert(
-      fc.property(fc.array(path, { minLength: 1, maxLength: 3 }), (paths) => {
-        const { rows, first } = rowsOf(paths);
+      fc.property(fc.tuple(path, path), (paths) => {
+        const { rows, first } = rowsOf(...paths);
         for (const [run, steps] of paths.entries())
           expect(rows.flatMap((row) => row.steps[run] ?? [])).toEqual(steps.map((_, at) => at));
         for (const { steps, equal } of rows) {
@@ -73,11 +73,8 @@ describe('paths side by side', () => {
     );
   });
 
-  it('mark the first step that differs, beside what the other did there', () => {
-    const { rows, first } = rowsOf([
-      ['a', 'b', 'c', 'e'],
-      ['a', 'b', 'd', 'e'],
-    ]);
+  it('mark the first step that differs', () => {
+    const { rows, first } = rowsOf(['a', 'b', 'c', 'e'], ['a', 'b', 'd', 'e']);
     expect(first).toBe(2);
     expect(rows[2]).toEqual({ steps: [2, 2], equal: false });
     expect(rows[3]).toEqual({ steps: [3, 3], equal: true });

@@ -16,56 +16,57 @@ async function runWith(confidence: number, limits = {}): Promise<readonly Journa
 }
 
 describe('comparing runs', () => {
-  it('finds no difference between a run and itself, however it was cut into pieces', async () => {
+  it('finds no difference between a run and itself', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
         const { run } = await playRandomRun(random);
         const whole = comparedRun(run.journal);
-        const { first, facts, starts, cutOff, rows } = compareRuns([whole, comparedRun(run.journal), whole]);
+        const { first, firstContent, starts, cutOff, rows } = compareRuns([whole, comparedRun(run.journal)]);
         expect({ first, starts, cutOff }).toEqual({ first: null, starts: [], cutOff: false });
-        expect(facts.map(({ fact }) => fact)).toEqual([null, null]);
+        expect(firstContent.difference).toBeNull();
         expect(rows.every(({ equal }) => equal)).toBe(true);
       }),
       { numRuns: 20 },
     );
   });
 
-  it('names the guard that parted them, and the number that it saw', async () => {
+  it('names the guard at which the runs diverge, and its inputs', async () => {
     const [unsure, sure] = [await runWith(0.6), await runWith(0.95, { maxModelCalls: 50 })];
-    const { firstStep, facts, starts, first, rows, paths } = compareRuns([comparedRun(unsure), comparedRun(sure)]);
-    const parting = firstStep?.candidates.find(({ parts }) => parts);
+    const { firstStep, firstContent, starts, first, rows, paths } = compareRuns([
+      comparedRun(unsure),
+      comparedRun(sure),
+    ]);
+    const parting = firstStep?.candidates.find(({ isFirstDifference }) => isFirstDifference);
     expect(parting?.guard).toBe('confidenceReached');
     expect(parting?.verdicts).toEqual(['false', 'taken']);
     const confidence = parting?.inputs.find(({ name }) => name === 'confidence');
     expect(confidence?.differs).toBe(true);
     expect(new Set(confidence?.values).size).toBe(2);
     expect(parting?.inputs.find(({ name }) => name === 'threshold')?.differs ?? false).toBe(false);
-    // The reply of the model came before, and is what made it.
-    const fact = facts[0]?.fact;
-    expect([fact?.kind, fact?.nth]).toEqual(['reply to yield', 1]);
-    expect(fact?.fields).toEqual([{ path: 'confidence', values: [0.6, 0.95] }]);
+    // The model's reply came first and caused it.
+    const { difference } = firstContent;
+    expect([difference?.kind, difference?.nth]).toEqual(['reply to yield', 1]);
+    expect(difference?.fields).toEqual([{ path: 'confidence', values: [0.6, 0.95] }]);
     expect(starts).toEqual([{ path: 'limits.maxModelCalls', values: [100, 50] }]);
     const [left, right] = rows[first ?? -1]?.steps ?? [];
     expect(paths[0]?.[left ?? -1]?.way.source).toBe('postChain.cycling.yield.deciding');
     expect(paths[1]?.[right ?? -1]?.way.target).toEqual(['synthesizing']);
   });
 
-  it('names the first field where the paths are the same', async () => {
+  it('names the first field that differs if the paths are the same', async () => {
     const notes = (text: string) => ({ ...repliesWith({}).synthesis, notes: text });
-    const runs = await Promise.all(
-      ['so', 'otherwise'].map(async (text) => {
-        const { run } = startScripted({ synthesis: notes(text) });
-        await run.answer;
-        return comparedRun(run.journal);
-      }),
-    );
-    const { first, firstStep, facts } = compareRuns(runs);
+    const runWithNotes = async (text: string) => {
+      const { run } = startScripted({ synthesis: notes(text) });
+      await run.answer;
+      return comparedRun(run.journal);
+    };
+    const { first, firstStep, firstContent } = compareRuns([await runWithNotes('first'), await runWithNotes('second')]);
     expect([first, firstStep]).toEqual([null, null]);
-    expect(facts[0]?.fact?.kind).toBe('reply to synthesis');
-    expect(facts[0]?.fact?.fields).toEqual([{ path: 'notes', values: ['so', 'otherwise'] }]);
+    expect(firstContent.difference?.kind).toBe('reply to synthesis');
+    expect(firstContent.difference?.fields).toEqual([{ path: 'notes', values: ['first', 'second'] }]);
   });
 
-  it('tells a fork from what it was made of, and where it went its own way', async () => {
+  it('recognizes a fork and where it diverges', async () => {
     const journals = memoryJournals();
     let made = 0;
     const newId = () => `run-${made++}`;
@@ -81,14 +82,14 @@ describe('comparing runs', () => {
       runId: run.runId,
       changes: [expect.stringContaining('thresholds.confidence')],
     });
-    expect(firstStep?.candidates.find(({ parts }) => parts)?.guard).toBe('confidenceReached');
+    expect(firstStep?.candidates.find(({ isFirstDifference }) => isFirstDifference)?.guard).toBe('confidenceReached');
   });
 
-  it('gives the totals that the journal tells of', async () => {
+  it('gives the totals of the journal', async () => {
     const journal = await runWith(0.6);
     const end = journal.at(-1);
-    if (end?.type !== 'run-end') throw new Error('it has not ended');
-    const [totals] = compareRuns([comparedRun(journal)]).totals;
+    if (end?.type !== 'run-end') throw new Error('the run has not ended');
+    const [totals] = compareRuns([comparedRun(journal), comparedRun(journal)]).totals;
     const { modelCalls, inputTokens, outputTokens } = end.usage;
     expect(totals).toMatchObject({ calls: modelCalls, tokens: inputTokens + outputTokens, cycles: 2 });
     expect(totals?.ms).toBe(end.atMs);

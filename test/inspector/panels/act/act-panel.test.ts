@@ -25,8 +25,8 @@ async function open(history: readonly string[] = [], hash = ''): Promise<LivePag
   );
   const live = await openLivePage(tests, run, `panel=act${hash}`);
   const play = async (): Promise<void> => {
-    // A run that waits tells nothing more, whatever else is awaited.
-    for (let told = -1; told < run.journal.length; await settle(50)) told = run.journal.length;
+    // A waiting run adds no more entries.
+    for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
     await live.update();
   };
   await play();
@@ -34,10 +34,10 @@ async function open(history: readonly string[] = [], hash = ''): Promise<LivePag
   return { ...live, play };
 }
 
-const sentOf = ({ page }: LivePage) => page.getByRole('region', { name: 'What was sent' });
+const sentOf = ({ page }: LivePage) => page.getByRole('region', { name: 'Sent events' });
 
 describe.skipIf(tests.areSkipped)('the act panel', () => {
-  it('asks for consent with a word of its own for a message, and shows that it was delivered', async () => {
+  it('asks for consent with an override for one message, and shows that it was delivered', async () => {
     const live = await open([LONG, `Another ${LONG}`]);
     const { page, sent, play } = live;
     const form = page.getByRole('form', { name: 'Consent' });
@@ -45,25 +45,25 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     expect(await form.textContent()).toContain('1,400 characters');
     await form.getByRole('combobox').first().selectOption('remove');
     await form.getByRole('button', { name: 'Keep the rest' }).click();
-    await sentOf(live).getByText('told').first().waitFor();
+    await sentOf(live).getByText('sent', { exact: true }).waitFor();
     expect(sent).toEqual([{ type: 'consent.given', choice: 'keep', items: { 'earlier.h1': 'remove' } }]);
     await play();
-    expect(await sentOf(live).textContent()).toContain('told, and delivered');
+    expect(await sentOf(live).textContent()).toContain('delivered');
     expect(await form.count()).toBe(0);
   });
 
-  it('is led to from the top of the page as long as an answer is wanted', async () => {
+  it('is linked from the top of the page while the run waits for an answer', async () => {
     const { page, play } = await open([LONG], '');
     await page.getByRole('tab', { name: 'Why' }).click();
     await page.getByRole('button', { name: 'waits for consent' }).click();
     await page.getByRole('button', { name: 'Keep all' }).click();
-    await page.getByText('told').first().waitFor();
+    await page.getByText('sent', { exact: true }).waitFor();
     await play();
     expect(await page.getByRole('button', { name: 'waits for consent' }).count()).toBe(0);
     await page.getByRole('button', { name: 'waits for a direction' }).waitFor();
   });
 
-  it('directs to a phase with a prompt where the run waits for it, the proposal chosen before', async () => {
+  it('continues with a phase and an instruction; the proposal is preselected', async () => {
     const live = await open();
     const { page, sent, play } = live;
     const waiting = page.getByRole('region', { name: 'The run waits for a direction' });
@@ -73,48 +73,57 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     await waiting.getByRole('textbox').fill('what is wanted');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await sentOf(live).getByText('told').first().waitFor();
+    await sentOf(live).getByText('sent', { exact: true }).waitFor();
     expect(sent).toEqual([{ type: 'run.directed', phase: 'intention', prompt: 'what is wanted' }]);
     await play();
-    expect(await sentOf(live).textContent()).toContain('told, and delivered');
+    expect(await sentOf(live).textContent()).toContain('delivered');
   });
 
-  it('says where the chart refused what it was told', async () => {
+  it('shows that the chart rejected an event sent as JSON', async () => {
     const live = await open();
-    await live.page.getByText('run.directed', { exact: true }).click();
-    const form = live.page.getByRole('form', { name: 'run.directed' });
-    await form.getByRole('textbox', { name: 'phase' }).fill('nowhere');
+    await live.page.getByText('Send another event').click();
+    const form = live.page.getByRole('form', { name: 'Event as JSON' });
+    const text = form.getByRole('textbox');
+    for (const [wrong, problem] of [
+      ['{"type"', 'Not valid JSON: '],
+      ['["run.directed"]', 'An event is a JSON object with a string "type".'],
+    ] as const) {
+      await text.fill(wrong);
+      await form.getByRole('button').click();
+      expect(await form.getByRole('alert').textContent()).toContain(problem);
+      expect(await text.getAttribute('aria-invalid')).toBe('true');
+    }
+    expect(live.sent).toEqual([]);
+    await text.fill('{"type": "run.directed", "phase": "nowhere"}');
     await form.getByRole('button').click();
-    await sentOf(live).getByText('told').first().waitFor();
+    await sentOf(live).getByText('sent', { exact: true }).waitFor();
     await live.play();
-    expect(await sentOf(live).textContent()).toContain('refused: it is no phase');
-    expect(await live.page.getByRole('alert').textContent()).toContain('“nowhere” was refused');
+    expect(await sentOf(live).textContent()).toContain('rejected: not a phase');
+    expect(await live.page.getByRole('alert').textContent()).toContain('“nowhere” was rejected');
   });
 
-  it('makes a form of every event, with what holds now, and says in words what is wrong before it sends', async () => {
+  it('adjusts limits: shows the current numbers, and reports a wrong one before it sends', async () => {
     const live = await open();
     const { page, sent } = live;
-    await page.getByText('run.adjusted', { exact: true }).click();
-    await page.getByText('limits', { exact: false }).first().click();
-    const form = page.getByRole('form', { name: 'run.adjusted' });
+    await page.getByText('Adjust limits and thresholds', { exact: true }).click();
+    const form = page.getByRole('form', { name: 'Adjust limits and thresholds' });
     const cycles = form.getByRole('textbox', { name: 'maxCycles' });
     expect(await cycles.getAttribute('placeholder')).toBe('now 5');
     await cycles.fill('many');
-    await form.getByRole('button', { name: 'Send run.adjusted' }).click();
-    expect(await form.getByRole('alert').textContent()).toBe('One thing is not right yet.');
-    expect(await form.textContent()).toContain('"many" is no number.');
+    await form.getByRole('button', { name: 'Adjust' }).click();
+    expect(await form.getByRole('alert').textContent()).toBe('"maxCycles" must be a number; received "many".');
     await page.waitForFunction(() => document.activeElement?.getAttribute('aria-invalid') === 'true');
     expect(sent).toEqual([]);
     await cycles.fill('7');
     await cycles.press('Enter');
-    await sentOf(live).getByText('told').first().waitFor();
+    await sentOf(live).getByText('sent', { exact: true }).waitFor();
     expect(sent).toEqual([{ type: 'run.adjusted', limits: { maxCycles: 7 } }]);
     await live.play();
     expect(await cycles.getAttribute('placeholder')).toBe('now 7');
     expect(await cycles.inputValue()).toBe('');
   });
 
-  it('sends once, however often one clicks', async () => {
+  it('sends once, however often the button is clicked', async () => {
     const live = await open();
     const { page, sent, hold } = live;
     const finish = page.getByRole('button', { name: 'Finish now' });
@@ -123,52 +132,52 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     await finish.click({ force: true });
     await finish.press('Enter', { noWaitAfter: true });
     expect(sent).toHaveLength(1);
-    expect(await sentOf(live).textContent()).toContain('under way');
+    expect(await sentOf(live).textContent()).toContain('sending');
     release('the run is busy');
-    await sentOf(live).getByText('not told: the run is busy').waitFor();
+    await sentOf(live).getByText('not sent: the run is busy').waitFor();
     await finish.dblclick();
-    await sentOf(live).getByText('told', { exact: true }).waitFor();
+    await sentOf(live).getByText('sent', { exact: true }).waitFor();
     expect(sent).toHaveLength(2);
   });
 
-  it('cancels once that was said twice, and then says that the run is over', async () => {
+  it('cancels after a confirmation, and then shows that the run is over', async () => {
     const live = await open();
     const { page, sent, play } = live;
     await page.getByRole('button', { name: 'Cancel…' }).click();
     expect(sent).toEqual([]);
     await page.keyboard.type('enough');
     await page.keyboard.press('Enter');
-    await sentOf(live).getByText('told').first().waitFor();
+    await sentOf(live).getByText('sent', { exact: true }).waitFor();
     expect(sent).toEqual([{ type: 'run.cancelled', reason: 'enough' }]);
     await play();
     await page.getByText('This run is over').waitFor();
     expect(await page.getByRole('button', { name: 'Finish now' }).count()).toBe(0);
   });
 
-  it('asks why it is to be cancelled once, and lets somebody type elsewhere while entries come', async () => {
+  it('focuses the reason once, and leaves the focus elsewhere while entries arrive', async () => {
     const { page, update } = await open();
     await page.getByRole('button', { name: 'Cancel…' }).click();
-    await page.getByLabel('Why').and(page.locator(':focus')).waitFor();
-    const elsewhere = page.getByRole('textbox', { name: 'What to do there' });
+    await page.getByLabel('Reason').and(page.locator(':focus')).waitFor();
+    const elsewhere = page.getByRole('textbox', { name: 'Instruction' });
     await elsewhere.focus();
     await page.evaluate(() => window.inspector.moveTo(2));
-    await page.getByText('You look at entry 2.').waitFor();
+    await page.getByText('You are viewing entry 2.').waitFor();
     await update();
     expect(await elsewhere.evaluate((box) => box === document.activeElement)).toBe(true);
   });
 
-  it('says that it acts now where the cursor is in the past', async () => {
+  it('notes that events reach the run as it is now while the cursor is in the past', async () => {
     const live = await open([], '&run=run-1&at=3');
     const note = live.page.getByRole('note');
-    expect(await note.textContent()).toMatch(/^You look at entry 3\. .* as it is now, at entry \d+\./);
-    await live.page.getByRole('button', { name: 'Go on with action' }).click();
-    await sentOf(live).getByText('told').first().waitFor();
+    expect(await note.textContent()).toMatch(/^You are viewing entry 3\. .* as it is now, at entry \d+\./);
+    await live.page.getByRole('button', { name: 'Continue with action' }).click();
+    await sentOf(live).getByText('sent', { exact: true }).waitFor();
     expect(live.sent).toEqual([{ type: 'run.directed', phase: 'action' }]);
-    await note.getByRole('button', { name: 'Go there' }).click();
-    expect(await note.textContent()).toBe('What you say here reaches the run as it is now.');
+    await note.getByRole('button', { name: 'Go to the latest entry' }).click();
+    expect(await note.textContent()).toBe('Events you send reach the run as it is now.');
   });
 
-  it('has nothing that an ear or an eye would miss, in either theme', async () => {
+  it('passes the accessibility checks in both themes', async () => {
     const { page } = await open([LONG]);
     await page.locator('.act details').evaluateAll((all) => {
       for (const details of all) (details as HTMLDetailsElement).open = true;

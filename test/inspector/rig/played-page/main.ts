@@ -1,9 +1,9 @@
 import { h, render } from 'preact';
 import '../../../../inspector/page.css';
 import { Page } from '../../../../inspector/page.tsx';
-import { keepInAddress } from '../../../../inspector/ui-state/address.ts';
 import { createInspector, type Inspector } from '../../../../inspector/ui-state/inspector.ts';
 import { type Overlay, overlayOf } from '../../../../inspector/ui-state/overlay.ts';
+import { keepInAddress } from '../../../../inspector/ui-state/panel.ts';
 import type { PageListener, PageSource } from '../../../../inspector/wire/page-source.ts';
 import type { HeldRun } from '../held-run.ts';
 

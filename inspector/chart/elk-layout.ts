@@ -1,0 +1,222 @@
+import type { ElkExtendedEdge, ElkNode, ElkPort } from 'elkjs/lib/elk-api.js';
+import type { ChartState } from '../../src/engine/charts/chart.ts';
+import type { Box, Inset } from './drawing.ts';
+import { FONT, type Head, labelText, widthOf } from './state-box.ts';
+
+export type Direction = 'RIGHT' | 'DOWN';
+
+/** A way to lay out the inside of a state. */
+export interface Manner {
+  readonly direction: Direction;
+  /** Where edges leave the state itself: at its right side, or at its lower one. */
+  readonly exits: Direction;
+  /** Width to height, wished for. */
+  readonly aspect: number;
+}
+
+/** Where an edge crosses the border of a state that it comes out of or goes into. */
+export interface LayoutPort {
+  readonly edge: number;
+  readonly x: number;
+  readonly y: number;
+  readonly isEntry: boolean;
+}
+
+/** A state as a box that is done. */
+interface Room {
+  readonly id: string;
+  readonly width: number;
+  readonly height: number;
+  readonly doors: readonly LayoutPort[];
+  /** Lines arrive at fixed places: it is a box with something in it. */
+  readonly isFixed: boolean;
+}
+
+/** One piece of an edge, inside one state; an end is a room, the door of a room, or (null) a door of the state itself. */
+export interface Piece {
+  readonly edge: number;
+  /** Its place among the pieces of its edge. */
+  readonly step: number;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly throughFrom: boolean;
+  readonly throughTo: boolean;
+  readonly labels: readonly string[];
+}
+
+export const LABEL_LENGTH = 18;
+export const LABEL_HEIGHT = 11;
+
+const nodeId = (id: string): string => `node ${id}`;
+const portId = (id: string, edge: number): string => `door ${edge} ${id}`;
+const edgeId = (edge: number): string => `edge ${edge}`;
+const inDoor = (id: string): string => `in ${id}`;
+const outDoor = (id: string): string => `out ${id}`;
+
+/** The inside of one state, as elk wants it: the rooms in it, in their order, and the pieces of edges between them. */
+export function elkGraph(
+  id: string,
+  rooms: readonly Room[],
+  pieces: readonly Piece[],
+  head: { readonly width: number; readonly height: number },
+  manner: Manner,
+): ElkNode {
+  const [entry, exit] = manner.exits === 'RIGHT' ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
+  const through = pieces.filter(({ from, to }) => from === null || to === null);
+  const fixed = new Set(rooms.flatMap((room) => (room.isFixed ? [room.id] : [])));
+  const inside: ElkNode = {
+    id: nodeId(id),
+    layoutOptions: {
+      ...optionsOf(manner, head.height),
+      'elk.nodeSize.constraints': 'MINIMUM_SIZE',
+      'elk.nodeSize.minimum': `(${head.width}, ${head.height})`,
+      ...(through.length > 0 ? { 'elk.portConstraints': 'FIXED_SIDE' } : {}),
+    },
+    ports: through.map(({ edge, from }) => portOf(portId(id, edge), 0, 0, from === null ? entry : exit)),
+    children: rooms.map((room) => elkRoom(room, pieces, manner.direction)),
+    edges: pieces.map((piece) => elkEdge(piece, id, fixed)),
+  };
+  return { id: 'around', layoutOptions: { 'elk.algorithm': 'layered' }, children: [inside] };
+}
+
+function elkRoom({ id, width, height, doors, isFixed }: Room, pieces: readonly Piece[], direction: Direction): ElkNode {
+  if (!isFixed) return { id: nodeId(id), width, height };
+  const toRight = direction === 'RIGHT';
+  const [entry, exit] = toRight ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
+  const sideOf = ({ x, y }: LayoutPort): string => {
+    if (x <= 1) return 'WEST';
+    if (x >= width - 1) return 'EAST';
+    return y <= 1 ? 'NORTH' : 'SOUTH';
+  };
+  const ports = doors.map((door) => portOf(portId(id, door.edge), door.x, door.y, sideOf(door)));
+  if (pieces.some(({ to, throughTo }) => to === id && !throughTo))
+    ports.push(portOf(inDoor(id), toRight ? 0 : Math.min(48, width / 2), toRight ? 20 : 0, entry));
+  if (pieces.some(({ from, throughFrom }) => from === id && !throughFrom))
+    ports.push(portOf(outDoor(id), toRight ? width : width / 2, toRight ? height / 2 : height, exit));
+  return { id: nodeId(id), width, height, ports, layoutOptions: { 'elk.portConstraints': 'FIXED_POS' } };
+}
+
+function portOf(id: string, x: number, y: number, side: string): ElkPort {
+  return { id, x, y, width: 0, height: 0, layoutOptions: { 'elk.port.side': side } };
+}
+
+function elkEdge(
+  { edge, from, to, throughFrom, throughTo, labels }: Piece,
+  around: string,
+  fixed: ReadonlySet<string>,
+) {
+  const end = (room: string | null, through: boolean, door: (id: string) => string): string => {
+    if (room === null) return portId(around, edge);
+    if (through) return portId(room, edge);
+    return fixed.has(room) ? door(room) : nodeId(room);
+  };
+  const text = labelText(labels, LABEL_LENGTH);
+  const label = {
+    text,
+    width: widthOf(text, FONT.label) + 4,
+    height: LABEL_HEIGHT,
+    layoutOptions: { 'elk.edgeLabels.inline': 'true' },
+  };
+  const laid: ElkExtendedEdge = {
+    id: edgeId(edge),
+    sources: [end(from, throughFrom, outDoor)],
+    targets: [end(to, throughTo, inDoor)],
+    labels: text === '' ? [] : [label],
+  };
+  return laid;
+}
+
+function optionsOf({ direction, aspect }: Manner, top: number): Record<string, string> {
+  return {
+    'elk.algorithm': 'layered',
+    'elk.direction': direction,
+    'elk.aspectRatio': String(aspect),
+    'elk.edgeRouting': 'ORTHOGONAL',
+    'elk.padding': `[top=${top},left=12,bottom=12,right=12]`,
+    'elk.randomSeed': '1',
+    'elk.spacing.nodeNode': '14',
+    'elk.spacing.edgeNode': '9',
+    'elk.spacing.edgeEdge': '7',
+    'elk.spacing.edgeLabel': '2',
+    'elk.spacing.componentComponent': '18',
+    'elk.layered.spacing.nodeNodeBetweenLayers': '18',
+    'elk.layered.spacing.edgeNodeBetweenLayers': '8',
+    'elk.layered.spacing.edgeEdgeBetweenLayers': '7',
+    'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+    'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
+    'elk.layered.nodePlacement.strategy': 'LINEAR_SEGMENTS',
+    'elk.layered.nodePlacement.favorStraightEdges': 'true',
+  };
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A piece of an edge, in the coordinates of the state that it lies in. */
+export interface Line {
+  readonly step: number;
+  readonly points: readonly Point[];
+  readonly label: Box | null;
+}
+
+/** A state with everything in it, at its own origin. */
+export interface LaidState extends Room {
+  readonly state: ChartState;
+  readonly head: Head;
+  readonly inset: Inset | null;
+  readonly rooms: readonly { readonly at: Point; readonly laid: LaidState }[];
+  /** By the number of the edge. */
+  readonly lines: ReadonlyMap<number, Line>;
+}
+
+/** What elk made of the inside of a state. */
+export function readLaid(
+  state: ChartState,
+  head: Head,
+  rooms: readonly LaidState[],
+  pieces: readonly Piece[],
+  around: ElkNode,
+): LaidState {
+  const inside = around.children?.[0] as ElkNode;
+  const placeOf = new Map(inside.children?.map((node) => [node.id, node]));
+  const ports = new Map(inside.ports?.map((port) => [port.id, port]));
+  const doors = pieces.flatMap(({ edge, from, to }): readonly LayoutPort[] => {
+    if (from !== null && to !== null) return [];
+    const { x = 0, y = 0 } = ports.get(portId(state.id, edge)) ?? {};
+    return [{ edge, x, y, isEntry: from === null }];
+  });
+  return {
+    id: state.id,
+    state,
+    width: inside.width ?? 0,
+    height: inside.height ?? 0,
+    head,
+    inset: null,
+    isFixed: true,
+    doors,
+    rooms: rooms.map((laid) => {
+      const { x = 0, y = 0 } = placeOf.get(nodeId(laid.id)) ?? {};
+      return { at: { x, y }, laid };
+    }),
+    lines: linesOf(inside, pieces),
+  };
+}
+
+function linesOf({ edges = [] }: ElkNode, pieces: readonly Piece[]): ReadonlyMap<number, Line> {
+  const byId = new Map(edges.map((edge) => [edge.id, edge]));
+  return new Map(
+    pieces.map(({ edge, step }): [number, Line] => {
+      const { sections = [], labels = [] } = byId.get(edgeId(edge)) ?? {};
+      const points = sections.flatMap(({ startPoint, bendPoints = [], endPoint }) => [
+        startPoint,
+        ...bendPoints,
+        endPoint,
+      ]);
+      const [label] = labels;
+      const { x = 0, y = 0, width = 0, height = 0 } = label ?? {};
+      return [edge, { step, points, label: label === undefined ? null : { x, y, width, height } }];
+    }),
+  );
+}

@@ -1,0 +1,299 @@
+import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { type CoverageReport, KINDS, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
+import {
+  type Chip,
+  type Drawing,
+  type DrawnEdge,
+  type DrawnState,
+  type Inset,
+  type LaidOut,
+  ownOf,
+  tooLarge,
+} from '../chart/drawing.ts';
+import { type HeatMark, type Overlay, transitionKey } from '../chart/highlight.ts';
+import { bakedDrawingsOf } from '../chart/layout.ts';
+import type { Choice } from '../chart/scene.ts';
+import { counted, grouped } from '../fold/format.ts';
+import type { Marks } from '../fold/marks.ts';
+
+/** Whether a value is what it is taken for. */
+type Is<Type> = (value: unknown) => value is Type;
+
+const isText: Is<string> = (value): value is string => typeof value === 'string';
+const isFlag: Is<boolean> = (value): value is boolean => typeof value === 'boolean';
+const isNumber: Is<number> = (value): value is number => Number.isFinite(value);
+/** A number of times, or a place in a list. */
+const isCount: Is<number> = (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const isOneOf =
+  <const Type extends string>(...all: readonly Type[]): Is<Type> =>
+  (value): value is Type =>
+    (all as readonly unknown[]).includes(value);
+
+const isNullOr =
+  <Type>(is: Is<Type>): Is<Type | null> =>
+  (value): value is Type | null =>
+    value === null || is(value);
+
+const isListOf =
+  <Type>(is: Is<Type>): Is<readonly Type[]> =>
+  (value): value is readonly Type[] =>
+    Array.isArray(value) && value.every(is);
+
+const isRecordOf =
+  <Type>(is: Is<Type>): Is<Readonly<Record<string, Type>>> =>
+  (value): value is Readonly<Record<string, Type>> =>
+    isObject(value) && Object.values(value).every(is);
+
+/** What it has beside these is of no moment. */
+const isShape =
+  <Type extends object>(members: { readonly [Key in keyof Type]-?: Is<Type[Key]> }): Is<Type> =>
+  (value): value is Type =>
+    isObject(value) && Object.entries<Is<unknown>>(members).every(([key, is]) => is(ownMember(value, key)));
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const ownMember = (value: object, key: string): unknown =>
+  Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+
+const STATE_TYPES = ['atomic', 'compound', 'parallel', 'final', 'history'] as const;
+
+const point = { x: isNumber, y: isNumber };
+const box = { ...point, width: isNumber, height: isNumber };
+
+const isChip = isShape<Chip>({
+  ...box,
+  labels: isListOf(isText),
+  target: isText,
+  targetName: isText,
+  transitions: isListOf(isCount),
+});
+
+const isDrawnState = isShape<DrawnState>({
+  ...box,
+  id: isText,
+  name: isText,
+  parent: isNullOr(isText),
+  type: isOneOf(...STATE_TYPES),
+  description: isText,
+  note: isText,
+  isInitial: isFlag,
+  chips: isListOf(isChip),
+  inset: isNullOr(isShape<Inset>({ ...point, chartId: isText, scale: isNumber })),
+});
+
+const isDrawnEdge = isShape<DrawnEdge>({
+  source: isText,
+  target: isText,
+  labels: isListOf(isText),
+  dashed: isFlag,
+  points: isListOf(isShape<DrawnEdge['points'][number]>(point)),
+  label: isNullOr(isShape<NonNullable<DrawnEdge['label']>>(box)),
+  transitions: isListOf(isCount),
+});
+
+const isStateType = isOneOf(...STATE_TYPES);
+
+/** Drawings by the ids of their charts. */
+const isDrawings = isRecordOf(
+  isShape<Drawing>({
+    chartId: isText,
+    width: isNumber,
+    height: isNumber,
+    chips: isListOf(isChip),
+    states: isListOf(isDrawnState),
+    edges: isListOf(isDrawnEdge),
+  }),
+);
+
+const AGAIN = 'the file was cut off or changed. Make it again.';
+
+export type CoveredMachine = CoverageReport['machines'][number];
+export type ShownItem = CoveredMachine['items'][number];
+
+/** What the page shows, found to be whole. */
+export interface ShownReport {
+  readonly title: string;
+  readonly charts: RunCharts;
+  readonly machines: readonly CoveredMachine[];
+  readonly laidOut: LaidOut;
+}
+
+/** Throws a sentence for the reader where it is no such report. */
+export function readReport(data: string): ShownReport {
+  const parts = parsed(data);
+  if (parts['version'] !== REPORT_VERSION)
+    throw new Error(
+      `This file is of version ${JSON.stringify(parts['version']) ?? 'none'}; this page reads version ${REPORT_VERSION}.`,
+    );
+  const title = part(parts, 'title', isText);
+  const charts = {
+    charts: part(parts, 'charts', isListOf(isChart)),
+    invoked: part(parts, 'invoked', isRecordOf(isText)),
+  };
+  return { title, charts, machines: part(parts, 'machines', isListOf(isMachine)), laidOut: layoutOf(parts, charts) };
+}
+
+function parsed(data: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new Error(`The coverage in this file cannot be read: ${AGAIN}`);
+}
+
+function part<Type>(parts: Readonly<Record<string, unknown>>, name: keyof CoverageReport, is: Is<Type>): Type {
+  const value = parts[name];
+  if (!is(value)) throw new Error(`The coverage in this file is not whole, its ${name} cannot be read: ${AGAIN}`);
+  return value;
+}
+
+/** Without a picture there are the rows: that is no reason to show nothing. */
+function layoutOf(parts: Readonly<Record<string, unknown>>, charts: RunCharts): LaidOut {
+  const baked = bakedDrawingsOf(charts);
+  if (baked !== null) return { drawings: baked, problem: null };
+  const { layout } = parts;
+  return isLayout(layout) ? layout : { drawings: null, problem: null };
+}
+
+/** What there is of a chart: the drawings where its own is among them, else why it has none. */
+export function layoutFor({ id }: Chart, { charts, laidOut }: ShownReport): LaidOut {
+  if (laidOut.drawings !== null && ownOf(laidOut.drawings, id) !== undefined) return laidOut;
+  const own = tooLarge({ ...charts, charts: charts.charts.filter((chart) => chart.id === id) });
+  return { drawings: null, problem: own ?? laidOut.problem ?? 'There is no drawing of this chart in this file.' };
+}
+
+const isLayout = isShape<LaidOut>({ drawings: isNullOr(isDrawings), problem: isNullOr(isText) });
+
+const isChart = isShape<Chart>({
+  id: isText,
+  states: isListOf(
+    isShape<Chart['states'][number]>({
+      id: isText,
+      name: isText,
+      parent: isNullOr(isText),
+      type: isStateType,
+      description: isText,
+      initial: isNullOr(isText),
+      invokes: isListOf(isText),
+    }),
+  ),
+  transitions: isListOf(
+    isShape<Chart['transitions'][number]>({
+      source: isText,
+      target: isListOf(isText),
+      event: isText,
+      guard: isNullOr(isText),
+      otherwise: isFlag,
+      actions: isListOf(isText),
+    }),
+  ),
+});
+
+const isMachine = isShape<CoveredMachine>({
+  machine: isText,
+  items: isListOf(isShape<ShownItem>({ key: isText, kind: isOneOf(...KINDS), name: isText, times: isCount })),
+});
+
+/** The transition that an item is about, by its place in the chart; null where it is about none. */
+export function transitionOf({ key }: ShownItem): number | null {
+  const [, place] = /^(?:transition|guard) (\d+)(?: (?:true|false))?$/u.exec(key) ?? [];
+  return place === undefined ? null : Number(place);
+}
+
+/** What a guard said, where an item is about that. */
+export function answerOf({ kind, key }: ShownItem): 'yes' | 'no' | null {
+  if (kind !== 'guard') return null;
+  return key.endsWith(' true') ? 'yes' : 'no';
+}
+
+/** The state that an item is about: itself, or the one that an actor or a delay runs in; null where the chart has none such. */
+export function stateOf({ kind, key, name }: ShownItem, { states }: Chart): string | null {
+  const ids = states.map(({ id }) => id);
+  if (kind === 'state') return ids.find((id) => key === `state ${id}`) ?? null;
+  if (kind !== 'outcome' && kind !== 'delay') return null;
+  // One id may be the beginning of another.
+  const named = ids.filter((id) => name.startsWith(`${id}: `));
+  return named.sort((one, other) => other.length - one.length)[0] ?? null;
+}
+
+/** Where an item is seen in the picture: the transitions that are taken on it, or its state. */
+export function placeOfItem(item: ShownItem, chart: Chart): Choice | null {
+  const place = transitionOf(item);
+  if (place !== null)
+    return place < chart.transitions.length ? { kind: 'transitions', chartId: chart.id, transitions: [place] } : null;
+  const stateId = stateOf(item, chart);
+  if (stateId === null) return null;
+  const what = item.name.slice(stateId.length + 2);
+  const event = item.kind === 'delay' ? what : (/ (done|error)$/u.exec(what)?.[1] ?? '');
+  const transitions = chart.transitions.flatMap(({ source, event: own }, at) =>
+    item.kind !== 'state' && source === stateId && own === event ? [at] : [],
+  );
+  return transitions.length > 0
+    ? { kind: 'transitions', chartId: chart.id, transitions }
+    : { kind: 'state', chartId: chart.id, stateId };
+}
+
+/** Its name without that of the machine, which stands above it, without what its guard said, and with the arrow that every font has. */
+export function shortName(item: ShownItem, machine: string): string {
+  const name = item.name.startsWith(`${machine}.`) ? item.name.slice(machine.length + 1) : item.name;
+  return (item.kind === 'guard' ? name.replace(/: (?:true|false)$/u, '') : name).replace(' → ', ' › ');
+}
+
+/** What coverage lights up in charts. */
+interface Lights {
+  readonly marks: Marks;
+  readonly overlay: Overlay;
+  readonly neverTaken: ReadonlySet<string>;
+}
+
+export function lightsOf({ charts: { charts }, machines }: ShownReport): Lights {
+  const overlay: [string, ReadonlyMap<string, HeatMark>][] = [];
+  const taken: [string, ReadonlyMap<number, number>][] = [];
+  const neverTaken = new Set<string>();
+  for (const one of machines) {
+    const chart = charts.find(({ id }) => id === one.machine);
+    if (chart !== undefined) overlay.push([one.machine, stateMarks(chart, one)]);
+    const times = new Map<number, number>();
+    for (const item of one.items) {
+      const place = item.kind === 'transition' ? transitionOf(item) : null;
+      if (place === null) continue;
+      if (item.times > 0) times.set(place, item.times);
+      else neverTaken.add(transitionKey(one.machine, place));
+    }
+    taken.push([one.machine, times]);
+  }
+  const marks: Marks = { isSum: true, active: {}, where: {}, taken: Object.fromEntries(taken), last: null };
+  return { marks, overlay: Object.fromEntries(overlay), neverTaken };
+}
+
+/** States around others are entered with them: they have the least heat. What was never entered has none. */
+function stateMarks({ states }: Chart, { items }: CoveredMachine): ReadonlyMap<string, HeatMark> {
+  const times = new Map(items.flatMap((item) => (item.kind === 'state' ? [[item.key, item.times]] : [])));
+  const outer = new Set(states.map(({ parent }) => parent));
+  const timesOf = (id: string): number | undefined => times.get(`state ${id}`);
+  const most = Math.max(1, ...states.map(({ id }) => (outer.has(id) ? 0 : (timesOf(id) ?? 0))));
+  return new Map(
+    states.map(({ id }) => {
+      const entered = timesOf(id);
+      if (entered === undefined) return [id, { heat: LEAST, text: '', words: 'not counted' }];
+      const share = outer.has(id) ? 0 : Math.log1p(entered) / Math.log1p(most);
+      return [
+        id,
+        {
+          heat: entered === 0 ? 0 : LEAST + (1 - LEAST) * share,
+          text: entered === 0 ? 'never' : `×${grouped(entered)}`,
+          words: enteredWords(entered),
+        },
+      ];
+    }),
+  );
+}
+
+const LEAST = 0.1;
+
+const enteredWords = (times: number): string => (times === 0 ? 'never entered' : `${counted(times, 'time')} entered`);

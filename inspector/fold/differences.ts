@@ -1,0 +1,104 @@
+import { diffWordsWithSpace } from 'diff';
+import microdiff from 'microdiff';
+import type { Message } from '../../machines/contracts/message.ts';
+
+/** One message that is not as it was. */
+export interface MessageDifference {
+  readonly id: string;
+  readonly before: Message | null;
+  readonly after: Message | null;
+}
+
+/** The messages that were added, removed or changed, by their ids, in the order in which they stand. */
+export function messageDifferences(
+  before: readonly Message[],
+  after: readonly Message[],
+): readonly MessageDifference[] {
+  if (before === after) return [];
+  const old = new Map(before.map((message) => [message.id, message]));
+  const kept = new Set(after.map(({ id }) => id));
+  const gone = before
+    .filter(({ id }) => !kept.has(id))
+    .map((message) => ({ id: message.id, before: message, after: null }));
+  const now = after.flatMap((message): MessageDifference[] => {
+    const was = old.get(message.id) ?? null;
+    return was !== null && isSame(was, message) ? [] : [{ id: message.id, before: was, after: message }];
+  });
+  return [...gone, ...now];
+}
+
+/** Texts are compared first: they are most of it, and cost the least to compare. */
+function isSame(one: Message, other: Message): boolean {
+  if (one === other) return true;
+  if (one.content !== other.content) return false;
+  const [{ content: _, ...rest }, { content: __, ...otherRest }] = [one, other];
+  return JSON.stringify(rest) === JSON.stringify(otherRest);
+}
+
+/** What differs between two versions of a message besides its text: the names of its members, with both values as JSON. */
+export function memberDifferences(before: Message, after: Message): readonly FieldDifference[] {
+  const [{ content: _, ...one }, { content: __, ...other }] = [before, after];
+  return Object.entries(other).flatMap(([name, value]) => {
+    const was = one[name as keyof typeof one];
+    return JSON.stringify(was) === JSON.stringify(value) ? [] : [{ path: name, before: was, after: value }];
+  });
+}
+
+/** Another value in a state. `before` or `after` is undefined where there is none. */
+interface FieldDifference {
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** The differences under one member of the state. */
+export interface FieldGroup {
+  readonly name: string;
+  readonly fields: readonly FieldDifference[];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What differs between two states but under the members that are excepted; by the members of the state. */
+export function stateDifferences(
+  before: unknown,
+  after: unknown,
+  except: readonly string[] = [],
+): readonly FieldGroup[] {
+  const [one, other] = [membersOf(before), membersOf(after)];
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return names.flatMap((name) => {
+    const [was, is] = [one[name], other[name]];
+    if (except.includes(name) || was === is) return [];
+    const found = microdiff({ [name]: was }, { [name]: is }, { cyclesFix: false });
+    const fields = found.map((difference) => ({
+      path: difference.path.join('.'),
+      before: difference.type === 'CREATE' ? undefined : difference.oldValue,
+      after: difference.type === 'REMOVE' ? undefined : difference.value,
+    }));
+    return fields.length === 0 ? [] : [{ name, fields }];
+  });
+}
+
+const membersOf = (state: unknown): Members => (typeof state === 'object' && state !== null ? (state as Members) : {});
+
+/** A piece of text that is in both, or in one of two texts only. */
+export interface Piece {
+  readonly text: string;
+  readonly in: 'both' | 'before' | 'after';
+}
+
+/** Longer texts, and texts with more differences, are not compared word by word: it would take too long to wait for. */
+const LONGEST_CHARS = 40_000;
+const MOST_EDITS = 1_000;
+
+/** Two texts word by word; null where they are too long or too different for it. */
+export function wordDifference(before: string, after: string): readonly Piece[] | null {
+  if (before.length + after.length > LONGEST_CHARS) return null;
+  const found = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });
+  if (found === undefined) return null;
+  return found.map(({ value, added, removed }) => ({
+    text: value,
+    in: added ? 'after' : removed ? 'before' : 'both',
+  }));
+}

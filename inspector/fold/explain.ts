@@ -1,0 +1,276 @@
+import type { GuardResult } from '../../machines/contracts/decision.ts';
+import type { Failure } from '../../machines/contracts/failure.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { eventMatches } from '../../src/engine/charts/taken-transitions.ts';
+import { type ChartBook, lastName, nameIn, type OpenChart, pathInWords, sameIds } from './chart-index.ts';
+import { grouped, guardInWords, namedInWords, rounded } from './format.ts';
+import type { EntryOf } from './places.ts';
+
+export type Transition = EntryOf<'transition'>;
+type Candidate = Transition['candidates'][number];
+
+/** A state by its name, and by those around it. */
+interface ToldState {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface ExplainedCandidate {
+  /** Counts from 0, in the order in which they are tried. */
+  readonly place: number;
+  /** In words; "otherwise" where it has none and others stand before it. */
+  readonly guard: string;
+  /** As the chart names it; null where it has none. */
+  readonly name: string | null;
+  readonly verdict: Candidate['verdict'];
+  readonly saw: readonly SeenNumber[];
+  readonly target: readonly ToldState[];
+}
+
+/** One transition as people read it. */
+export interface ExplainedTransition {
+  readonly seq: number;
+  readonly machine: string;
+  readonly event: string;
+  readonly source: ToldState;
+  /** Empty where no state was left. */
+  readonly target: readonly ToldState[];
+  /** What the chart says of the state that it went to, or stayed in. */
+  readonly description: string;
+  /** All of them, in their order; empty where it was the only way. */
+  readonly candidates: readonly ExplainedCandidate[];
+}
+
+export function explainTransition(entry: Transition, book: ChartBook): ExplainedTransition {
+  const { seq, machine, source, candidates } = entry;
+  const chart = book.chart(machine);
+  const told = (id: string): ToldState => ({ id, name: nameIn(chart, id), path: pathInWords(chart, id) });
+  const [target = source] = entry.target;
+  return {
+    ...{ seq, machine, event: eventOf(entry, chart), source: told(source), target: entry.target.map(told) },
+    description: chart?.state(target)?.description ?? '',
+    candidates: candidates.map(({ guard, verdict, inputs, target: to }, place) => ({
+      place,
+      guard: guard === null ? (place === 0 ? 'always' : 'otherwise') : guardInWords(guard),
+      name: guard,
+      verdict,
+      saw: inputs === null ? [] : seenNumbers(inputs),
+      target: to.map(told),
+    })),
+  };
+}
+
+/** One that the chart takes at once bears the event that led to its state: the chart knows which it is. */
+function eventOf({ event, source, target }: Transition, chart: OpenChart | undefined): string {
+  const said = eventInWords(event);
+  const ways = (chart?.transitionsFrom(source) ?? []).filter((way) => sameIds(way.target, target));
+  const isHeard = ways.some((way) => way.event !== '' && eventMatches(way.event, event, source));
+  return !isHeard && ways.some((way) => way.event === '') ? `at once, after ${said.replace(/^after /u, '')}` : said;
+}
+
+/** One thing that is known: in the inspector's words, or, where `said`, in those of a model, a document or a user. */
+export interface WhyFact {
+  readonly label: string;
+  readonly text: string;
+  readonly said?: boolean;
+}
+
+/** What is to be explained of an entry that is no transition, and which transition goes with it. */
+interface Explained {
+  readonly heading: string;
+  readonly facts: readonly WhyFact[];
+  readonly saw: readonly SeenNumber[];
+  readonly isMade: (by: Transition) => boolean;
+}
+
+const told = (heading: string, facts: readonly WhyFact[], isMade: Explained['isMade']): Explained => ({
+  ...{ heading, facts, isMade },
+  saw: [],
+});
+
+const endsIn =
+  (...names: readonly string[]) =>
+  ({ source }: Transition): boolean =>
+    names.some((name) => source === name || source.endsWith(`.${name}`));
+
+const goesTo =
+  (name: string) =>
+  ({ target }: Transition): boolean =>
+    target.some((id) => id === name || id.endsWith(`.${name}`));
+
+function failureFacts({ stage, code, message, status, issues }: Failure): readonly WhyFact[] {
+  const shown = issues.slice(0, MOST_ISSUES).map(({ path, message: says }) => `${path || 'the whole'}: ${says}`);
+  if (issues.length > MOST_ISSUES) shown.push(`and ${issues.length - MOST_ISSUES} more`);
+  return [
+    { label: 'Failed at', text: `${stage}, ${code}${status === null ? '' : `, status ${status}`}` },
+    { label: 'Message', text: message, said: true },
+    ...(shown.length > 0 ? [{ label: 'Where', text: shown.join('\n'), said: true }] : []),
+  ];
+}
+
+const MOST_ISSUES = 8;
+
+const RECOVERIES = {
+  again: (phase: string) => `Why is ${phase} tried again?`,
+  skip: (phase: string) => `Why does it go on without ${phase}?`,
+  finish: () => 'Why does it go straight to the answer?',
+} as const;
+
+/** What there is to say of an entry; null for those of which a transition says it all. */
+export function explain(entry: JournalEntry): Explained | null {
+  switch (entry.type) {
+    case 'decision': {
+      const { rule, complete, nextPhase, rationale, inputs, cycle } = entry.decision;
+      const ruled = (name: string): boolean =>
+        name === rule || (rule === 'nextPhaseChosen' && name.startsWith('nextPhaseIs')) || rule === 'directedByUser';
+      return {
+        heading: complete
+          ? 'Why did it decide to answer?'
+          : `Why did it decide to go on with ${nextPhase ?? 'action'}?`,
+        facts: [
+          { label: 'Rule', text: `${guardInWords(rule)}, in cycle ${cycle}` },
+          { label: 'Rationale', text: rationale, said: true },
+        ],
+        saw: seenNumbers(inputs),
+        isMade: (by) =>
+          endsIn('deciding', 'awaitingDirection')(by) &&
+          by.candidates.some(({ guard, verdict }) => verdict === 'taken' && guard !== null && ruled(guard)),
+      };
+    }
+    case 'phase-end':
+      if (entry.failure === null) return null;
+      return told(`Why did ${entry.phase} fail?`, failureFacts(entry.failure), endsIn('recovering'));
+    case 'recovery':
+      return told(RECOVERIES[entry.how](entry.phase), failureFacts(entry.failure), endsIn('recovering'));
+    case 'attempt-end':
+      if (entry.failure === null) return null;
+      return told(
+        `Why did attempt ${entry.attempt} at ${entry.task} fail?`,
+        failureFacts(entry.failure),
+        endsIn('recordingFailure'),
+      );
+    case 'attempt-retry': {
+      const model = entry.model === 0 ? 'the first model' : `fallback ${entry.model}`;
+      const wait = entry.inMs === 0 ? 'at once' : `after a wait of ${grouped(entry.inMs)} ms`;
+      const next = { label: 'Next', text: `attempt ${entry.attempt}, ${model}, ${wait}` };
+      return told('Why is the model asked again?', [next], endsIn('recordingFailure'));
+    }
+    case 'consent-asked': {
+      const { items } = entry.request;
+      const shown = items.slice(0, 3).map(({ messageId, preview }) => `${messageId}: ${preview}`);
+      const about = { label: `Messages (${items.length})`, text: shown.join('\n'), said: true };
+      return told('Why does it ask for consent?', [about], goesTo('awaitingConsent'));
+    }
+    case 'consent-resolved': {
+      const { kept, summarised, removed, by } = entry;
+      const what = { label: 'Messages', text: `${kept} kept, ${summarised} summarised, ${removed} removed` };
+      return told('What came of asking for consent?', [what, { label: 'By', text: by }], endsIn('awaitingConsent'));
+    }
+    case 'direction-asked':
+      return told(
+        'Why does it wait for a direction?',
+        [
+          { label: 'It proposes', text: entry.proposal, said: true },
+          { label: 'Answer so far', text: entry.answer, said: true },
+          { label: 'Confidence', text: rounded(entry.confidence) },
+        ],
+        goesTo('awaitingDirection'),
+      );
+    case 'capability-stop': {
+      const { reason, runs, failed, code, problem } = entry;
+      const facts: WhyFact[] = [
+        { label: 'Reason', text: namedInWords(reason).replaceAll('_', ' ') },
+        { label: 'Runs', text: `${runs}, of which ${failed} failed` },
+      ];
+      if (problem !== null)
+        facts.push({ label: 'Problem', text: [code, problem].filter(Boolean).join(': '), said: true });
+      return told('Why did the capability loop end?', facts, goesTo('concluded'));
+    }
+    default:
+      return null;
+  }
+}
+
+type Inputs = GuardResult['inputs'];
+
+/** One thing that a guard saw; `limit` is what it was held against, where that is among its inputs too. */
+export interface SeenNumber {
+  readonly name: string;
+  readonly value: Inputs[string];
+  readonly limit: { readonly name: string; readonly value: number } | null;
+  /** Both are shares: where they stand from 0 to 1. */
+  readonly share: { readonly value: number; readonly limit: number } | null;
+}
+
+/** A limit of the policies by its name: what it is a limit of. */
+const LIMIT_OF: Readonly<Record<string, string>> = {
+  allowed: 'used',
+  leftMs: 'waitMs',
+  longestMs: 'waitMs',
+  loopRepeats: 'repeats',
+  maxRetries: 'retries',
+};
+
+const SIDES: ReadonlySet<string> = new Set(['above', 'below']);
+
+/** What a guard saw, in its order, a number beside the limit that it was held against: `confidence 0.85` and `above 0.9` are one. */
+export function seenNumbers(inputs: Inputs): readonly SeenNumber[] {
+  const names = Object.keys(inputs);
+  const limits = new Map<string, string>();
+  for (const [place, name] of names.entries()) {
+    const of = limitedBy(name, names, place);
+    if (of !== null && !limits.has(of) && typeof inputs[name] === 'number') limits.set(of, name);
+  }
+  const used = new Set(limits.values());
+  return names.filter((name) => !used.has(name)).map((name) => seen(name, inputs, limits.get(name)));
+}
+
+/** The name of the input that this one is the limit of; null where it is none. */
+function limitedBy(name: string, names: readonly string[], place: number): string | null {
+  const before = names[place - 1];
+  if (SIDES.has(name)) return before ?? null;
+  const stem = name.startsWith('max') ? `${name.charAt(3).toLowerCase()}${name.slice(4)}` : LIMIT_OF[name];
+  if (stem !== undefined && names.includes(stem)) return stem;
+  return name.endsWith('Allowed') && before !== undefined && /tokens$/iu.test(before) ? before : null;
+}
+
+function seen(name: string, inputs: Inputs, limitName: string | undefined): SeenNumber {
+  const value = inputs[name] ?? null;
+  const limit = limitName === undefined ? undefined : inputs[limitName];
+  if (limitName === undefined || typeof limit !== 'number') return { name, value, limit: null, share: null };
+  const isShare = SIDES.has(limitName) && typeof value === 'number' && isUnit(value) && isUnit(limit);
+  return { name, value, limit: { name: limitName, value: limit }, share: isShare ? { value, limit } : null };
+}
+
+const isUnit = (number: number): boolean => number >= 0 && number <= 1;
+
+const KINDS: readonly (readonly [prefix: string, says: (rest: string) => string])[] = [
+  ['xstate.done.actor.', (rest) => `${actorIn(rest)} was done`],
+  ['xstate.error.actor.', (rest) => `${actorIn(rest)} broke`],
+  ['xstate.done.state.', (rest) => `${lastName(rest)} came to its end`],
+  ['xstate.snapshot.', (rest) => `news of ${actorIn(rest)}`],
+  ['xstate.after.', (rest) => `after ${delayIn(rest)}`],
+];
+
+const WHOLE: Readonly<Record<string, string>> = {
+  '': 'at once',
+  'xstate.init': 'the start',
+  'xstate.stop': 'it was stopped',
+};
+
+/** The type of an event in words: `xstate.done.actor.0.intention` is "intention was done". One that a person named stays as it is. */
+export function eventInWords(type: string): string {
+  const whole = Object.hasOwn(WHOLE, type) ? WHOLE[type] : undefined;
+  if (whole !== undefined) return whole;
+  const kind = KINDS.find(([prefix]) => type.startsWith(prefix));
+  return kind === undefined ? type : kind[1](type.slice(kind[0].length));
+}
+
+/** An actor without a name of its own is called by its place and the state that it runs in: `0.postChain.cycling.yield.assessing`. */
+const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id);
+
+function delayIn(rest: string): string {
+  const delay = rest.split('.', 1)[0] ?? rest;
+  return /^\d+$/u.test(delay) ? `${grouped(Number(delay))} ms` : delay;
+}

@@ -1,0 +1,79 @@
+import type { ConsentRequest } from '../../machines/contracts/context.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import type { Places } from './places.ts';
+import type { RunFold } from './run-fold.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
+
+/** What a run waits for until its user says something. */
+export type Waiting =
+  | { readonly for: 'consent'; readonly asked: number; readonly request: ConsentRequest }
+  | {
+      readonly for: 'direction';
+      readonly asked: number;
+      readonly proposal: string;
+      readonly answer: string;
+      readonly confidence: number;
+      /** What was said last and is no phase; null where nothing was refused. */
+      readonly refused: string | null;
+    };
+
+/** A question is open as long as the chart stands where it asked it. Null where none is. */
+export function waitingAt(log: RunLog, { places, transitions }: RunFold, seq: number): Waiting | null {
+  const start = log.count > 0 ? log.entry(0) : null;
+  if (start?.type !== 'run-start' || lastUpTo(places.of('run-end'), seq) !== undefined) return null;
+  const since = transitions.standingAt(start.chart.id, seq)?.since ?? 0;
+  const consent = lastUpTo(places.of('consent-asked'), seq) ?? -1;
+  const direction = lastUpTo(places.of('direction-asked'), seq) ?? -1;
+  const asked = Math.max(consent, direction);
+  if (asked <= since) return null;
+  const entry = log.entry(asked);
+  if (entry.type === 'consent-asked') return { for: 'consent', asked, request: entry.request };
+  if (entry.type !== 'direction-asked') return null;
+  const { proposal, answer, confidence } = entry;
+  const no = lastUpTo(places.of('direction-refused'), seq) ?? -1;
+  const refusal = no > asked ? log.entry(no) : null;
+  const refused = refusal?.type === 'direction-refused' ? refusal.got : null;
+  return { for: 'direction', asked, proposal, answer, confidence, refused };
+}
+
+/** What was sent to a run, and how many entries there were then. */
+interface Told {
+  readonly event: unknown;
+  readonly from: number;
+}
+
+/** Where the journal says that it was delivered, and whether the chart refused it there. */
+export interface Delivery {
+  readonly seq: number;
+  readonly isRefused: boolean;
+}
+
+/** The deliveries of what was sent, the oldest first; null for what is not in the journal yet. No delivery is that of two. */
+export function deliveriesOf(
+  log: RunLog,
+  places: Places,
+  all: readonly Told[],
+  seq: number,
+): readonly (Delivery | null)[] {
+  const deliveries = places.of('delivery');
+  const taken = new Set<number>();
+  return all.map(({ event, from }) => {
+    const wanted = sorted(event);
+    const found = deliveries.slice(countUpTo(deliveries, from - 1), countUpTo(deliveries, seq)).find((at) => {
+      const entry = log.entry(at);
+      return !taken.has(at) && entry.type === 'delivery' && sorted(entry.event) === wanted;
+    });
+    if (found === undefined) return null;
+    taken.add(found);
+    return { seq: found, isRefused: found < seq && log.entry(found + 1).type === 'direction-refused' };
+  });
+}
+
+/** JSON with the members of each object in the order of their names. */
+function sorted(value: unknown): string {
+  return JSON.stringify(value, (_, inside: unknown) =>
+    typeof inside === 'object' && inside !== null && !Array.isArray(inside)
+      ? Object.fromEntries(Object.entries(inside).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inside,
+  );
+}

@@ -1,0 +1,260 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
+import { PHASE_NAMES } from '../../fold/format.ts';
+import { shortJson } from '../../ui-state/text.ts';
+
+/** Props of a form that sends one event. `onSend` resolves to whether the run accepted the event. */
+export interface EventFormProps {
+  readonly isBusy: boolean;
+  readonly onSend: (event: unknown) => Promise<boolean>;
+}
+
+interface SendButtonProps {
+  readonly isBusy: boolean;
+  readonly submits?: boolean;
+  readonly onSend?: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A button that sends an event. The second click of a double click does nothing, even if the first send has finished. */
+export function SendButton({ isBusy, submits = false, onSend, children }: SendButtonProps) {
+  return (
+    <button
+      type={submits ? 'submit' : 'button'}
+      aria-disabled={isBusy}
+      onClick={(event) => {
+        if (isBusy || event.detail > 1) event.preventDefault();
+        else onSend?.();
+      }}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** `run.directed`: continues with a phase, with an optional instruction. */
+export function DirectForm({ proposal, isBusy, onSend }: EventFormProps & { readonly proposal: string }) {
+  const [chosen, choose] = useState<string | null>(null);
+  const [prompt, setPrompt] = useState('');
+  const phase = chosen ?? PHASE_NAMES.find((name) => name === proposal) ?? 'action';
+
+  async function submit(submitted: Event): Promise<void> {
+    submitted.preventDefault();
+    if (isBusy) return;
+    const typed = prompt.trim();
+    if (await onSend({ type: 'run.directed', phase, ...(typed !== '' && { prompt: typed }) })) setPrompt('');
+  }
+
+  return (
+    <form class="direct" aria-label="Continue with a phase" onSubmit={submit}>
+      <div class="phases" role="radiogroup" aria-label="Phase">
+        {PHASE_NAMES.map((name) => (
+          <label key={name}>
+            <input type="radio" name="phase" value={name} checked={name === phase} onChange={() => choose(name)} />
+            {name}
+            {name === proposal && <span class="muted"> proposed</span>}
+          </label>
+        ))}
+      </div>
+      <label class="field">
+        <span>
+          Instruction <span class="muted">optional</span>
+        </span>
+        <textarea rows={2} value={prompt} onInput={({ currentTarget }) => setPrompt(currentTarget.value)} />
+      </label>
+      <SendButton isBusy={isBusy} submits>
+        Continue with {phase}
+      </SendButton>
+    </form>
+  );
+}
+
+/** `run.cancelled`: asks for a reason and a confirmation first. */
+export function CancelForm({ isBusy, onSend }: EventFormProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [reason, setReason] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  // Only on opening: the page renders again with every new entry.
+  useLayoutEffect(() => input.current?.focus(), [isOpen]);
+  if (!isOpen)
+    return (
+      <button type="button" aria-expanded={false} onClick={() => setOpen(true)}>
+        Cancel…
+      </button>
+    );
+
+  async function submit(submitted: Event): Promise<void> {
+    submitted.preventDefault();
+    if (isBusy) return;
+    const typed = reason.trim();
+    if (await onSend({ type: 'run.cancelled', ...(typed !== '' && { reason: typed }) })) setOpen(false);
+  }
+
+  return (
+    <form
+      class="cancel"
+      aria-label="Cancel"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') setOpen(false);
+      }}
+    >
+      <label class="field">
+        <span>
+          Reason <span class="muted">optional</span>
+        </span>
+        <input
+          type="text"
+          autocomplete="off"
+          ref={input}
+          value={reason}
+          onInput={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+      </label>
+      <div class="buttons">
+        <SendButton isBusy={isBusy} submits>
+          Cancel the run
+        </SendButton>
+        <button type="button" onClick={() => setOpen(false)}>
+          Keep running
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface AdjustFormProps extends EventFormProps {
+  readonly limits: Limits;
+  readonly thresholds: Thresholds;
+}
+
+/** `run.adjusted`: other limits and thresholds. The current numbers are placeholders; only what is typed is sent. */
+export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormProps) {
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [problem, setProblem] = useState('');
+  const groups = { limits, thresholds };
+
+  async function submit(submitted: Event): Promise<void> {
+    submitted.preventDefault();
+    if (isBusy) return;
+    const entries = Object.entries(typed).filter(([, text]) => text.trim() !== '');
+    const wrong = entries.find(([, text]) => !Number.isFinite(numberIn(text)));
+    if (wrong !== undefined || entries.length === 0) {
+      setProblem(
+        wrong === undefined
+          ? 'Type at least one number.'
+          : `"${wrong[0].split('.')[1]}" must be a number; received "${wrong[1].slice(0, 40)}".`,
+      );
+      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+      return;
+    }
+    setProblem('');
+    const event: Record<string, unknown> = { type: 'run.adjusted' };
+    for (const group of Object.keys(groups)) {
+      const own = entries.filter(([key]) => key.startsWith(`${group}.`));
+      if (own.length > 0)
+        event[group] = Object.fromEntries(own.map(([key, text]) => [key.slice(group.length + 1), numberIn(text)]));
+    }
+    if (await onSend(event)) setTyped({});
+  }
+
+  return (
+    <form ref={form} class="adjust" aria-label="Adjust limits and thresholds" noValidate onSubmit={submit}>
+      {Object.entries(groups).map(([group, numbers]) => (
+        <fieldset key={group}>
+          <legend>{group}</legend>
+          <div class="grid">
+            {Object.entries(numbers).map(([name, current]) => {
+              const key = `${group}.${name}`;
+              const isWrong = problem !== '' && !Number.isFinite(numberIn(typed[key] ?? '0'));
+              return (
+                <div class="field" key={key}>
+                  <label for={`${id}${key}`}>{name}</label>
+                  <input
+                    id={`${id}${key}`}
+                    type="text"
+                    inputMode="decimal"
+                    autocomplete="off"
+                    placeholder={`now ${shortJson(current, 40)}`}
+                    value={typed[key] ?? ''}
+                    aria-invalid={isWrong}
+                    aria-describedby={isWrong ? `${id}problem` : undefined}
+                    onInput={({ currentTarget: { value } }) => setTyped((before) => ({ ...before, [key]: value }))}
+                  />
+                </div>
+              );
+            })}
+          </div>
+        </fieldset>
+      ))}
+      <Problem id={`${id}problem`} text={problem} />
+      <SendButton isBusy={isBusy} submits>
+        Adjust
+      </SendButton>
+    </form>
+  );
+}
+
+/** Accepts digit groups: `1,000,000`. */
+const numberIn = (text: string): number => Number(text.trim().replace(/(?<=\d)[_,](?=\d{3}(\D|$))/gu, ''));
+
+/** Any event as JSON, for events that have no form here. */
+export function JsonForm({ types, isBusy, onSend }: EventFormProps & { readonly types: readonly string[] }) {
+  const id = useId();
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState('');
+
+  async function submit(submitted: Event): Promise<void> {
+    submitted.preventDefault();
+    if (isBusy) return;
+    const event = eventIn(text);
+    setProblem(typeof event === 'string' ? event : '');
+    if (typeof event !== 'string' && (await onSend(event))) setText('');
+  }
+
+  return (
+    <form class="json-event" aria-label="Event as JSON" noValidate onSubmit={submit}>
+      <div class="field">
+        <label for={`${id}json`}>Event as JSON</label>
+        <textarea
+          id={`${id}json`}
+          rows={3}
+          spellcheck={false}
+          placeholder={'{"type": "run.directed", "phase": "action"}'}
+          value={text}
+          aria-invalid={problem !== ''}
+          aria-describedby={problem === '' ? undefined : `${id}problem`}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </div>
+      {types.length > 0 && <p class="muted">Types: {types.join(', ')}</p>}
+      <Problem id={`${id}problem`} text={problem} />
+      <SendButton isBusy={isBusy} submits>
+        Send
+      </SendButton>
+    </form>
+  );
+}
+
+/** The event in a text, or what is wrong with the text. */
+function eventIn(text: string): object | string {
+  let event: unknown;
+  try {
+    event = JSON.parse(text);
+  } catch (error) {
+    return `Not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  const isEvent = typeof event === 'object' && event !== null && 'type' in event && typeof event.type === 'string';
+  return isEvent ? (event as object) : 'An event is a JSON object with a string "type".';
+}
+
+function Problem({ id, text }: { readonly id: string; readonly text: string }) {
+  return text === '' ? null : (
+    <p class="wrong" role="alert" id={id}>
+      {text}
+    </p>
+  );
+}

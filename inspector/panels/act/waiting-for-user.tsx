@@ -1,0 +1,100 @@
+import { useState } from 'preact/hooks';
+import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/context.ts';
+import { counted, grouped, rounded } from '../../fold/format.ts';
+import type { Waiting } from '../../fold/user-events.ts';
+import { shortly, visible } from '../../ui-state/text.ts';
+import { LongText } from '../long-text.tsx';
+import { DirectForm, type EventFormProps, SendButton } from './event-forms.tsx';
+
+/** The user's decision that the run waits for, with the form that answers it. */
+export function WaitingForUser({ waiting, isBusy, onSend }: EventFormProps & { readonly waiting: Waiting }) {
+  if (waiting.for === 'consent')
+    return (
+      <section class="card waiting" aria-label="The run waits for consent">
+        <h2>The run waits for consent (entry {grouped(waiting.asked)})</h2>
+        <p>
+          May the run shorten or remove {counted(waiting.request.items.length, 'user message')}? If nobody answers in
+          time, it keeps all of them.
+        </p>
+        <ConsentForm key={waiting.asked} request={waiting.request} isBusy={isBusy} onSend={onSend} />
+      </section>
+    );
+  const { asked, proposal, answer, confidence, refused } = waiting;
+  return (
+    <section class="card waiting" aria-label="The run waits for a direction">
+      <h2>The run waits for a direction (entry {grouped(asked)})</h2>
+      <p class="muted">Answer so far, with confidence {rounded(confidence)}:</p>
+      <LongText text={answer} />
+      {refused !== null && (
+        <p class="wrong" role="alert">
+          <span class="told">“{shortly(refused, 80)}”</span> was rejected: not a phase.
+        </p>
+      )}
+      <DirectForm key={asked} proposal={proposal} isBusy={isBusy} onSend={onSend} />
+    </section>
+  );
+}
+
+type Items = Readonly<Record<string, ConsentChoice>>;
+
+const WORDS: Readonly<Record<ConsentChoice, string>> = { keep: 'Keep', summarise: 'Summarize', remove: 'Remove' };
+
+/** `consent.given`: one choice for all messages, which a message can override. Offers summaries only if there are some. */
+function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly request: ConsentRequest }) {
+  const [items, setItems] = useState<Items>({});
+  const isOwn = Object.keys(items).length > 0;
+  const some = request.items.some(({ summary }) => summary !== '');
+  const offered: readonly ConsentChoice[] = some ? ['keep', 'summarise', 'remove'] : ['keep', 'remove'];
+
+  function choose(messageId: string, choice: string): void {
+    const { [messageId]: _, ...others } = items;
+    const chosen = offered.find((one) => one === choice);
+    setItems(chosen === undefined ? others : { ...others, [messageId]: chosen });
+  }
+
+  return (
+    <form class="consent" aria-label="Consent" onSubmit={(submitted) => submitted.preventDefault()}>
+      <ul>
+        {request.items.map(({ messageId, preview, chars, summary }) => (
+          <li key={messageId}>
+            <p>
+              <span class="told">“{visible(preview)}”</span> <span class="muted">{counted(chars, 'character')}</span>
+            </p>
+            {summary !== '' && (
+              <div class="summary">
+                <span class="muted">Summary, {counted(summary.length, 'character')}:</span> <LongText text={summary} />
+              </div>
+            )}
+            <label>
+              This message{' '}
+              <select
+                value={items[messageId] ?? ''}
+                onChange={({ currentTarget }) => choose(messageId, currentTarget.value)}
+              >
+                <option value="">same as the rest</option>
+                {offered
+                  .filter((choice) => choice !== 'summarise' || summary !== '')
+                  .map((choice) => (
+                    <option key={choice} value={choice}>
+                      {WORDS[choice].toLowerCase()}
+                    </option>
+                  ))}
+              </select>
+            </label>
+          </li>
+        ))}
+      </ul>
+      <div class="buttons">
+        {offered.map((choice) => (
+          <SendButton
+            key={choice}
+            isBusy={isBusy}
+            onSend={() => void onSend({ type: 'consent.given', choice, ...(isOwn && { items }) })}
+          >
+            {WORDS[choice]} {isOwn ? 'the rest' : 'all'}
+          </SendButton>
+        ))}
+      </div>
+    </form>
+  );
+}

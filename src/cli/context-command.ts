@@ -15,7 +15,7 @@ import {
   listOperations,
 } from '../journal/context-history.ts';
 import { readJournal } from '../journal/file-journals.ts';
-import { findRun, type JournalFlags } from './open-journals.ts';
+import { findRun, type JournalFlags } from './find-run.ts';
 import { type Colors, colorsFor, columnsOf } from './screen.ts';
 
 export interface ContextFlags extends JournalFlags {
@@ -23,11 +23,15 @@ export interface ContextFlags extends JournalFlags {
   readonly json?: boolean;
 }
 
-/** `postchain context`: what was done to the context of a run, and what it would be without some of it [U12]. Nothing is written. */
+/** `postchain context`: lists the operations on a run's context, or previews undoing some. Changes nothing. */
 export async function contextCommand(path: string, flags: ContextFlags, stdout = process.stdout): Promise<string> {
   const entries = await relevantEntries(path, flags);
   const start = entries.find((entry) => entry.type === 'run-start');
-  if (start === undefined) throw new PostChainError('invalid_journal', `${path}: no run begins in it.`);
+  if (start === undefined)
+    throw new PostChainError(
+      'invalid_journal',
+      `${path} is empty; expected a journal that starts with a run-start entry`,
+    );
   const operations = listOperations(entries);
   const undone = chosenOperations(operations, flags.undo ?? [], path);
   const history = contextHistory(entries);
@@ -49,16 +53,16 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
   return `${[title, sizes, '', operationsText(operations, page)].join('\n').trimEnd()}\n`;
 }
 
-const KEPT: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'session-recalled', 'operations']);
+const RELEVANT: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'session-recalled', 'operations']);
 
-/** The rest of a journal, a line for every piece of text, is not kept. */
+/** Reads only the entries about the context; a journal is mostly text deltas. */
 async function relevantEntries(path: string, flags: JournalFlags): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
-  for await (const entry of await journalOf(path, flags)) if (KEPT.has(entry.type)) entries.push(entry);
+  for await (const entry of await journalOf(path, flags)) if (RELEVANT.has(entry.type)) entries.push(entry);
   return entries;
 }
 
-/** A journal file, or one of those that are kept. */
+/** A path that does not exist is reported as a missing file if it ends in `.jsonl`, otherwise as an unknown run. */
 async function journalOf(name: string, flags: JournalFlags): Promise<AsyncIterable<JournalEntry>> {
   if (existsSync(name) || name.endsWith('.jsonl')) return readJournal(name);
   const { store, runId } = await findRun(name, flags);
@@ -74,20 +78,23 @@ function chosenOperations(
   return [...new Set(ids)].map((id) => {
     const listed = byId.get(id);
     if (listed !== undefined) return listed;
-    throw new PostChainError('invalid_option', `There is no operation "${id}": postchain context ${path} lists them.`);
+    throw new PostChainError(
+      'invalid_option',
+      `Unknown operation "${id}"; list the operations with: postchain context ${path}`,
+    );
   });
 }
 
-/** How a table is shown: `columns` is infinite where lines are not cut. */
+/** `columns` is infinite if lines are not cut. */
 interface TablePage {
   readonly colors: Colors;
   readonly columns: number;
 }
 
-/** A target may take a fifth of a line, so that there is room for the reason. */
+/** A target takes at most a fifth of a line, to leave space for the reason. */
 const targetChars = (columns: number): number => Math.max(12, Math.floor(columns / 5));
 
-/** The operations of a run as a table: id, operation, target, characters, and why; grouped by what made them. */
+/** Formats the operations as a table (id, operation, target, characters, reason), grouped by step. */
 function operationsText(operations: readonly ListedOperation[], { colors, columns }: TablePage): string {
   const rows = operations.map((listed) => ({ listed, cells: cellsOf(listed, columns) }));
   const widths = [0, 1, 2, 3].map((at) => rows.reduce((most, { cells }) => Math.max(most, cells[at]?.length ?? 0), 0));
@@ -111,28 +118,28 @@ function cellsOf({ operation: { id, operation, target }, before, after }: Listed
 }
 
 function sizeText(before: number | null, after: number | null): string {
-  if (before === null) return after === null ? 'not there' : `+${grouped(after)}`;
+  if (before === null) return after === null ? 'not found' : `+${grouped(after)}`;
   if (after === null) return `-${grouped(before)}`;
   return before === after ? '' : `${grouped(before)} → ${grouped(after)}`;
 }
 
-/** What undoing gives: the messages that come back, change or go, and the size of the context. */
+/** Formats the effect of undoing operations: the messages that come back, change or disappear, and the sizes. */
 function undoText(
   undone: readonly ListedOperation[],
   changes: readonly ContextChange[],
   [before, after]: readonly [readonly Message[], readonly Message[]],
   { colors, columns }: TablePage,
 ): string {
-  const without = undone.map(({ operation: { id, operation, target, reason } }) =>
+  const operations = undone.map(({ operation: { id, operation, target, reason } }) =>
     cutEnd(`  ${oneLine(id)}  ${operation}  ${oneLine(target)}: ${oneLine(reason)}`, columns),
   );
   const effects = changes.map((change) => cutEnd(`  ${changeText(change, columns)}`, columns));
   return [
-    colors.bold('Without'),
-    ...without,
+    colors.bold('Undoing'),
+    ...operations,
     '',
-    colors.bold('What it changes'),
-    ...(effects.length === 0 ? ['  no message: nothing is left of what it did'] : effects),
+    colors.bold('Changes'),
+    ...(effects.length === 0 ? ['  none: later operations replaced its effect'] : effects),
     '',
     `${sizeOf(before)} → ${sizeOf(after)}`,
   ].join('\n');

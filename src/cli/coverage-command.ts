@@ -6,7 +6,7 @@ import { collectCoverage } from '../testing/coverage/coverage.ts';
 import { coveragePage } from '../testing/coverage/coverage-page.ts';
 import { percentOf } from '../testing/coverage/coverage-report.ts';
 import { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
-import { findRun, type JournalFlags } from './open-journals.ts';
+import { findRun, type JournalFlags } from './find-run.ts';
 
 export interface CoverageFlags extends JournalFlags {
   readonly json?: boolean;
@@ -14,7 +14,7 @@ export interface CoverageFlags extends JournalFlags {
   readonly min?: Thresholds;
 }
 
-/** `postchain coverage`: what of our charts recorded runs brought about, of all that a journal tells of. */
+/** `postchain coverage`: returns how much of the built-in charts recorded runs reached, of what a journal can record. */
 export async function coverageCommand(
   names: readonly string[],
   { json = false, html, min = {}, ...flags }: CoverageFlags,
@@ -26,11 +26,11 @@ export async function coverageCommand(
   }
   const machines = collector
     .coverage()
-    .map((one) => ({ ...one, items: one.items.filter(({ isRecorded: isTold }) => isTold) }));
+    .map((one) => ({ ...one, items: one.items.filter(({ isRecorded }) => isRecorded) }));
   if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(names), machines }));
   const text = json
     ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`
-    : `${coverageText(machines)}${html === undefined ? '' : `\n${html}: the charts, coloured. It opens from disk.\n`}`;
+    : `${coverageText(machines)}${html === undefined ? '' : `\nWrote ${html}\n`}`;
   return { text, missed: missedThresholds(machines, min) };
 }
 

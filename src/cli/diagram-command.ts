@@ -8,16 +8,16 @@ export interface DiagramFlags {
   readonly depth?: number;
 }
 
-/** `postchain diagram`: a chart, drawn from the machine that runs. */
+/** `postchain diagram`: returns a chart as Mermaid or JSON, generated from the machine that runs. */
 export function diagramCommand(name: string, { format, depth }: DiagramFlags): string {
   const machine = Object.hasOwn(machinesByName, name) ? machinesByName[name] : undefined;
   if (machine === undefined)
     throw new PostChainError(
       'invalid_option',
-      `There is no chart "${name}": choose one of ${Object.keys(machinesByName).join(', ')}.`,
+      `Unknown chart "${name}"; expected ${Object.keys(machinesByName).join(', ')}`,
     );
   const chart = chartOf(machine);
   if (format === 'mermaid') return mermaid(chart, depth === undefined ? {} : { depth });
   if (format === 'json') return `${JSON.stringify(chart, null, 2)}\n`;
-  throw new PostChainError('invalid_option', `There is no format "${format}": choose mermaid or json.`);
+  throw new PostChainError('invalid_option', `Unknown format "${format}"; expected mermaid or json`);
 }

@@ -1,23 +1,33 @@
-import { count, printable, printableJson } from '../internal/printable.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AnyStateMachine } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { count, firstLineOf, printable, printableJson } from '../internal/printable.ts';
+import { actionChart } from '../testing/charts/action-chart.ts';
+import { attemptChart } from '../testing/charts/attempt-chart.ts';
+import { chainChart } from '../testing/charts/chain-chart.ts';
+import { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
+import { type ExploredChart, explore } from '../testing/exploration/explore.ts';
 import { cover } from '../testing/exploration/paths.ts';
 import { reachedItems } from '../testing/exploration/reached-items.ts';
+import type { Property } from '../testing/properties/properties.ts';
 import { coverageItems } from '../testing/structure/coverage-items.ts';
-import { chartToExplore, explorationOf } from './explored-chart.ts';
 
-/** `postchain explore`: how much can happen to a machine, and what of its chart nothing reaches; as data, all of it. */
+/** `postchain explore`: returns the size of a chart's state space and the parts never reached, or all states and edges as JSON. */
 export async function exploreCommand(name: string, { json = false }: { readonly json?: boolean }): Promise<string> {
-  const exploration = explorationOf(await chartToExplore(name));
+  const { exploration } = await exploreChart(name);
   return json
     ? `${printableJson(JSON.stringify(asData(exploration)))}\n`
-    : printable(`${inLines(exploration).join('\n')}\n`);
+    : printable(`${summaryLines(exploration).join('\n')}\n`);
 }
 
-/** States and edges; `guard` is that of the transition that was taken last, by which it went there. */
-function asData({ machine, chart, starts: beginnings, states, edges }: Exploration) {
+/** `guard` is that of the last transition taken. */
+function asData({ machine, chart, starts, states, edges }: Exploration) {
   return {
     machine: machine.id,
-    beginnings: beginnings.map(({ name, state }) => ({ name, state })),
+    starts: starts.map(({ name, state }) => ({ name, state })),
     states: states.map(({ id, value, depth, snapshot: { status } }) => ({ id, value, depth, status })),
     edges: edges.map(({ from, to, occurrence, taken }) => ({
       ...{ from, event: occurrence.name, to, transitions: taken },
@@ -26,15 +36,80 @@ function asData({ machine, chart, starts: beginnings, states, edges }: Explorati
   };
 }
 
-function inLines(exploration: Exploration): readonly string[] {
+function summaryLines(exploration: Exploration): readonly string[] {
   const { machine, states, edges } = exploration;
   const items = coverageItems(machine);
   const reached = reachedItems(exploration);
   const missing = items.filter(({ key }) => !reached.has(key));
   const paths = cover(exploration).length;
   return [
-    `${machine.id}: ${count(states.length, 'state')}, ${count(edges.length, 'edge')}, ${count(paths, 'path')} that cover them`,
-    `${items.length - missing.length} of ${count(items.length, 'part')} of the chart reached${missing.length === 0 ? '' : '; never:'}`,
+    `${machine.id}: ${count(states.length, 'state')}, ${count(edges.length, 'edge')}, ${count(paths, 'covering path')}`,
+    `${items.length - missing.length} of ${count(items.length, 'chart item')} reached${missing.length === 0 ? '' : '; not reached:'}`,
     ...missing.map(({ kind, name }) => `  ${kind.padEnd(10)} ${name}`),
   ];
+}
+
+interface LoadedChart {
+  readonly chart: ExploredChart<AnyStateMachine>;
+  readonly properties: readonly Property[];
+}
+
+const BUILT_IN = {
+  chain: { chart: chainChart, properties: chainProperties },
+  attempt: { chart: attemptChart, properties: attemptProperties },
+  action: { chart: actionChart, properties: actionProperties },
+} as unknown as Readonly<Record<string, LoadedChart>>;
+
+/** Explores a built-in chart by name, or the chart of a module. Returns the exploration and the properties to check. */
+export async function exploreChart(name: string) {
+  const { chart, properties } = await loadChart(name);
+  return { exploration: explore(chart.machine, chart) as Exploration, properties };
+}
+
+/** A module exports `machine`, the options of `explore`, and optionally `properties`, by name or in its default export. */
+async function loadChart(name: string): Promise<LoadedChart> {
+  if (Object.hasOwn(BUILT_IN, name) && BUILT_IN[name] !== undefined) return BUILT_IN[name];
+  if (!existsSync(name))
+    throw new PostChainError(
+      'invalid_option',
+      `Chart "${name}" not found; expected ${Object.keys(BUILT_IN).join(', ')}, or the path of a module that exports a machine`,
+    );
+  const module = await importModule(name);
+  const given = { ...(Object(module['default']) as Record<string, unknown>), ...module };
+  const { machine, outcomes = {}, properties = [] } = given;
+  if ((machine as AnyStateMachine | undefined)?.root === undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `${name} must export an XState machine as "machine"; its exports are ${Object.keys(given).join(', ') || 'empty'}`,
+    );
+  if (typeof outcomes !== 'object' || outcomes === null)
+    throw new PostChainError('invalid_option', `${name}: "outcomes" must be an object keyed by actor name`);
+  if (!Array.isArray(properties)) throw new PostChainError('invalid_option', `${name}: "properties" must be an array`);
+  return {
+    chart: { ...given, machine, outcomes } as ExploredChart<AnyStateMachine>,
+    properties: [...soundness, ...(properties as readonly Property[])],
+  };
+}
+
+async function importModule(name: string): Promise<Record<string, unknown>> {
+  process.once('beforeExit', reportUnsettled);
+  try {
+    return await import(pathToFileURL(resolve(name)).href);
+  } catch (cause) {
+    throw new PostChainError('invalid_option', `Cannot load ${name}: ${loadError(cause)}`, { cause });
+  } finally {
+    process.off('beforeExit', reportUnsettled);
+  }
+
+  /** Node exits silently if a top-level await can never settle. */
+  function reportUnsettled(): void {
+    process.stderr.write(`postchain: Cannot load ${printable(name)}: its top-level await never settles\n`);
+    process.exit(2);
+  }
+}
+
+function loadError(cause: unknown): string {
+  return (cause as { code?: unknown } | null)?.code === 'ERR_UNKNOWN_FILE_EXTENSION'
+    ? `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript or use Node 22.18 or later`
+    : firstLineOf(cause);
 }

@@ -7,7 +7,7 @@ import { type Redaction, redacted, redactionOf, redactionsIn } from '../inspecti
 import { suspectsIn } from '../inspection/export/suspects.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
-import { findRun, type JournalFlags } from './open-journals.ts';
+import { findRun, type JournalFlags } from './find-run.ts';
 
 export interface ExportFlags extends JournalFlags {
   readonly output?: string;
@@ -16,37 +16,37 @@ export interface ExportFlags extends JournalFlags {
   readonly force?: boolean;
 }
 
-const SHOWN_REDACTIONS = 200;
+const MAX_LISTED = 200;
 
-/** `postchain export`: writes a run as one page, or tells what would be hidden in it. Gives what is printed. */
+/** `postchain export`: writes a run as one HTML page, or previews its redactions. Returns the text to print. */
 export async function exportCommand(name: string, flags: ExportFlags): Promise<string> {
   const redact = flags.redact && redactionOf(flags.redact);
   const { store, runId } = await findRun(name, flags);
   const entries = await entriesOf(store.read(runId));
   const redactions = redact ? [...redactionsIn(entries, redact)] : [];
   if (flags.preview) return previewText(entries, redactions, redact, flags.redact);
-  const path = flags.output ?? nameFor(entries, redact);
+  const path = flags.output ?? defaultPath(entries, redact);
   const { html, checksum } = await exportRun(entries, { ...(redact && { redact }) });
-  await write(path, html, flags.force === true);
+  await writePrivate(path, html, flags.force === true);
   const size = `${grouped(Math.ceil(Buffer.byteLength(html) / 1_000))} kB`;
-  const hidden = redact ? `${count(redactions.length, 'text')} redacted` : 'nothing redacted';
+  const redactedCount = redact ? count(redactions.length, 'redaction') : 'no redactions';
   return [
-    `${path}: ${count(entries.length, 'entry', 'entries')}, ${size}, ${hidden}. It opens from disk, with no network.`,
-    `SHA-256 of the run in it: ${checksum}`,
-    ...idleLines(entries, flags.redact),
+    `Wrote ${path} (${count(entries.length, 'entry', 'entries')}, ${size}, ${redactedCount})`,
+    `SHA-256 of the run: ${checksum}`,
+    ...unmatchedLines(entries, flags.redact),
     ...suspectLines(entries, redact),
     '',
   ].join('\n');
 }
 
-/** By the id of the run, which somebody else may have given it. */
-function nameFor([start]: readonly JournalEntry[], redact: Redact = (text) => text): string {
+/** Returns a safe file name from the run id, which may come from someone else. */
+function defaultPath([start]: readonly JournalEntry[], redact: Redact = (text) => text): string {
   const runId = start?.type === 'run-start' ? redact(start.runId) : '';
   return `run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`;
 }
 
-/** For its owner to read, whoever could read what it takes the place of. */
-async function write(path: string, html: string, force: boolean): Promise<void> {
+/** Writes a file that only its owner can read, even if it replaces one that others can. */
+async function writePrivate(path: string, html: string, force: boolean): Promise<void> {
   try {
     const file = await open(path, force ? 'w' : 'wx', 0o600);
     try {
@@ -57,55 +57,55 @@ async function write(path: string, html: string, force: boolean): Promise<void> 
     }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const why =
-      code === 'EEXIST' ? 'there is such a file; --force writes over it' : `it cannot be written (${message})`;
-    throw new PostChainError('invalid_path', `${path}: ${why}.`, { cause });
+    const problem =
+      code === 'EEXIST' ? `${path} already exists; use --force to overwrite it` : `Cannot write ${path}: ${message}`;
+    throw new PostChainError('invalid_path', problem, { cause });
   }
 }
 
-/** What would be hidden, and what else one would perhaps not give away. */
+/** Lists what would be hidden, and what else may be sensitive. */
 function previewText(
   entries: readonly JournalEntry[],
   redactions: readonly Redaction[],
   redact: Redact | undefined,
   patterns: readonly string[] = [],
 ): string {
-  const told = redactions
-    .slice(0, SHOWN_REDACTIONS)
+  const listed = redactions
+    .slice(0, MAX_LISTED)
     .map(
       ({ seq, path, before, after }) =>
         `${String(seq).padStart(5)} ${oneLine(path)}\n      - ${oneLine(before)}\n      + ${oneLine(after)}`,
     );
-  const more = redactions.length - told.length;
+  const more = redactions.length - listed.length;
   return [
-    'Nothing is written. In the file would stand the request, the context, what the model replied, passages of the documents and the names of models.',
+    'Preview: nothing is written. The page would contain the request, the context, model replies, document passages and model names.',
     patterns.length === 0
-      ? 'Nothing would be redacted: --redact TEXT, or --redact /EXPRESSION/, hides what it finds.'
-      : `${count(redactions.length, 'text')} would be redacted:`,
-    ...told,
+      ? 'No redactions. Use --redact TEXT or --redact /REGEX/ to hide text.'
+      : `${count(redactions.length, 'redaction')}:`,
+    ...listed,
     ...(more > 0 ? [`… and ${grouped(more)} more`] : []),
-    ...idleLines(entries, patterns),
+    ...unmatchedLines(entries, patterns),
     ...suspectLines(entries, redact),
     '',
   ].join('\n');
 }
 
-/** What finds nothing is perhaps written in another way there. */
-function idleLines(entries: readonly JournalEntry[], patterns: readonly string[] = []): readonly string[] {
+/** Warns about patterns without a match: the text may be written differently in the run. */
+function unmatchedLines(entries: readonly JournalEntry[], patterns: readonly string[] = []): readonly string[] {
   return patterns
     .filter((pattern) => redactionsIn(entries, redactionOf([pattern])).next().done)
-    .map((pattern) => oneLine(`${JSON.stringify(pattern)} hides nothing: it is nowhere in the run.`));
+    .map((pattern) => oneLine(`Warning: --redact ${JSON.stringify(pattern)} matches nothing`));
 }
 
-/** What is left that looks like a secret, or like somebody. */
+/** Lists remaining text that looks like a secret or personal data. */
 function suspectLines(entries: readonly JournalEntry[], redact?: Redact): readonly string[] {
   const left = suspectsIn(redact ? redacted(entries, redact) : entries);
   if (left.length === 0) return [];
   return [
-    'Look at these before you give it away:',
+    'Check before sharing:',
     ...left.map(({ what, text, seq, path, places }) =>
       oneLine(
-        `  ${text}, which looks like ${what}: ${seq} ${path}${places > 1 ? `, and ${count(places - 1, 'more place')}` : ''}`,
+        `  ${text} looks like ${what} (entry ${seq}, ${path}${places > 1 ? `, and ${count(places - 1, 'other place')}` : ''})`,
       ),
     ),
   ];

@@ -1,39 +1,76 @@
 import type { JournalStore } from '../../machines/contracts/journal.ts';
-import { openInspector } from './inspector.ts';
-import { findRun, type JournalFlags, openJournals } from './open-journals.ts';
+import type { Run } from '../engine/runtime/run.ts';
+import { inspectionServer } from '../inspection/inspection-server.ts';
+import { findRun, type JournalFlags, openJournals } from './find-run.ts';
 
 export interface InspectFlags extends JournalFlags {
   readonly port?: number;
 }
 
-/** `postchain inspect`: shows what is kept until Ctrl-C. Gives the exit code. */
+/** `postchain inspect`: serves recorded runs until Ctrl-C. Returns the exit code. */
 export async function inspectCommand(
   name: string | undefined,
   flags: InspectFlags,
   { stderr }: Pick<NodeJS.Process, 'stderr'> = process,
 ): Promise<number> {
-  const { journals, runId } = await whatIsShown(name, flags);
+  const { journals, runId } = await findJournals(name, flags);
   const inspector = await openInspector({ journals, port: flags.port }, stderr);
-  stderr.write(`Programs of XState, by @statelyai/inspect: ${inspector.statelyUrl}\n`);
+  stderr.write(`Endpoint for @statelyai/inspect: ${inspector.statelyUrl}\n`);
   if (runId !== null) inspector.choose(runId);
   await inspector.stay();
   await inspector.close();
   return 0;
 }
 
-/** Throws for what cannot be shown at all; a journal that is damaged further on is shown as far as it is whole. */
-async function whatIsShown(name: string | undefined, flags: JournalFlags) {
+/** Throws if nothing can be shown. A journal that is damaged further on is shown up to the damage. */
+async function findJournals(name: string | undefined, flags: JournalFlags) {
   if (name === undefined) {
     const journals = openJournals(flags);
     await journals.list();
     return { journals, runId: null };
   }
   const { store, runId, isFile } = await findRun(name, flags);
-  await requireBeginning(store, runId);
-  // A file lists itself by its whole path.
+  for await (const _ of store.read(runId)) break;
+  // A file lists itself by its absolute path.
   return { journals: store, runId: isFile ? ((await store.list())[0]?.runId ?? runId) : runId };
 }
 
-async function requireBeginning(store: JournalStore, runId: string): Promise<void> {
-  for await (const _ of store.read(runId)) return;
+export interface Inspector {
+  readonly statelyUrl: string;
+  watch(run: Run): void;
+  choose(runId: string): void;
+  /** Resolves at Ctrl-C or SIGTERM. */
+  stay(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts the inspector and prints its address. Rejects with `invalid_option` if the port is in use. */
+export async function openInspector(
+  { journals, port = 0 }: { readonly journals: JournalStore; readonly port?: number | undefined },
+  out: NodeJS.WriteStream,
+): Promise<Inspector> {
+  const { url, statelyUrl, watch, choose, close } = await inspectionServer({ journals, port });
+  out.write(`Inspector: ${url}\n`);
+  return {
+    statelyUrl,
+    watch,
+    choose,
+    async stay() {
+      out.write('Press Ctrl-C to stop the inspector.\n');
+      await untilStopped();
+    },
+    close,
+  };
+}
+
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = (): void => {
+      process.off('SIGINT', stop);
+      process.off('SIGTERM', stop);
+      resolve();
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
 }

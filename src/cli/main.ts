@@ -1,20 +1,19 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { oneLine, printable } from '../internal/printable.ts';
+import { firstLineOf, oneLine, printable } from '../internal/printable.ts';
 import { createProgram } from './program.ts';
 
-const USAGE = 2;
-
 const FAILED = 1;
+const INVALID_USAGE = 2;
 
-/** A reader that went away (`postchain run … | head`) ends the program, quietly; an answer that cannot be printed is told. */
+// A closed pipe (`postchain run … | head`) ends the program quietly.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
-  process.stderr.write(`postchain: the answer cannot be printed: ${oneLine(error.message)}\n`);
+  process.stderr.write(`postchain: cannot print the answer: ${oneLine(error.message)}\n`);
   process.exit(FAILED);
 });
-/** Progress that nobody reads is no reason to lose the answer. */
+// A run continues if nothing reads its progress.
 process.stderr.on('error', () => {});
 
 const program = createProgram((code) => {
@@ -26,15 +25,14 @@ for (const command of [program, ...program.commands])
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = exitCodeFor(error);
+  process.exitCode = report(error);
 }
 
-function exitCodeFor(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-  const asked = program.opts()['stack'] === true;
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(
-    `postchain: ${asked && error instanceof Error ? printable(error.stack ?? '') : oneLine(message.split('\n', 1)[0] ?? '')}\n`,
-  );
-  return error instanceof PostChainError ? USAGE : FAILED;
+/** Prints an error and returns the exit code. */
+function report(error: unknown): number {
+  // Commander has printed its own errors.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : INVALID_USAGE;
+  const withStack = program.opts()['stack'] === true && error instanceof Error;
+  process.stderr.write(`postchain: ${withStack ? printable(error.stack ?? '') : oneLine(firstLineOf(error))}\n`);
+  return error instanceof PostChainError ? INVALID_USAGE : FAILED;
 }

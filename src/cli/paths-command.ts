@@ -1,39 +1,38 @@
 import { printable } from '../internal/printable.ts';
 import type { Exploration, ExploredEdge } from '../testing/exploration/exploration.ts';
 import { cover, type Path } from '../testing/exploration/paths.ts';
-import { chartToExplore, explorationOf } from './explored-chart.ts';
+import { exploreChart } from './explore-command.ts';
 
-/** `postchain paths`: few short ways that cover a chart, each as a scenario to read. */
+/** `postchain paths`: returns few, short paths that cover a chart, as scenarios. */
 export async function pathsCommand(name: string): Promise<string> {
-  const exploration = explorationOf(await chartToExplore(name));
-  const scenarios = cover(exploration).map((path, place) => scenario(exploration, path, place + 1));
+  const { exploration } = await exploreChart(name);
+  const scenarios = cover(exploration).map((path, index) => scenarioText(exploration, path, index + 1));
   return printable(`${scenarios.join('\n\n')}\n`);
 }
 
-function scenario(exploration: Exploration, { start: beginning, edges }: Path, number: number): string {
-  const start = beginning.name === '' ? 'it begins' : `it begins with ${beginning.name}`;
+function scenarioText(exploration: Exploration, { start, edges }: Path, number: number): string {
+  const input = start.name === '' ? '' : ` with input "${start.name}"`;
   return [
-    `${number}. ${start}, in ${standing(exploration, beginning.state)}`,
-    ...edges.map((edge) => line(exploration, edge)),
+    `${number}. start${input} → ${stateText(exploration, start.state)}`,
+    ...edges.map((edge) => stepText(exploration, edge)),
   ].join('\n');
 }
 
-function line(exploration: Exploration, { occurrence: { name }, from, to, taken }: ExploredEdge): string {
-  const guards = taken.flatMap((place) => exploration.chart.transitions[place]?.guard ?? []);
+function stepText(exploration: Exploration, { occurrence: { name }, from, to, taken }: ExploredEdge): string {
+  const guards = taken.flatMap((index) => exploration.chart.transitions[index]?.guard ?? []);
   const by = guards.length === 0 ? '' : ` [${guards.join(', ')}]`;
-  const there = from === to ? 'stays' : standing(exploration, to);
-  return `   ${name}${by} → ${there}`;
+  return `   ${name}${by} → ${from === to ? 'same state' : stateText(exploration, to)}`;
 }
 
-/** The innermost states, by their paths. */
-function standing({ states }: Exploration, id: number): string {
-  return leaves(states[id]?.value ?? '').join(' and ');
+/** The innermost active states, by their paths. */
+function stateText({ states }: Exploration, id: number): string {
+  return leavesOf(states[id]?.value ?? '').join(' and ');
 }
 
-const leaves = (value: unknown): readonly string[] =>
+const leavesOf = (value: unknown): readonly string[] =>
   typeof value === 'string'
     ? [value]
     : Object.entries(Object(value)).flatMap(([name, inner]) => {
-        const below = leaves(inner);
+        const below = leavesOf(inner);
         return below.length === 0 ? [name] : below.map((leaf) => `${name}.${leaf}`);
       });

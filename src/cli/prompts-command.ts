@@ -17,7 +17,7 @@ export interface PromptsFlags {
 
 const MAX_COLUMNS = 120;
 
-/** `postchain prompts`: the prompts of the product in short, or one of them whole [E8]. */
+/** `postchain prompts`: returns a list of the prompts, or one prompt in full. */
 export function promptsCommand(
   name: string | undefined,
   { json }: PromptsFlags,
@@ -28,31 +28,31 @@ export function promptsCommand(
   if (json) return `${printableJson(JSON.stringify(shown, null, 2))}\n`;
   const colors = colorsFor(stdout);
   const columns = stdout.isTTY ? Math.min(Math.max(40, stdout.columns || 80), MAX_COLUMNS) : Infinity;
-  return 'system' in shown ? wholeText(shown, colors) : shown.map((one) => shortText(one, colors, columns)).join('\n');
+  return 'system' in shown ? fullText(shown, colors) : shown.map((one) => summaryText(one, colors, columns)).join('\n');
 }
 
 function promptNamed(name: string, all: readonly Prompt[]): Prompt {
   const found = all.find((prompt) => prompt.name === name);
   if (found !== undefined) return found;
   const names = all.map((prompt) => prompt.name).join(', ');
-  throw new PostChainError('invalid_option', `There is no prompt "${oneLine(name)}": choose one of ${names}.`);
+  throw new PostChainError('invalid_option', `Unknown prompt "${oneLine(name)}"; expected ${names}`);
 }
 
-function shortText({ name, version, purpose, input, output }: PromptSummary, { bold, dim }: Colors, columns: number) {
+function summaryText({ name, version, purpose, input, output }: PromptSummary, { bold, dim }: Colors, columns: number) {
   const row = (label: string, text: string): string => {
     const wrapped = Number.isFinite(columns) ? wrapAnsi(text, columns - label.length) : text;
     return `${dim(label)}${wrapped.replace(/\n/g, `\n${' '.repeat(label.length)}`)}\n`;
   };
-  const fields = row('  takes   ', input.join(', ')) + row('  gives   ', output.join(', '));
+  const fields = row('  input   ', input.join(', ')) + row('  output  ', output.join(', '));
   return `${bold(name)} ${dim(`v${version}`)}\n${row('  ', purpose)}${fields}`;
 }
 
-function wholeText(prompt: PromptDescription, { bold, dim }: Colors): string {
+function fullText(prompt: PromptDescription, { bold, dim }: Colors): string {
   const { name, version, digest, purpose, system, user, replySchema } = prompt;
   return [
     `${bold(name)} ${dim(`v${version} · ${digest}`)}\n${purpose}`,
     `${bold('System')}\n${printable(system)}`,
-    `${bold('User')} ${dim('(from a sample input)')}\n${printable(user)}`,
+    `${bold('User')} ${dim('(rendered for a sample input)')}\n${printable(user)}`,
     `${bold('Reply')} ${dim('(JSON Schema)')}\n${printableJson(JSON.stringify(replySchema, null, 2))}\n`,
   ].join('\n\n');
 }

@@ -5,7 +5,7 @@ export type AnswerFormat = 'text' | 'markdown' | 'json';
 
 const MAX_COLUMNS = 120;
 
-/** What prints an answer; each format is loaded when it is asked for. Text has the colours and the width of the terminal, if it is one. */
+/** Returns a function that formats an answer. Text uses the colors and width of the terminal, if stdout is one. */
 export async function rendererFor(
   format: AnswerFormat,
   stdout: NodeJS.WriteStream,
@@ -24,9 +24,7 @@ export async function rendererFor(
       const { answerAsJson } = await import('../engine/presentation/answer-as-text.ts');
       return (answer) => answerAsJson(answer, { pretty: true });
     }
-    default: {
-      const never: never = format;
-      return never;
-    }
+    default:
+      return format satisfies never;
   }
 }

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
+import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { journalFile } from '../journal/file-journals.ts';
 import { entriesOf, linesOf } from '../journal/journal-lines.ts';
 import { type Divergence, divergenceText, replay } from '../journal/replay.ts';
 import { rerecord } from '../journal/rerecord.ts';
-import { findRun, type JournalFlags } from './open-journals.ts';
+import { findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { createScreen } from './screen.ts';
 
@@ -14,16 +16,16 @@ export interface ReplayFlags extends JournalFlags {
   readonly speed?: number;
   readonly json?: boolean;
   readonly update?: boolean;
-  /** A file to write a test into. */
+  /** Path of the test file to write. */
   readonly vitest?: string;
 }
 
-/** `postchain replay`: plays a recording on the charts, with no model, and says whether all came out the same. Gives the exit code. */
+/** `postchain replay`: replays a run without a model and compares every entry. Returns the exit code: 0 if all are identical. */
 export async function replayCommand(name: string, flags: ReplayFlags, { stdout, stderr } = process): Promise<number> {
   if (flags.update && !existsSync(name))
     throw new PostChainError(
       'invalid_option',
-      `--update: got the run ${name}; wanted a journal file: what was kept of a run stays.`,
+      `--update requires a journal file, because recorded runs are never changed; received run "${name}"`,
     );
   const { store, runId } = await findRun(name, flags);
   const recorded = await entriesOf(store.read(runId));
@@ -31,16 +33,16 @@ export async function replayCommand(name: string, flags: ReplayFlags, { stdout, 
   const { divergence, journal } = replay(recorded);
   if (divergence !== null && flags.update) return update(name, recorded, divergence, stdout);
   const same = divergence?.seq ?? journal.length;
-  if (flags.speed !== undefined) await tell(journal.slice(0, same), flags.speed, stderr);
-  const found = { entries: recorded.length, decisions: decisionsIn(recorded), same: divergence === null, divergence };
-  if (flags.json) stdout.write(`${printableJson(JSON.stringify(found, null, 2))}\n`);
+  if (flags.speed !== undefined) await show(journal.slice(0, same), flags.speed, stderr);
+  const result = { entries: recorded.length, decisions: decisionsIn(recorded), same: divergence === null, divergence };
+  if (flags.json) stdout.write(`${printableJson(JSON.stringify(result, null, 2))}\n`);
   else if (divergence === null)
-    stdout.write(`The same: ${grouped(found.entries)} entries, ${count(found.decisions, 'decision')}.\n`);
-  else stdout.write(`Not the same: ${oneLine(divergenceText(divergence))}.\n`);
+    stdout.write(`Identical: ${count(result.entries, 'entry', 'entries')}, ${count(result.decisions, 'decision')}\n`);
+  else stdout.write(`Different: ${oneLine(divergenceText(divergence))}\n`);
   return divergence === null ? 0 : 1;
 }
 
-/** Takes what the charts make of it now in place of the recording. */
+/** Replaces the recording with what the charts produce now. */
 async function update(
   name: string,
   recorded: readonly JournalEntry[],
@@ -50,58 +52,63 @@ async function update(
   if ((await journalFile(name).list())[0]?.status === 'running')
     throw new PostChainError(
       'invalid_journal',
-      `--update: the run in ${name} is under way; wait for it, or end it first.`,
+      `--update cannot change ${name} while its run is in progress; wait until the run ends`,
     );
   const journal = await rerecord(recorded);
   replaceJournal(name, journal);
-  stdout.write(`Updated: ${oneLine(divergenceText(divergence))}; ${grouped(journal.length)} entries.\n`);
+  stdout.write(
+    `Updated ${name}: ${oneLine(divergenceText(divergence))}; ${count(journal.length, 'entry', 'entries')}\n`,
+  );
   return 0;
 }
 
-/** What stood there stays until the new one is whole. */
+/** Keeps the old file until the new one is complete. */
 function replaceJournal(path: string, journal: readonly JournalEntry[]): void {
-  const whole = `${path}.new`;
+  const temporary = `${path}.new`;
   try {
-    writeFileSync(whole, linesOf(journal), { mode: 0o600 });
-    renameSync(whole, path);
+    writeFileSync(temporary, linesOf(journal), { mode: 0o600 });
+    renameSync(temporary, path);
   } catch (cause) {
-    rmSync(whole, { force: true });
-    throw new PostChainError('invalid_path', `${path}: it cannot be written (${(cause as Error).message}).`, { cause });
+    rmSync(temporary, { force: true });
+    throw new PostChainError('invalid_path', `Cannot write ${path}: ${(cause as Error).message}`, { cause });
   }
 }
 
-/** What somebody wrote is not written over. */
-function requireFree(path: string, text: string): void {
+/** Throws if the file exists with other content. */
+function requireUnused(path: string, text: string): void {
   if (existsSync(path) && readFileSync(path, 'utf8') !== text)
-    throw new PostChainError('invalid_path', `--vitest: there is a file ${path}; remove it, or give another name.`);
+    throw new PostChainError(
+      'invalid_path',
+      `--vitest: ${path} already exists with other content; remove it or choose another name`,
+    );
 }
 
 const TEST_FILE = /(?:\.test)?\.[cm]?[jt]sx?$/u;
 
-/** A test, and beside it the recording that it plays. */
+/** Writes a test, and the recording that it replays next to it. */
 async function writeTest(path: string, recorded: readonly JournalEntry[], stdout: NodeJS.WriteStream): Promise<number> {
   const { toVitest } = await import('../journal/to-vitest.ts');
-  const { writeFile } = await import('node:fs/promises');
-  const { basename, dirname, join } = await import('node:path');
   if (!TEST_FILE.test(path))
-    throw new PostChainError('invalid_option', `--vitest: got ${path}; wanted the path of a test, say runs.test.ts.`);
+    throw new PostChainError(
+      'invalid_option',
+      `--vitest expects the path of a test file, for example runs.test.ts; received ${path}`,
+    );
   const file = `${basename(path).replace(TEST_FILE, '')}.jsonl`;
   const text = toVitest(recorded, { journalPath: `./${file}` });
   const recording = linesOf(recorded);
-  requireFree(path, text);
-  requireFree(join(dirname(path), file), recording);
-  await writeFile(join(dirname(path), file), recording);
-  await writeFile(path, text);
-  stdout.write(`${path} plays ${join(dirname(path), file)}.\n`);
+  requireUnused(path, text);
+  requireUnused(join(dirname(path), file), recording);
+  writeFileSync(join(dirname(path), file), recording);
+  writeFileSync(path, text);
+  stdout.write(`Wrote ${path} and ${join(dirname(path), file)}\n`);
   return 0;
 }
 
 const decisionsIn = (entries: readonly JournalEntry[]): number =>
   entries.filter(({ type }) => type === 'decision').length;
 
-/** Shows it as it went, so many times as fast. */
-async function tell(entries: readonly JournalEntry[], speed: number, out: NodeJS.WriteStream): Promise<void> {
-  const { setTimeout: sleep } = await import('node:timers/promises');
+/** Prints the progress of a run at a multiple of its original speed. */
+async function show(entries: readonly JournalEntry[], speed: number, out: NodeJS.WriteStream): Promise<void> {
   const progress = createProgress(createScreen(out));
   let atMs = 0;
   for (const entry of entries) {

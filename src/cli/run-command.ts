@@ -1,25 +1,22 @@
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import { EXTERNAL_EVENTS, type JournalEntry } from '../../machines/contracts/journal.ts';
-
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import type { RunEvent } from '../engine/runtime/run-events.ts';
 import { oneLine, printable } from '../internal/printable.ts';
-import { type Answerer, linesOf, personAt, withConsent } from './answerer.ts';
-import type { Inspector } from './inspector.ts';
-import { openJournals } from './open-journals.ts';
+import { type Answerer, lineAnswerer, type Terminal, terminalAnswerer, withConsent } from './ask-user.ts';
+import { openJournals } from './find-run.ts';
+import type { Inspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { colorsFor, createScreen, type Screen } from './screen.ts';
-import type { Terminal } from './select.ts';
-import { listenToSignals } from './signals.ts';
 
 export type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
 
-/** `postchain run`: progress on standard error, the answer on standard output. Gives the exit code. */
+/** `postchain run`: prints progress to stderr and the answer to stdout. Returns the exit code. */
 export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
-  return playRun(await prepareRun(flags), flags, streams, ({ chain, startAt, history, sessionId, host }) =>
+  return completeRun(await prepareRun(flags), flags, streams, ({ chain, startAt, history, sessionId, host }) =>
     chain.run({
       request,
       history,
@@ -31,23 +28,23 @@ export async function runCommand(request: string, flags: RunFlags, streams: Stre
   );
 }
 
-/** Plays a run that is begun here, from wherever it stands, to its answer. Gives the exit code. */
-export async function playRun(
+/** Starts a run (new, resumed or forked) and prints it until its answer. Returns the exit code. */
+export async function completeRun(
   prepared: PreparedRun,
   flags: RunFlags,
   streams: Streams,
-  begin: (prepared: PreparedRun) => Run | Promise<Run>,
+  start: (prepared: PreparedRun) => Run | Promise<Run>,
 ): Promise<number> {
   const format = flags.json ? 'json' : (flags.format ?? 'text');
   const quiet = flags.quiet === true || format === 'json';
   let inspector: Inspector | null = null;
-  // What was opened for the run is closed however it ends: a server's process left open would keep this one alive.
+  // An open MCP server would keep this process alive, so close everything even after an error.
   try {
     const render = await rendererFor(format, streams.stdout);
-    inspector = await inspectorFor(flags, streams);
-    const run = await begin(prepared);
+    inspector = await openInspectorFor(flags, streams);
+    const run = await start(prepared);
     inspector?.watch(run);
-    const { answer, isTerminated } = await watch(run, prepared, { ...flags, quiet }, streams);
+    const { answer, isTerminated } = await follow(run, prepared, { ...flags, quiet }, streams);
     streams.stdout.write(render(answer));
     if (!isTerminated) await inspector?.stay();
     return exitCode(answer);
@@ -57,15 +54,15 @@ export async function playRun(
   }
 }
 
-/** It lists the runs that are kept, too, wherever this one is written. */
-async function inspectorFor(flags: RunFlags, { stderr }: Streams): Promise<Inspector | null> {
+/** The inspector also lists the recorded runs, wherever this run is written. */
+async function openInspectorFor(flags: RunFlags, { stderr }: Streams): Promise<Inspector | null> {
   if (flags.inspect !== true) return null;
-  const { openInspector } = await import('./inspector.ts');
+  const { openInspector } = await import('./inspect-command.ts');
   return openInspector({ journals: openJournals(flags), port: flags.inspectPort }, stderr);
 }
 
-/** Shows what happens on the way. */
-async function watch(
+/** Prints progress and asks the user questions until the answer. */
+async function follow(
   run: Run,
   { notes }: PreparedRun,
   { quiet = false, ...flags }: RunFlags,
@@ -74,31 +71,31 @@ async function watch(
   const screen = createScreen(stderr);
   const [first, ...others] = notes;
   if (!quiet) for (const note of [`${first} · run ${oneLine(run.runId).slice(0, 8)}`, ...others]) screen.line(note);
-  if (!quiet && run.actor.getSnapshot().status === 'done') screen.line('This run had ended: nothing is asked again.');
-  const { interrupt, isTerminated, stopListening } = listenToSignals(run);
+  if (!quiet && run.actor.getSnapshot().status === 'done') screen.line('This run has already ended.');
+  const { interrupt, isTerminated, stopListening } = handleSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
-  const asker = createAsker(run, answererFor(flags.consent, quiet, terminal), screen);
+  const questions = createQuestions(run, answererFor(flags.consent, quiet, terminal), screen);
   const progress = createProgress(screen);
   for await (const event of run.events) {
-    // A question that is over leaves the terminal before anything else is shown.
-    asker.hear(event);
+    // A prompt that no longer applies must close before anything else is printed.
+    questions.onEvent(event);
     if (!quiet) progress(event);
   }
   const answer = await run.answer;
   stopListening();
-  asker.close();
+  questions.close();
   screen.clear();
-  if (run.journalFailure) screen.line(`postchain: the journal is not whole: ${oneLine(run.journalFailure)}`);
+  if (run.journalFailure) screen.line(`postchain: warning: the journal is incomplete: ${oneLine(run.journalFailure)}`);
   if (!quiet) screen.line('');
   return { answer, isTerminated: isTerminated() };
 }
 
-/** Who answers: a person where there is one at the terminal, else the lines of the input; a silent run asks for no consent. */
-function answererFor(consent: RunFlags['consent'], silent: boolean, terminal: Terminal): Answerer {
-  const someone = terminal.input.isTTY && terminal.out.isTTY;
-  const answerer = someone ? personAt(terminal) : linesOf(terminal);
+/** At a terminal the user answers, otherwise lines of the input. A quiet run does not ask for consent. */
+function answererFor(consent: RunFlags['consent'], quiet: boolean, terminal: Terminal): Answerer {
+  const isInteractive = terminal.input.isTTY && terminal.out.isTTY;
+  const answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal);
   if (consent !== undefined) return withConsent(answerer, consent, 'option');
-  return silent ? withConsent(answerer, 'keep', 'nobody') : answerer;
+  return quiet ? withConsent(answerer, 'keep', 'nobody') : answerer;
 }
 
 function exitCode({ status, metadata }: FinalAnswer): number {
@@ -106,61 +103,83 @@ function exitCode({ status, metadata }: FinalAnswer): number {
   return metadata.degraded ? 3 : 0;
 }
 
-type Ask = (signal: AbortSignal) => Promise<ChainEvent | null>;
+/** The first Ctrl-C requests the answer so far, the second ends the process. SIGTERM interrupts the run. */
+function handleSignals(run: Pick<Run, 'cancel' | 'send'>) {
+  let isInterrupted = false;
+  const interrupt = (): void => {
+    if (isInterrupted) process.exit(130);
+    isInterrupted = true;
+    run.cancel('Ctrl-C');
+  };
+  let isTerminated = false;
+  const terminate = (): void => {
+    isTerminated = true;
+    run.send({ type: 'run.interrupted', reason: 'SIGTERM' });
+  };
+  process.on('SIGINT', interrupt);
+  process.once('SIGTERM', terminate);
+  return {
+    interrupt,
+    isTerminated: () => isTerminated,
+    stopListening(): void {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', terminate);
+    },
+  };
+}
 
 const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set(['consent-asked', 'direction-asked', 'direction-refused']);
 
-const isStimulus = ({ type }: JournalEntry): boolean => EXTERNAL_EVENTS.has(type);
+const isExternal = ({ type }: JournalEntry): boolean => EXTERNAL_EVENTS.has(type);
 
-/** Puts the chart's questions to who answers them: where to go on (manual mode), and consent. A question ends with the run's wait. */
-export function createAsker({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
+/** Passes the run's questions (consent, direction) to an answerer. A question is withdrawn when the run continues without a reply. */
+export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
   let waiting = new AbortController();
   let consentMs = 0;
   let proposal = 'finish';
 
-  /** A prompt that breaks is one that nobody can answer. */
-  async function put(ask: Ask, unanswered: ChainEvent): Promise<void> {
+  /** Sends the reply, or `fallback` if the prompt fails. */
+  async function ask(
+    question: (signal: AbortSignal) => Promise<ChainEvent | null>,
+    fallback: ChainEvent,
+  ): Promise<void> {
     const { signal } = waiting;
-    const event = await ask(signal).catch(() => unanswered);
+    const event = await question(signal).catch(() => fallback);
     if (event !== null && !signal.aborted) send(event);
   }
   const askDirection = (): Promise<void> =>
-    put((signal) => answerer.direction(proposal, signal), { type: 'run.finished' });
+    ask((signal) => answerer.direction(proposal, signal), { type: 'run.finished' });
 
-  /** Of a run that goes on: what was asked before was answered in another process. */
-  const isOver = ({ seq }: JournalEntry): boolean => (journal.findLast(isStimulus)?.seq ?? 0) > seq;
-
-  function hearEntry(entry: JournalEntry): void {
-    if (QUESTIONS.has(entry.type) && isOver(entry)) return;
-    switch (entry.type) {
-      case 'run-start':
-        consentMs = entry.limits.consentMs;
-        return;
-      case 'consent-asked':
-        void put((signal) => answerer.consent(entry.request, signal, consentMs), {
-          type: 'consent.given',
-          choice: 'keep',
-        });
-        return;
-      case 'direction-asked':
-        proposal = entry.proposal;
-        screen.line(`\n${printable(entry.answer) || '(no answer yet)'}\n`);
-        void askDirection();
-        return;
-      case 'direction-refused':
-        void askDirection();
-    }
-  }
+  /** In a resumed run, earlier questions were answered by the process before. */
+  const isAnswered = ({ seq }: JournalEntry): boolean => (journal.findLast(isExternal)?.seq ?? 0) > seq;
 
   return {
-    hear(event: RunEvent): void {
+    onEvent(event: RunEvent): void {
       if (event.type === 'partial') return;
-      // Where anything comes to a run that waits, it goes on.
-      if (isStimulus(event)) {
+      // Any external event makes a waiting run continue.
+      if (isExternal(event)) {
         waiting.abort();
         waiting = new AbortController();
       }
-      hearEntry(event);
+      if (QUESTIONS.has(event.type) && isAnswered(event)) return;
+      switch (event.type) {
+        case 'run-start':
+          consentMs = event.limits.consentMs;
+          return;
+        case 'consent-asked':
+          void ask((signal) => answerer.consent(event.request, signal, consentMs), {
+            type: 'consent.given',
+            choice: 'keep',
+          });
+          return;
+        case 'direction-asked':
+          proposal = event.proposal;
+          screen.line(`\n${printable(event.answer) || '(no answer yet)'}\n`);
+          void askDirection();
+          return;
+        case 'direction-refused':
+          void askDirection();
+      }
     },
     close(): void {
       waiting.abort();

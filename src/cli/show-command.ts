@@ -1,7 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { count, oneLine, printableJson } from '../internal/printable.ts';
-import { findRun, type JournalFlags } from './open-journals.ts';
+import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
+import { findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, type Screen } from './screen.ts';
@@ -11,11 +11,11 @@ export interface ShowFlags extends JournalFlags {
   readonly json?: boolean;
 }
 
-/** `postchain show`: the story of a run, each line with the number of its entry; with `all`, a line for every entry. */
+/** `postchain show`: prints the steps of a run with their entry numbers, and its answer; with `all`, every entry. */
 export async function showCommand(name: string, flags: ShowFlags, stdout = process.stdout): Promise<void> {
   const { store, runId } = await findRun(name, flags);
   const screen = createScreen(stdout);
-  const numbered = numbering(screen);
+  const numbered = createNumbering(screen);
   const progress = createProgress(numbered.screen);
   let answer: Extract<JournalEntry, { type: 'answer' }> | null = null;
   let isEmpty = true;
@@ -26,19 +26,24 @@ export async function showCommand(name: string, flags: ShowFlags, stdout = proce
       continue;
     }
     numbered.at(entry);
-    if (entry.type === 'run-start') for (const line of beginning(entry)) screen.line(line);
+    if (entry.type === 'run-start') for (const line of headerLines(entry)) screen.line(line);
     if (entry.type === 'answer') answer = entry;
     if (flags.all) numbered.screen.entry(detailOf(entry));
     else progress(entry);
   }
-  if (isEmpty) throw new PostChainError('invalid_journal', `${name}: no run begins in it; nothing of it was written.`);
+  if (isEmpty)
+    throw new PostChainError(
+      'invalid_journal',
+      `${name} is empty; expected a journal that starts with a run-start entry`,
+    );
   if (flags.json) return;
-  if (answer === null) return screen.line('\nIt has not come to its answer: postchain resume goes on with it.');
+  if (answer === null)
+    return screen.line('\nThe run has no answer yet. If it was interrupted, continue it with: postchain resume');
   screen.line('');
   stdout.write((await rendererFor('text', stdout))(answer.answer));
 }
 
-function beginning({
+function headerLines({
   runId,
   request,
   startedAt,
@@ -47,14 +52,13 @@ function beginning({
   forkedFrom,
 }: Extract<JournalEntry, { type: 'run-start' }>) {
   const fork =
-    forkedFrom &&
-    `a fork of ${forkedFrom.runId} at ${forkedFrom.seq}: ${forkedFrom.changes.join(', ') || 'nothing changed'}`;
+    forkedFrom && `fork of ${forkedFrom.runId} at ${forkedFrom.seq}: ${forkedFrom.changes.join(', ') || 'no changes'}`;
   const about = [runId, startedAt, modelId, ...(messages.length > 0 ? [count(messages.length, 'earlier turn')] : [])];
   return [oneLine(request), oneLine(about.join(' · ')), ...(fork ? [oneLine(fork)] : [])];
 }
 
-/** Puts the number of the entry in front of its line. */
-function numbering(screen: Screen) {
+/** Prefixes lines with the number of their entry. */
+function createNumbering(screen: Screen) {
   let seq = 0;
   const mark = (): string => String(seq).padStart(5);
   return {
@@ -72,21 +76,21 @@ function numbering(screen: Screen) {
 
 type Transition = Extract<JournalEntry, { type: 'transition' }>;
 
-/** Any entry of a journal in one line. */
+/** Formats any entry as one line. */
 function detailOf(entry: JournalEntry): Entry {
-  const { seq: _, atMs, type, ...facts } = entry;
-  const text = entry.type === 'transition' ? transitionText(entry) : factsText(facts);
-  const { failure } = facts as { readonly failure?: unknown };
+  const { seq: _, atMs, type, ...fields } = entry;
+  const text = entry.type === 'transition' ? transitionText(entry) : fieldsText(fields);
+  const { failure } = fields as { readonly failure?: unknown };
   return { name: type, ms: atMs, text, tone: failure ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain' };
 }
 
-/** From where to where, and of each guard that was asked what it said and saw. */
+/** Formats a transition with the result and inputs of each guard evaluated. */
 function transitionText({ event, source, target, candidates }: Transition): string {
-  const asked = candidates
+  const guards = candidates
     .filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated')
-    .map(({ guard, verdict, inputs }) => `${guard} ${verdict === 'taken' ? 'yes' : 'no'}${inputsText(inputs)}`);
-  const way = `${source}${event === '' ? '' : ` on ${event}`} → ${target.join(', ') || 'itself'}`;
-  return oneLine([way, ...asked].join('; '));
+    .map(({ guard, verdict, inputs }) => `${guard} ${verdict === 'taken'}${inputsText(inputs)}`);
+  const transition = `${source}${event === '' ? '' : ` on ${event}`} → ${target.join(', ') || '(no target)'}`;
+  return oneLine([transition, ...guards].join('; '));
 }
 
 function inputsText(inputs: Transition['candidates'][number]['inputs']): string {
@@ -94,14 +98,13 @@ function inputsText(inputs: Transition['candidates'][number]['inputs']): string 
   return pairs.length === 0 ? '' : ` (${pairs.join(', ')})`;
 }
 
-const MAX_FACT_CHARS = 200;
+const MAX_VALUE_CHARS = 200;
 
-function factsText(facts: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(facts).map(([name, value]) => `${name} ${shortly(value)}`);
+function fieldsText(fields: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(fields).map(([name, value]) => `${name} ${valueText(value)}`);
   return oneLine(pairs.join(', '));
 }
 
-function shortly(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return text.length <= MAX_FACT_CHARS ? text : `${text.slice(0, MAX_FACT_CHARS - 1)}…`;
+function valueText(value: unknown): string {
+  return cutEnd(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), MAX_VALUE_CHARS);
 }

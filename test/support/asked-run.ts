@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { personAt } from '../../src/cli/answerer.ts';
-import { createAsker } from '../../src/cli/run-command.ts';
+import { terminalAnswerer } from '../../src/cli/ask-user.ts';
+import { createQuestions } from '../../src/cli/run-command.ts';
 import type { Run } from '../../src/engine/runtime/run.ts';
 import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
 import { replies } from '../../src/testing/replies.ts';
@@ -15,13 +15,18 @@ export const TWO = [user(told('the cellar')), user(told('the attic'))];
 export const unsure: Plan = { yield: { ...replies.yield, confidence: 0.1, taskComplete: false } };
 
 /** A scripted run with someone at a made-up terminal who hears it. */
-export function startAsked(plan: Plan, options: Partial<RunOptions>, answererOf = personAt, fake = fakeTerminal()) {
+export function startAsked(
+  plan: Plan,
+  options: Partial<RunOptions>,
+  answererOf = terminalAnswerer,
+  fake = fakeTerminal(),
+) {
   const { run, clock } = startScripted(plan, { limits: { maxCycles: 2 } }, options);
   const terminal = { ...fake.terminal, interrupt: () => run.cancel('Ctrl-C') };
-  const asker = createAsker(run, answererOf(terminal), terminal.screen);
+  const questions = createQuestions(run, answererOf(terminal), terminal.screen);
   const heard = (async () => {
-    for await (const event of run.events) asker.hear(event);
-    asker.close();
+    for await (const event of run.events) questions.onEvent(event);
+    questions.close();
   })();
   const finish = async () => {
     const answer = await run.answer;

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import pc from 'picocolors';
+import type { Terminal } from '../../src/cli/ask-user.ts';
 import { createScreen } from '../../src/cli/screen.ts';
-import type { Terminal } from '../../src/cli/select.ts';
 import { settle } from '../../src/testing/settle.ts';
 
 const ESC = '\u001b';

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import { type Answerer, linesOf, personAt, withConsent } from '../../../src/cli/answerer.ts';
-import { createAsker } from '../../../src/cli/run-command.ts';
+import { type Answerer, lineAnswerer, terminalAnswerer, withConsent } from '../../../src/cli/ask-user.ts';
+import { createQuestions } from '../../../src/cli/run-command.ts';
 import { resolved, startAsked, TWO, unsure } from '../../support/asked-run.ts';
 import { unsureAnswer } from '../../support/replies.ts';
 import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 
-describe('who is not asked', () => {
-  it('[U8] consent without a terminal is "keep" at once', async () => {
-    const { run, finish } = startAsked({}, { history: TWO }, linesOf);
+describe('without a prompt', () => {
+  it('[U8] consent without a terminal is "keep" immediately', async () => {
+    const { run, finish } = startAsked({}, { history: TWO }, lineAnswerer);
     await finish();
     expect(resolved(run)).toMatchObject([{ kept: 2, by: 'nobody' }]);
   });
@@ -18,16 +18,16 @@ describe('who is not asked', () => {
     ['keep', { kept: 2 }],
     ['summarise', { summarised: 2 }],
     ['remove', { removed: 2 }],
-  ] as const)('[U8] a word said beforehand, "%s", is taken at once', async (choice, counted) => {
+  ] as const)('[U8] a choice made by option, "%s", applies immediately', async (choice, counted) => {
     const { run, fake, finish } = startAsked({}, { history: TWO }, (terminal) =>
-      withConsent(personAt(terminal), choice, 'option'),
+      withConsent(terminalAnswerer(terminal), choice, 'option'),
     );
     await finish();
     expect(resolved(run)).toMatchObject([counted]);
     expect(fake.written()).toBe('');
   });
 
-  it('a prompt that breaks is one that nobody can answer', async () => {
+  it('a prompt that fails keeps messages and finishes the run', async () => {
     const broken = async (): Promise<never> => {
       throw new Error('EIO');
     };
@@ -42,12 +42,12 @@ describe('who is not asked', () => {
   });
 });
 
-describe('answers', () => {
-  it('that come too late are not sent', async () => {
+describe('replies', () => {
+  it('are not sent if they come too late', async () => {
     let late: (event: ChainEvent) => void = () => {};
     const consent = () => new Promise<ChainEvent>((resolve) => (late = resolve));
     const { run, clock, finish } = startAsked({ yield: { hang: true } }, { history: TWO }, (terminal) => ({
-      ...personAt(terminal),
+      ...terminalAnswerer(terminal),
       consent,
     }));
     await settle();
@@ -62,8 +62,8 @@ describe('answers', () => {
   });
 });
 
-describe('questions of a run that goes on', () => {
-  it('that were answered before are not put again', async () => {
+describe('questions of a resumed run', () => {
+  it('are not asked again if they were answered', async () => {
     const plan = { yield: (call: number) => unsureAnswer(call, { confidence: 0.1 }) };
     const { run } = startScripted(plan, { limits: { maxCycles: 5 } }, { mode: 'manual' });
     const asks = () => entriesOf(run, 'direction-asked').length;
@@ -80,8 +80,8 @@ describe('questions of a run that goes on', () => {
       },
       close: () => {},
     };
-    const asker = createAsker(run, answerer, fakeTerminal().terminal.screen);
-    for await (const event of run.events) asker.hear(event);
+    const questions = createQuestions(run, answerer, fakeTerminal().terminal.screen);
+    for await (const event of run.events) questions.onEvent(event);
     expect(asked).toHaveLength(1);
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual([
       'run.directed',

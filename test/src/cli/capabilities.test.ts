@@ -7,7 +7,7 @@ import { cli, startCli } from '../../support/cli.ts';
 
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
-/** A model that calculates, adds by the server's tool, and is done. */
+/** A model that calls the calculator, then the server's tool, and then finishes. */
 const calculating = () => {
   const step = (capability: string, args: object) => ({ capability, arguments: JSON.stringify(args) });
   let asked = 0;
@@ -25,7 +25,7 @@ const calculating = () => {
 };
 
 describe('postchain run --capability and --mcp', () => {
-  it('[R6] [R10] gives the model built-in capabilities and those of a server, and lets it go on with several', async () => {
+  it('[R6] [R10] gives the model built-in capabilities and those of a server, and lets it run several', async () => {
     const server = await calculating();
     const env = { OPENAI_BASE_URL: server.baseURL, POSTCHAIN_CONTINUATION: 'model' };
     const given = ['--capability', 'calculator', 'current_time', '--mcp', `node ${everything} stdio`];
@@ -39,9 +39,9 @@ describe('postchain run --capability and --mcp', () => {
 
   it.each([
     [['--capability', 'play'], /calculator, current_time, search_documents, read_passage/],
-    [['--capability', 'read_passage'], /got no documents; wanted --docs beside it/],
+    [['--capability', 'read_passage'], /--capability read_passage requires --docs/],
     [['--mcp', 'no-such-command-anywhere'], /^postchain: .*no-such-command-anywhere/m],
-  ])('%j is refused before anything starts, and says what is wanted', async (flags, says) => {
+  ])('%j is rejected before anything starts', async (flags, says) => {
     const { code, stdout, stderr } = await cli('run', 'x', ...flags);
     expect(stderr).toMatch(says);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -50,7 +50,7 @@ describe('postchain run --capability and --mcp', () => {
   it.each([
     ['an empty request', ' ', [], /The request is empty/],
     ['a journal that cannot be written', 'x', ['--journal', 'no/such/folder/run.jsonl'], /no\/such\/folder/],
-  ])('%s lets go of the server that was started', async (_, request, flags, says) => {
+  ])('%s closes the server that was started', async (_, request, flags, says) => {
     const { code, stderr } = await cli('run', request, '--mcp', `node ${everything} stdio`, ...flags);
     expect(stderr).toMatch(says);
     expect(code).toBe(2);

@@ -15,13 +15,13 @@ function entriesIn(path: string): readonly JournalEntry[] {
   return lines.map((line) => journalEntrySchema.parse(JSON.parse(line)) as JournalEntry);
 }
 
-describe('a run over earlier turns, with nobody at a terminal', () => {
+describe('a run over earlier turns, without a terminal', () => {
   it.each([
-    [[], 'consent (nobody): 3 kept, 0 summarised, 0 removed'],
-    [['--consent', 'keep'], 'consent (option): 3 kept, 0 summarised, 0 removed'],
-    [['--consent', 'summarise'], 'consent (option): 0 kept, 3 summarised, 0 removed'],
-    [['--consent', 'remove'], 'consent (option): 0 kept, 0 summarised, 3 removed'],
-  ])('[U4][U8] %j: the long ones are asked about, and answered at once', async (flags, line) => {
+    [[], 'consent (nobody): 3 kept, 0 summarized, 0 removed'],
+    [['--consent', 'keep'], 'consent (option): 3 kept, 0 summarized, 0 removed'],
+    [['--consent', 'summarise'], 'consent (option): 0 kept, 3 summarized, 0 removed'],
+    [['--consent', 'remove'], 'consent (option): 0 kept, 0 summarized, 3 removed'],
+  ])('[U4][U8] %j: consent for the long messages is requested and given immediately', async (flags, line) => {
     const path = join(temporaryFolder(), 'run.jsonl');
     const history = fileWith(JSON.stringify(LONG_HISTORY));
     const { code, stderr } = await cli(
@@ -45,7 +45,7 @@ describe('a run over earlier turns, with nobody at a terminal', () => {
     expect(start).toMatchObject({ request: REQUEST, messages: LONG_HISTORY.map(({ content }) => ({ content })) });
   });
 
-  it('[U13] the progress says under Understanding what was taken away', async () => {
+  it('[U13] progress lists the removed messages under Understanding', async () => {
     const history = fileWith(JSON.stringify(LONG_HISTORY));
     const { stderr } = await cli('run', REQUEST, '--docs', 'docs', '--history', history, '--consent', 'remove');
     const lines = stderr.split('\n').map((line) => line.trim());
@@ -53,10 +53,10 @@ describe('a run over earlier turns, with nobody at a terminal', () => {
     expect(lines[at + 1]).toMatch(
       /^kept \d+ of \d+ messages, [\d,]+ of [\d,]+ tokens \((estimated, )?[\d,]+ allowed\)$/,
     );
-    expect(lines.slice(at + 2)).toContain('pruned earlier.h1 (user): the user agreed to remove it');
+    expect(lines.slice(at + 2)).toContain('removed earlier.h1 (user): the user agreed to remove it');
   });
 
-  it('[U8] a word that is none is refused, with those that there are', async () => {
+  it('[U8] an unknown choice is rejected with the allowed ones', async () => {
     const { code, stderr } = await cli('run', REQUEST, '--consent', 'maybe');
     expect(code).toBe(2);
     expect(stderr).toBe(
@@ -65,13 +65,10 @@ describe('a run over earlier turns, with nobody at a terminal', () => {
   });
 
   it.each([
-    [
-      'no-such.json',
-      /^postchain: The history "no-such\.json" cannot be read \(ENOENT.*\): give a file with a JSON array/,
-    ],
-    ['README.md', /^postchain: README\.md: line 1: no JSON \(.*\); wanted a file with a JSON array/],
-    ['package.json', /^postchain: package\.json: line 1: no JSON/],
-  ])('a history that is none, %s, is refused in one line', async (path, message) => {
+    ['no-such.json', /^postchain: Cannot read the history "no-such\.json": ENOENT/],
+    ['README.md', /^postchain: README\.md, line 1: invalid JSON \(.*\); expected a JSON array/],
+    ['package.json', /^postchain: package\.json, line 1: invalid JSON/],
+  ])('an invalid history, %s, is rejected with one line', async (path, message) => {
     const { code, stdout, stderr } = await cli('run', REQUEST, '--history', path);
     expect(stderr).toMatch(message);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -80,7 +77,7 @@ describe('a run over earlier turns, with nobody at a terminal', () => {
 });
 
 describe('a run over earlier turns, at a terminal', () => {
-  /** The whole command with made-up streams; what is printed as the answer is kept apart. */
+  /** Runs the command with fake streams; stdout is separate. */
   function start(flags: Parameters<typeof runCommand>[1], fake = fakeTerminal()) {
     const answer = fakeTerminal();
     const { input: stdin, out: stderr } = fake.terminal;
@@ -95,23 +92,23 @@ describe('a run over earlier turns, at a terminal', () => {
     return { fake, answer, code, seen };
   }
 
-  it('[U8][U9] asks in the middle of the progress, and goes on with what is said', async () => {
+  it('[U8][U9] asks during the progress and continues with the reply', async () => {
     const { fake, answer, code, seen } = start({});
-    await seen('What becomes of them?');
+    await seen('What should happen to them?');
     await fake.press('down', 'enter');
     expect(await code).toBe(0);
     const shown = fake.shown().map((line) => line.trim());
-    const at = shown.indexOf('What becomes of them? summarise all');
-    expect(shown[at + 1]).toBe('consent (user): 0 kept, 3 summarised, 0 removed');
+    const at = shown.indexOf('What should happen to them? summarize all');
+    expect(shown[at + 1]).toBe('consent (user): 0 kept, 3 summarized, 0 removed');
     expect(shown[at + 2]).toMatch(/^understanding /);
     expect(answer.shown().join('\n')).toContain('Answer (confidence');
     expect(fake.inOrder()).toMatchObject({ raw: false, cursorShown: true });
   });
 
-  it('Ctrl-C at the question cancels the run: a degraded answer, exit code 130, nobody left listening', async () => {
+  it('Ctrl-C at the prompt cancels the run: a degraded answer, exit code 130, no listener left', async () => {
     const listening = process.listenerCount('SIGINT');
     const { fake, answer, code, seen } = start({});
-    await seen('What becomes of them?');
+    await seen('What should happen to them?');
     await fake.press('ctrl-c');
     expect(await code).toBe(130);
     expect(answer.shown().join('\n')).toContain('The run was cancelled (Ctrl-C)');
@@ -119,7 +116,7 @@ describe('a run over earlier turns, at a terminal', () => {
     expect(process.listenerCount('SIGINT')).toBe(listening);
   });
 
-  it.each([{ json: true }, { quiet: true }])('[U8] %j asks nothing: everything is kept', async (flags) => {
+  it.each([{ json: true }, { quiet: true }])('[U8] %j asks nothing and keeps everything', async (flags) => {
     const journal = join(temporaryFolder(), 'run.jsonl');
     const { fake, answer, code } = start({ ...flags, journal });
     expect(await code).toBe(0);
@@ -128,19 +125,19 @@ describe('a run over earlier turns, at a terminal', () => {
     if (flags.json) expect(() => finalAnswerSchema.parse(JSON.parse(answer.written()))).not.toThrow();
   });
 
-  it.each(['input', 'out'] as const)('[U8] without a terminal as its %s it asks nobody', async (name) => {
+  it.each(['input', 'out'] as const)('[U8] asks nothing if its %s is not a terminal', async (name) => {
     const fake = fakeTerminal();
     Object.assign(fake.terminal[name], { isTTY: false });
     const { code } = start({}, fake);
     expect(await code).toBe(0);
-    expect(fake.written()).not.toContain('What becomes');
-    expect(fake.written()).toContain('3 kept, 0 summarised, 0 removed');
+    expect(fake.written()).not.toContain('What should happen');
+    expect(fake.written()).toContain('3 kept, 0 summarized, 0 removed');
   });
 
-  it('[U8] --consent is taken in place of asking', async () => {
+  it('[U8] --consent replaces the prompt', async () => {
     const { fake, code } = start({ consent: 'remove' });
     expect(await code).toBe(0);
-    expect(fake.written()).not.toContain('What becomes');
-    expect(fake.shown().join('\n')).toContain('0 kept, 0 summarised, 3 removed');
+    expect(fake.written()).not.toContain('What should happen');
+    expect(fake.shown().join('\n')).toContain('0 kept, 0 summarized, 3 removed');
   });
 });

@@ -3,8 +3,8 @@ import { replies } from '../../../src/testing/replies.ts';
 import { fates, resolved, seen, startAsked, TWO, told, user } from '../../support/asked-run.ts';
 import { entriesOf, type Plan } from '../../support/run-chain.ts';
 
-/** Two messages, asked about one by one: the first is to be removed, the question about the second stands. */
-async function atTheSecond() {
+/** Decides one by one: the first message is removed, and the prompt for the second is open. */
+async function atSecondPrompt() {
   const asked = startAsked({}, { history: TWO });
   await seen(asked.fake, 'Esc');
   await asked.fake.press('up', 'enter');
@@ -19,15 +19,15 @@ describe('consent at a terminal', () => {
     const { run, fake, finish } = startAsked({}, { history: TWO });
     await seen(fake, 'Esc: keep all');
     expect(fake.shown()).toEqual([
-      '  2 messages of yours are long (no answer within 120 s keeps them):',
+      '  2 messages of yours are long (kept after 120 s without a reply):',
       '    "Please look into the cellar. It is a long story. I…" (1,629 characters)',
       '    "Please look into the attic. It is a long story. It…" (1,628 characters)',
-      '  What becomes of them?',
+      '  What should happen to them?',
       '  > keep all',
-      '    summarise all',
+      '    summarize all',
       '    remove all',
-      '    one by one',
-      '  up, down: move · Enter: choose · Esc: keep all',
+      '    decide one by one',
+      '  ↑/↓: move · Enter: select · Esc: keep all',
     ]);
     await fake.press('enter');
     await finish();
@@ -38,7 +38,7 @@ describe('consent at a terminal', () => {
   it.each([
     [1, { kept: 0, summarised: 2, removed: 0 }],
     [2, { kept: 0, summarised: 0, removed: 2 }],
-  ])('[U8] the choice %i below is for all', async (below, counted) => {
+  ])('[U8] choice %i applies to all', async (below, counted) => {
     const { run, fake, finish } = startAsked({}, { history: TWO });
     await seen(fake, 'Esc');
     await fake.press(...Array.from({ length: below }, () => 'down' as const), 'enter');
@@ -46,17 +46,17 @@ describe('consent at a terminal', () => {
     expect(resolved(run)).toMatchObject([{ ...counted, by: 'user' }]);
   });
 
-  it('[U9] one by one: shows what is recommended and the summary proposed, and takes each word by itself', async () => {
+  it('[U9] one by one: shows the recommendation and the proposed summary, and applies each reply separately', async () => {
     const { run, fake, finish } = startAsked({}, { history: TWO });
     await seen(fake, 'Esc');
     await fake.press('up', 'enter');
     await seen(fake, '1 of 2: "Please look into the cellar');
-    expect(fake.shown().join('\n')).toMatch(/its summary: "Please look into the cellar\.[^"]+" \(\d+ characters\)/);
+    expect(fake.shown().join('\n')).toMatch(/summary: "Please look into the cellar\.[^"]+" \(\d+ characters\)/);
     expect(fake.shown().slice(-4)).toEqual([
       '  > keep',
-      '    summarise (recommended)',
+      '    summarize (recommended)',
       '    remove',
-      '  up, down: move · Enter: choose · Esc: keep it and the rest',
+      '  ↑/↓: move · Enter: select · Esc: keep it and the rest',
     ]);
     await fake.press('down', 'enter');
     await seen(fake, '2 of 2: "Please look into the attic');
@@ -65,23 +65,23 @@ describe('consent at a terminal', () => {
     expect(fates(run)).toEqual(['TRANSFORM earlier.h1', 'PRUNE earlier.h2']);
   });
 
-  it('[U9] Escape in between keeps what is not answered yet', async () => {
-    const { run, fake, finish } = await atTheSecond();
+  it('[U9] Escape keeps the messages without a reply', async () => {
+    const { run, fake, finish } = await atSecondPrompt();
     await fake.press('escape');
     await finish();
     expect(fates(run)).toEqual(['PRUNE earlier.h1', 'TAG earlier.h2']);
   });
 
-  it('a single message is asked about directly', async () => {
+  it('asks directly about a single message', async () => {
     const { run, fake, finish } = startAsked({}, { history: [user(told('the cellar'))] });
     await seen(fake, 'Esc: keep');
-    expect(fake.shown()[0]).toBe('  A message of yours is long (no answer within 120 s keeps it):');
+    expect(fake.shown()[0]).toBe('  One of your messages is long (kept after 120 s without a reply):');
     await fake.press('down', 'enter');
     await finish();
     expect(fates(run)).toEqual(['TRANSFORM earlier.h1']);
   });
 
-  it('of many messages it lists ten', async () => {
+  it('lists at most ten messages', async () => {
     const history = Array.from({ length: 13 }, (_, at) => user(told(`room ${at + 1}`)));
     const { fake, run, finish } = startAsked({}, { history });
     await seen(fake, 'Esc: keep all');
@@ -99,7 +99,7 @@ describe('consent at a terminal', () => {
     expect(resolved(run)).toMatchObject([{ kept: 2, by: 'user' }]);
   });
 
-  it('[U8] no answer in time keeps everything, and the question leaves the terminal in order', async () => {
+  it('[U8] keeps everything without a reply in time, and restores the terminal', async () => {
     const { run, clock, fake, finish } = startAsked({}, { history: TWO });
     await seen(fake, 'Esc');
     clock.increment(120_000);
@@ -109,14 +109,14 @@ describe('consent at a terminal', () => {
     expect(entriesOf(run, 'delivery')).toEqual([]);
   });
 
-  it('[U8] no answer in time between two items forgets the first', async () => {
-    const { run, clock, finish } = await atTheSecond();
+  it('[U8] ignores the first reply if the second does not come in time', async () => {
+    const { run, clock, finish } = await atSecondPrompt();
     clock.increment(120_000);
     await finish();
     expect(fates(run)).toEqual(['TAG earlier.h1', 'TAG earlier.h2']);
   });
 
-  it.each(['cancelled', 'interrupted'] as const)('a run that is %s meanwhile takes its question back', async (how) => {
+  it.each(['cancelled', 'interrupted'] as const)('closes the prompt if the run is %s', async (how) => {
     const { run, fake, finish } = startAsked({}, { history: TWO });
     await seen(fake, 'Esc');
     run.send({ type: `run.${how}` });
@@ -135,8 +135,8 @@ describe('consent at a terminal', () => {
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.cancelled']);
   });
 
-  it('Ctrl-C at one of several questions is no answer to it, nor to those before', async () => {
-    const { run, fake, finish } = await atTheSecond();
+  it('Ctrl-C at one of several prompts gives no reply to any of them', async () => {
+    const { run, fake, finish } = await atSecondPrompt();
     await fake.press('ctrl-c');
     expect((await finish()).status).toBe('cancelled');
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.cancelled']);
@@ -151,7 +151,7 @@ describe('consent at a terminal', () => {
     for (const character of ['\u001b[2J', '\u001b]', '\u0007', '\u202e', '\u009b', '\u0000'])
       expect(text).not.toContain(character);
     expect(fake.shown().join('\n')).toMatch(/"\[2J\]0;owned evil 31m next line\. Please/);
-    expect(fake.shown().join('\n')).toMatch(/its summary: "\[2J\]0;owned evil 31m next line\. Short\."/);
+    expect(fake.shown().join('\n')).toMatch(/summary: "\[2J\]0;owned evil 31m next line\. Short\."/);
     await fake.press('enter');
     await finish();
   });

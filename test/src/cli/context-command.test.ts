@@ -12,7 +12,7 @@ const { journal } = await runOverHistory();
 const document = contextHistory(journal);
 const idOf = (target: string, operation: string): string =>
   document.operations.find((one) => one.target === target && one.operation === operation)?.id ?? '';
-const SUMMARISED = idOf('earlier.h1', 'TRANSFORM');
+const SUMMARIZED = idOf('earlier.h1', 'TRANSFORM');
 const REMOVED = idOf('earlier.h3', 'PRUNE');
 const lastStep = journal.filter((entry) => entry.type === 'operations').at(-1)?.step ?? 0;
 
@@ -41,9 +41,9 @@ describe('postchain context', () => {
           lines.findIndex((line) => line.startsWith(`  ${id} `)),
         )
         .findLast((line) => line.startsWith('Step'));
-    expect(heading(SUMMARISED)).toMatch(/^Step \d+: understanding$/);
+    expect(heading(SUMMARIZED)).toMatch(/^Step \d+: understanding$/);
     expect(heading(document.operations[0]?.id ?? '')).toBe('Step 1: action');
-    expect(lines.find((line) => line.startsWith(`  ${SUMMARISED} `))).toMatch(/ 1,629 → \d{2,3} {2}/);
+    expect(lines.find((line) => line.startsWith(`  ${SUMMARIZED} `))).toMatch(/ 1,629 → \d{2,3} {2}/);
     expect(lines.find((line) => line.startsWith(`  ${REMOVED} `))).toMatch(/ -1,628 {2}/);
   });
 
@@ -54,11 +54,11 @@ describe('postchain context', () => {
     expect(await command()).not.toContain('…');
   });
 
-  it('[U12] --undo shows what comes back, changes or goes, and the sizes before and after', async () => {
+  it('[U12] --undo shows what comes back, changes or disappears, and the sizes before and after', async () => {
     const added = document.operations.find((one) => one.operation === 'ADD')?.target ?? '';
-    const text = await command({ undo: [SUMMARISED, REMOVED, idOf(added, 'ADD')] });
+    const text = await command({ undo: [SUMMARIZED, REMOVED, idOf(added, 'ADD')] });
     expect(text).toMatch(
-      new RegExp(`^Without\n  ${SUMMARISED}  TRANSFORM  earlier\\.h1: .*\n  ${REMOVED}  PRUNE  earlier\\.h3: `),
+      new RegExp(`^Without\n  ${SUMMARIZED}  TRANSFORM  earlier\\.h1: .*\n  ${REMOVED}  PRUNE  earlier\\.h3: `),
     );
     expect(text).toMatch(
       /\n {2}changed {2}earlier\.h1 \(\d+ → 1,629 characters, tags summary → none\) {2}"Please look into the cellar\./,
@@ -71,7 +71,7 @@ describe('postchain context', () => {
     expect(chars(after)).toBeGreaterThan(chars(before) + 1_628);
   });
 
-  it('[U12] without any one operation the messages are those that the others give', async () => {
+  it('[U12] undoing any one operation gives the messages that the others produce', async () => {
     for (const { id } of document.operations) {
       const { undone, messages, changes } = await json({ undo: [id] });
       const expected = applyOperations(
@@ -88,7 +88,7 @@ describe('postchain context', () => {
     }
   });
 
-  it('--json prints operations, messages, what is undone and what that changes', async () => {
+  it('--json prints operations, messages, undone operations and changes', async () => {
     const { operations, messages, undone, changes } = await json({ undo: [REMOVED, REMOVED] });
     expect(operations.map(({ id }: { id: string }) => id)).toEqual(document.operations.map(({ id }) => id));
     expect(operations.find(({ id }: { id: string }) => id === REMOVED)).toMatchObject({
@@ -108,7 +108,7 @@ describe('postchain context', () => {
     expect(await json({})).toMatchObject({ undone: [], changes: [] });
   });
 
-  it('says so where undoing changes nothing any more', async () => {
+  it('says so if undoing no longer changes anything', async () => {
     const id = idOf('earlier.h3', 'PRUNE');
     const tagged = {
       ...document.operations[0],
@@ -122,10 +122,10 @@ describe('postchain context', () => {
         ? { ...entry, applied: [tagged, ...entry.applied] }
         : entry,
     ) as JournalEntry[];
-    expect(await command({ undo: ['x'] }, entries)).toContain('no message: nothing is left of what it did');
+    expect(await command({ undo: ['x'] }, entries)).toContain('none: later operations replaced its effect');
   });
 
-  it('prints no control character of a journal', async () => {
+  it('prints no control characters from a journal', async () => {
     const evil = '\u001b[2J\u001b]0;x\u0007\u202e\n';
     const entries = JSON.parse(
       JSON.stringify(journal)
@@ -133,7 +133,7 @@ describe('postchain context', () => {
         .replaceAll('longer than', JSON.stringify(evil).slice(1, -1))
         .replaceAll('"earlier.h1"', JSON.stringify(`earlier${evil}`)),
     );
-    for (const flags of [{}, { undo: [SUMMARISED, REMOVED] }]) {
+    for (const flags of [{}, { undo: [SUMMARIZED, REMOVED] }]) {
       const text = await command(flags, entries);
       for (const character of ['\u001b', '\u0007', '\u202e']) expect(text).not.toContain(character);
     }
@@ -146,19 +146,19 @@ describe('postchain context', () => {
   });
 });
 
-describe('what is wrong with it is said in one line, with exit code 2', () => {
+describe('postchain context, with invalid arguments, prints one line and exits with 2', () => {
   const good = (): string => journalFile(journal);
   it.each([
     [() => ['no-such.jsonl'], /^postchain: no-such\.jsonl: ENOENT/],
     [() => ['docs'], /^postchain: docs: EISDIR/],
     [() => ['README.md'], /^postchain: README\.md: cannot read entry 0: not valid JSON; expected the journal of a run/],
-    [() => [fileWith('')], /: no run begins in it/],
+    [() => [fileWith('')], / is empty; expected a journal that starts with a run-start entry/],
     [
-      () => [good(), '--undo', SUMMARISED, 's99.o1'],
-      /There is no operation "s99\.o1": postchain context \S+ lists them\./,
+      () => [good(), '--undo', SUMMARIZED, 's99.o1'],
+      /Unknown operation "s99\.o1"; list the operations with: postchain context \S+/,
     ],
-    [() => [], /There is no journal: put it first/],
-    [() => ['--undo', 's1.o1', 'run.jsonl'], /There is no journal: put it first/],
+    [() => [], /Missing run; put it before other arguments/],
+    [() => ['--undo', 's1.o1', 'run.jsonl'], /Missing run; put it before other arguments/],
     [() => [good(), '--wat'], /unknown option '--wat'/],
   ])('%# %s', async (args, message) => {
     const { code, stdout, stderr } = await cli('context', ...args());
@@ -167,11 +167,11 @@ describe('what is wrong with it is said in one line, with exit code 2', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('and what is right exits 0, with --undo given once or several times', async () => {
-    const once = await cli('context', good(), '--undo', SUMMARISED, REMOVED);
-    const twice = await cli('context', good(), '--undo', SUMMARISED, '--undo', REMOVED);
+  it('but accepts --undo once or several times', async () => {
+    const once = await cli('context', good(), '--undo', SUMMARIZED, REMOVED);
+    const twice = await cli('context', good(), '--undo', SUMMARIZED, '--undo', REMOVED);
     expect(once).toMatchObject({ code: 0, stderr: '' });
-    expect(once.stdout).toContain('What it changes');
+    expect(once.stdout).toContain('Changes\n');
     expect(twice.stdout).toBe(once.stdout);
   });
 });

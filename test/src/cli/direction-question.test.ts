@@ -1,15 +1,15 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { linesOf } from '../../../src/cli/answerer.ts';
+import { lineAnswerer } from '../../../src/cli/ask-user.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { seen, startAsked, unsure } from '../../support/asked-run.ts';
 import { entriesOf, type Plan, settle } from '../../support/run-chain.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 
-describe('directions', () => {
-  it('[Y4] at a terminal the phases are chosen from, the proposed one marked', async () => {
+describe('the prompt for the next phase', () => {
+  it('[Y4] lists the phases at a terminal and marks the proposed one', async () => {
     const { run, fake, finish } = startAsked(unsure, { mode: 'manual' });
-    await seen(fake, 'Where to go on?');
+    await seen(fake, 'Continue with which phase?');
     const [asked] = entriesOf(run, 'direction-asked');
     expect(fake.shown()).toContain(`  > ${asked?.proposal} (proposed)`);
     const words = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield', 'finish', 'cancel'];
@@ -17,29 +17,34 @@ describe('directions', () => {
     const steps = (words.indexOf('intention') - from + words.length) % words.length;
     await fake.press(...Array.from({ length: steps }, () => 'down' as const), 'enter');
     await finish();
-    expect(fake.shown()).toContain('  Where to go on? intention');
+    expect(fake.shown()).toContain('  Continue with which phase? intention');
     expect(entriesOf(run, 'decision')[0]?.decision).toMatchObject({ rule: 'directedByUser', nextPhase: 'intention' });
   });
 
-  it('[Y4] a proposal that is no phase is told as one, and Escape finishes', async () => {
+  it('[Y4] shows a proposal that is not a phase, and Escape finishes', async () => {
     const odd = { ...replies.yield, confidence: 0.1, taskComplete: false, proposedPhase: 'lunch\u001b[2J' };
     const { run, fake, finish } = startAsked({ yield: odd } as Plan, { mode: 'manual' });
-    await seen(fake, 'Where to go on?');
+    await seen(fake, 'Continue with which phase?');
     expect(fake.written()).not.toContain('\u001b[2J');
     await fake.press('escape');
     await finish();
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.finished']);
   });
 
-  it('[Y4] without a terminal they are read from lines, an empty one takes the proposal', async () => {
+  it('[Y4] reads lines without a terminal; an empty line accepts the proposal', async () => {
     const fake = fakeTerminal();
     const lines = new PassThrough() as unknown as NodeJS.ReadStream;
-    const { run, finish } = startAsked(unsure, { mode: 'manual' }, ({ out }) => linesOf({ input: lines, out }), fake);
+    const { run, finish } = startAsked(
+      unsure,
+      { mode: 'manual' },
+      ({ out }) => lineAnswerer({ input: lines, out }),
+      fake,
+    );
     (lines as unknown as PassThrough).end('lunch\n\n');
     await settle();
     await finish();
     expect(entriesOf(run, 'direction-refused')).toMatchObject([{ got: 'lunch' }]);
     expect(entriesOf(run, 'decision')[0]?.decision.rule).toBe('directedByUser');
-    expect(fake.written()).toContain('Go on with (action, experience');
+    expect(fake.written()).toContain('Next phase (action, experience');
   });
 });

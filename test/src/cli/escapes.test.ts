@@ -8,7 +8,7 @@ it.each([
   ['a command', [`no${ESCAPE}`]],
   ['a number', ['run', 'x', '--max-cycles', ESCAPE]],
   ['a folder, with its stack', ['--stack', 'run', 'x', '--session', 's', '--session-file', `no/${ESCAPE}`]],
-])('prints %s that is refused without its control characters', async (_, args) => {
+])('an error about %s prints no control characters', async (_, args) => {
   const { code, stdout, stderr } = await cli(...args);
   expect(code).not.toBe(0);
   expect(`${stdout}${stderr}`).not.toContain('\u001b');

@@ -31,12 +31,12 @@ const door = (onError: string) => `
 `;
 
 describe('postchain explore, paths and lint', () => {
-  it('tell how much can happen to a chart of ours, and what nothing reaches', async () => {
+  it('explore prints the size of a built-in chart and its unreached items', async () => {
     expect((await cli('explore', 'action')).stdout).toMatch(
-      /^actionLoop: \d+ states, \d+ edges, \d+ paths that cover them\n(\d+) of \1 parts of the chart reached\n$/u,
+      /^actionLoop: \d+ states, \d+ edges, \d+ covering paths\n(\d+) of \1 chart items reached\n$/u,
     );
-    const { states, edges, beginnings } = JSON.parse((await cli('explore', 'action', '--json')).stdout);
-    expect(beginnings[0]).toEqual({ name: 'a function decides', state: 0 });
+    const { states, edges, starts } = JSON.parse((await cli('explore', 'action', '--json')).stdout);
+    expect(starts[0]).toEqual({ name: 'a function decides', state: 0 });
     expect(states[0]).toEqual({ id: 0, value: 'classifying', depth: 0, status: 'active' });
     expect(edges[0]).toEqual({
       from: 0,
@@ -47,40 +47,43 @@ describe('postchain explore, paths and lint', () => {
     });
   });
 
-  it('print ways to read, through a machine of the user’s', async () => {
+  it('paths prints scenarios of the user’s machine', async () => {
     const { stdout } = await cli('paths', module('door.mjs', door(", onError: 'open'")));
-    expect(stdout).toBe(`1. it begins, in open
+    expect(stdout).toBe(`1. start → open
    close → closed
    lock: jams → open
 
-2. it begins, in open
+2. start → open
    close → closed
    lock: turned → locked
    unlock → open
 `);
   });
 
-  it('say what holds of it, and exit 1 with the shortest way to see what does not', async () => {
+  it('lint prints which properties hold, and exits with 1 and the shortest counterexample', async () => {
     expect(await cli('lint', module('sound.mjs', door(", onError: 'open'")))).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('door: 4 properties over 3 states, all hold'),
+      stdout: expect.stringContaining('door: 4 properties checked in 3 states, all hold'),
     });
     const jammed = await cli('lint', module('jams.mjs', door('')));
     expect(jammed.code).toBe(1);
     expect(jammed.stdout).toContain(
-      'FAILS: no error of an actor goes unhandled: it is so in "closed", after from its beginning → close → lock: jams\n',
+      'FAILS: no unhandled actor error: reached in "closed", after start → close → lock: jams\n',
     );
   });
 
   it.each([
-    ['nowhere.mjs', /There is no chart and no file "nowhere\.mjs": choose one of chain, attempt, action/u],
-    [module('empty.mjs', 'export const other = 1;'), /got other; wanted an XState machine as "machine"/u],
-    [module('broken.mjs', 'export const = 1;'), /broken\.mjs cannot be loaded: /u],
+    ['nowhere.mjs', /Chart "nowhere\.mjs" not found; expected chain, attempt, action/u],
+    [
+      module('empty.mjs', 'export const other = 1;'),
+      /must export an XState machine as "machine"; its exports are other$/mu,
+    ],
+    [module('broken.mjs', 'export const = 1;'), /Cannot load \S*broken\.mjs: /u],
     [
       module('mute.mjs', door('').replace('export const outcomes', 'const outcomes')),
-      /got none for the actor "lock", which door\.closed invokes/u,
+      /"outcomes\.lock" is missing \(door\.closed invokes this actor\)/u,
     ],
-  ])('refuse %s in a line', async (name, message) => {
+  ])('reject %s with one line', async (name, message) => {
     const { code, stderr } = await cli('lint', name);
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
@@ -88,23 +91,23 @@ describe('postchain explore, paths and lint', () => {
   });
 
   it.skipIf(Number.parseInt(process.versions.node, 10) >= 22)(
-    'say what to do with TypeScript where Node reads none',
+    'explain what to do if Node cannot run TypeScript',
     async () => {
       expect((await cli('lint', module('door.ts', door('')))).stderr).toMatch(
-        /door\.ts cannot be loaded: Node \d+\.\d+\.\d+ reads no TypeScript; give the JavaScript it is built to, or use Node 22\.18 or later$/mu,
+        /Cannot load \S*door\.ts: Node \d+\.\d+\.\d+ cannot run TypeScript; pass compiled JavaScript or use Node 22\.18 or later$/mu,
       );
     },
   );
 });
 
 describe('postchain coverage', () => {
-  it('tells what recorded runs brought about of the charts, and exits 1 below a threshold', async () => {
+  it('prints how much of the charts recorded runs reached, and exits with 1 below a threshold', async () => {
     const journal = join(folder, 'run.jsonl');
     await cli('run', 'What is a cycle?', '--docs', 'docs/yield.md', '--journal', journal, '--quiet');
     const { code, stdout } = await cli('coverage', journal);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^machine +states +transitions +guards +outcomes +delays +all\npostChain +\d/u);
-    expect(stdout).toContain('postChain, never:\n');
+    expect(stdout).toContain('postChain, not reached:\n');
     const parsed = JSON.parse((await cli('coverage', journal, journal, '--json')).stdout);
     expect(parsed.map(({ machine }: { machine: string }) => machine)).toEqual(['postChain', 'attempt', 'actionLoop']);
     const deciding = parsed[0].items.find(
@@ -113,42 +116,44 @@ describe('postchain coverage', () => {
     expect(deciding).toMatchObject({ kind: 'state', name: 'postChain.cycling.yield.deciding' });
     expect(deciding.times % 2).toBe(0);
     const page = join(folder, 'deep', 'coverage.html');
-    expect((await cli('coverage', journal, '--html', page)).stdout).toBe(
-      `${stdout}\n${page}: the charts, coloured. It opens from disk.\n`,
-    );
+    expect((await cli('coverage', journal, '--html', page)).stdout).toBe(`${stdout}\nWrote ${page}\n`);
     expect(readFileSync(page, 'utf8')).toContain('"title":"Recorded run: run.jsonl"');
     expect(parsed[0].chart).toBeUndefined();
     expect((await cli('coverage', journal, '--html', folder)).stderr).toMatch(/: it cannot be written \(EISDIR/u);
     const missed = await cli('coverage', journal, '--min', '20', '--min', 'guards=99.5');
     expect(missed.code).toBe(1);
-    expect(missed.stderr).toMatch(/^postChain: \d+\.\d % of guards, wanted 99\.5 %\nattempt: /u);
+    expect(missed.stderr).toMatch(/^postChain: \d+\.\d% of guards, below 99\.5%\nattempt: /u);
     expect((await cli('coverage', journal, '--min', '1')).code).toBe(0);
     expect((await cli('coverage', journal, '--min', 'lines=10')).stderr).toContain(
-      'Wanted per cent, as 80 or guards=60; kinds are states, transitions, guards, outcomes, delays.',
+      'Expected a percentage such as 80 or guards=60; kinds are states, transitions, guards, outcomes, delays.',
     );
     expect(await cli('coverage', 'nowhere')).toMatchObject({ code: 2 });
   });
 
   it.each([
-    ['throws null', 'throw null;', /cannot be loaded: null$/u],
+    ['throws null', 'throw null;', /^postchain: Cannot load \S+: null$/u],
     [
-      'never comes to its end',
+      'never finishes loading',
       'await new Promise(() => {});',
-      /cannot be loaded: it awaits at its top what never comes\.$/u,
+      /^postchain: Cannot load \S+: its top-level await never settles$/u,
     ],
-    ['has properties that are no list', `${door('')} export const properties = {};`, /"properties" as an array/u],
+    [
+      'has properties that are not a list',
+      `${door('')} export const properties = {};`,
+      /"properties" must be an array$/u,
+    ],
     [
       'has outcomes that are null',
       `${door('').replace('outcomes', 'others')} export const outcomes = null;`,
-      /"outcomes" as an object/u,
+      /"outcomes" must be an object/u,
     ],
-  ])('refuse a module that %s', async (name, text, message) => {
+  ])('reject a module that %s', async (name, text, message) => {
     const { stderr, code } = await cli('lint', module(`${name.replaceAll(' ', '-')}.mjs`, text));
     expect(stderr.trim()).toMatch(message);
     expect(code).toBe(2);
   });
 
-  it('print no escape sequences of a chart', async () => {
+  it('print no escape sequences from a chart', async () => {
     const path = module(
       'escapes.mjs',
       `import { createMachine } from 'xstate';

@@ -14,43 +14,43 @@ async function aRun(runId = 'run-1', request = 'Is it so?') {
   return journalFile(run.journal as readonly JournalEntry[]);
 }
 
-const exported = (path: string) => join(path, 'run.html');
+const outputIn = (folder: string) => join(folder, 'run.html');
 
-describe('the file of an export', () => {
-  it('is for its owner to read, and carries the checksum that was told', async () => {
-    const output = exported(temporaryFolder());
-    const told = await exportCommand(await aRun(), { output });
-    const [, checksum = 'none'] = /SHA-256 of the run in it: ([0-9a-f]{64})/u.exec(told) ?? [];
+describe('the exported page', () => {
+  it('is readable only by its owner and contains the printed checksum', async () => {
+    const output = outputIn(temporaryFolder());
+    const text = await exportCommand(await aRun(), { output });
+    const [, checksum = 'none'] = /SHA-256 of the run: ([0-9a-f]{64})/u.exec(text) ?? [];
     expect(readFileSync(output, 'utf8')).toContain(`data-sha256="${checksum}"`);
     expect(statSync(output).mode & 0o777).toBe(0o600);
   });
 
-  it('takes the place of no other one, and is written through no link', async () => {
+  it('does not replace an existing file or write through a link', async () => {
     const folder = temporaryFolder();
-    const output = exported(folder);
+    const output = outputIn(folder);
     symlinkSync(join(folder, 'elsewhere.html'), output);
     await expect(exportCommand(await aRun(), { output })).rejects.toMatchObject({
       code: 'invalid_path',
-      message: `${output}: there is such a file; --force writes over it.`,
+      message: `${output} already exists; use --force to overwrite it`,
     });
     expect(existsSync(join(folder, 'elsewhere.html'))).toBe(false);
   });
 
-  it('that is written over is for its owner too', async () => {
-    const output = exported(temporaryFolder());
+  it('is readable only by its owner after --force, too', async () => {
+    const output = outputIn(temporaryFolder());
     writeFileSync(output, 'old', { mode: 0o644 });
     await exportCommand(await aRun(), { output, force: true });
     expect(readFileSync(output, 'utf8')).toMatch(/^<!doctype html>/u);
     expect(statSync(output).mode & 0o777).toBe(0o600);
   });
 
-  it('has no name that leads elsewhere, and none that says what was hidden', async () => {
+  it('has a safe default name that contains no redacted text', async () => {
     const folder = temporaryFolder();
     const before = process.cwd();
     try {
       process.chdir(folder);
-      const told = await exportCommand(await aRun('\u001b[2J/../x'), {});
-      expect(told).not.toContain('\u001b');
+      const text = await exportCommand(await aRun('\u001b[2J/../x'), {});
+      expect(text).not.toContain('\u001b');
       await exportCommand(await aRun('acme-bank'), { redact: ['acme'] });
     } finally {
       process.chdir(before);
@@ -62,27 +62,27 @@ describe('the file of an export', () => {
   });
 });
 
-describe('what an export says', () => {
-  it('is what it leaves of something that looks like a secret, where only a part is hidden', async () => {
-    const output = exported(temporaryFolder());
+describe('the output of postchain export', () => {
+  it('lists what still looks like a secret if only a part is redacted', async () => {
+    const output = outputIn(temporaryFolder());
     const path = await aRun('run-1', `My key is sk-${'abcd'.repeat(8)}, mail ann@example.org or bob@example.org`);
-    const told = await exportCommand(path, { output, redact: ['ann@example.org', 'sk-abcd'], force: true });
-    expect(told).toContain('bob@example.org, which looks like an e-mail address');
-    expect(told).not.toContain('ann@example.org');
+    const text = await exportCommand(path, { output, redact: ['ann@example.org', 'sk-abcd'], force: true });
+    expect(text).toContain('bob@example.org looks like an e-mail address');
+    expect(text).not.toContain('ann@example.org');
   });
 
-  it('is which of several texts is nowhere in it', async () => {
+  it('lists the patterns that match nothing', async () => {
     const flags = { redact: ['so?', 'nowhere'], preview: true };
-    expect(await exportCommand(await aRun(), flags)).toContain('"nowhere" hides nothing');
-    expect(await exportCommand(await aRun(), flags)).not.toContain('"so?" hides nothing');
+    expect(await exportCommand(await aRun(), flags)).toContain('--redact "nowhere" matches nothing');
+    expect(await exportCommand(await aRun(), flags)).not.toContain('"so?" matches nothing');
   });
 
-  it('has nothing in it that a terminal takes for an order', async () => {
+  it('contains no control characters', async () => {
     const { run } = startScripted({}, {}, { host: { 'so\u001b[2J': 'so?' } });
     await run.answer;
     const path = journalFile(run.journal as readonly JournalEntry[]);
-    const told = await exportCommand(path, { preview: true, redact: ['so?'] });
-    expect(told).toContain('run-start.host.so[2J');
-    expect(told).not.toContain('\u001b');
+    const text = await exportCommand(path, { preview: true, redact: ['so?'] });
+    expect(text).toContain('run-start.host.so[2J');
+    expect(text).not.toContain('\u001b');
   });
 });

@@ -15,7 +15,7 @@ const serverOfOne = () =>
   });
 
 describe('postchain run --fallback-model', () => {
-  it('[C4] lets the next one answer where a model cannot, several in order, and the answer is complete', async () => {
+  it('[C4] tries the models in order until one answers', async () => {
     const server = await serverOfOne();
     const journal = join(temporaryFolder(), 'run.jsonl');
     const models = ['--model', 'bad', '--fallback-model', 'worse', '--fallback-model', 'good'];
@@ -34,7 +34,7 @@ describe('postchain run --fallback-model', () => {
     expect(asked.slice(0, 3)).toEqual(['bad', 'worse', 'good']);
   });
 
-  it('[C4] may be offline', async () => {
+  it('[C4] accepts offline', async () => {
     const server = await serverOfOne();
     const models = ['--model', 'bad', '--fallback-model', 'offline', '--docs', 'docs'];
     const env = { OPENAI_BASE_URL: server.baseURL };
@@ -43,7 +43,7 @@ describe('postchain run --fallback-model', () => {
     expect(stdout).toContain('without a language model');
   });
 
-  it('a name that is none is said in one line, before anything starts', async () => {
+  it('rejects an empty name with one line, before anything starts', async () => {
     const { code, stdout, stderr } = await cli('run', 'x', '--fallback-model', ' ');
     expect(stderr).toMatch(/^postchain: .*\n$/);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

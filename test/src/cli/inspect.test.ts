@@ -18,9 +18,10 @@ async function addressIn({ text }: Pick<Started, 'text'>): Promise<string> {
   return printed.exec(text.stderr)?.[1] ?? '';
 }
 
-const stays = (started: Started) => expect.poll(() => started.text.stderr).toContain('Ctrl-C ends it');
+const stays = (started: Started) =>
+  expect.poll(() => started.text.stderr).toContain('Press Ctrl-C to stop the inspector');
 
-/** A page with the run that a command began, some of whose entries are there. */
+/** Opens a page on the run that a command started, and waits for its first entries. */
 async function openedRun(started: Started) {
   const page = await openPage(await addressIn(started));
   const { chosen } = await page.runs(({ runs }) => runs.length === 1);
@@ -30,7 +31,7 @@ async function openedRun(started: Started) {
   return { page, runId };
 }
 
-/** A model whose reply to one task waits until somebody lets it go. */
+/** A model whose reply to one task waits for `go()`. */
 async function aWaitingModel(waitsAt: string) {
   let go = (): void => {};
   const gone = new Promise<void>((resolve) => {
@@ -46,7 +47,7 @@ async function aWaitingModel(waitsAt: string) {
 }
 
 describe('postchain run --inspect', () => {
-  it('shows the run while it goes on, stays open when it is over, and ends with its exit code', async () => {
+  it('shows the run live, stays open after it, and exits with its code', async () => {
     const model = await aWaitingModel('intention');
     const user = aUser(model.env);
     const started = user.start('run', 'Is it so?', '--model', 'good', '--inspect');
@@ -75,7 +76,7 @@ describe('postchain run --inspect', () => {
     await expect(rawRequest(url)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('Ctrl-C asks for the answer so far while the run is under way, and ends it all afterwards, with 130', async () => {
+  it('Ctrl-C requests the answer so far during the run, and stops the inspector after it, with 130', async () => {
     const model = await aWaitingModel('intention');
     const started = aUser(model.env).start('run', 'Is it so?', '--model', 'good', '--inspect', '--json');
     const { page, runId } = await openedRun(started);
@@ -83,12 +84,12 @@ describe('postchain run --inspect', () => {
     await page.end(runId);
     await stays(started);
     expect(JSON.parse(started.text.stdout).status).toBe('cancelled');
-    expect(started.text.stderr).toMatch(/^Inspector: .*\nThe inspector stays open; Ctrl-C ends it\.\n$/u);
+    expect(started.text.stderr).toMatch(/^Inspector: .*\nPress Ctrl-C to stop the inspector\.\n$/u);
     started.child.kill('SIGINT');
     expect((await started.finished).code).toBe(130);
   });
 
-  it('SIGTERM ends it as soon as the answer so far is printed: nobody is there to look at it', async () => {
+  it('SIGTERM exits as soon as the answer so far is printed', async () => {
     const model = await aWaitingModel('intention');
     const started = aUser(model.env).start('run', 'Is it so?', '--model', 'good', '--inspect', '--json');
     await openedRun(started);
@@ -97,7 +98,7 @@ describe('postchain run --inspect', () => {
     expect(JSON.parse(started.text.stdout).metadata.reason).toBe('interrupted');
   });
 
-  it('lets the page stop the run, and is there for a run that goes on from another, too', async () => {
+  it('lets the page finish a resumed run', async () => {
     const model = await aWaitingModel('intention');
     const user = aUser(model.env);
     const killed = user.start('run', 'Is it so?', '--model', 'good', '--inspect');
@@ -118,7 +119,7 @@ describe('postchain run --inspect', () => {
     expect((await resumed.finished).code).toBe(3);
   });
 
-  it('with a port that is in use does not begin the run', async () => {
+  it('does not start the run if the port is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await expect.poll(() => server.address()).not.toBeNull();
@@ -129,12 +130,12 @@ describe('postchain run --inspect', () => {
     expect(stderr).toBe(
       `postchain: port: got ${port}, which is in use; give another one, or 0 for any that is free.\n`,
     );
-    expect((await user.call('runs')).stdout).toMatch(/^There are no runs yet/u);
+    expect((await user.call('runs')).stdout).toMatch(/^No recorded runs/u);
   });
 });
 
 describe('postchain inspect', () => {
-  it('shows what is kept until Ctrl-C, and opens first what was asked for', async () => {
+  it('serves recorded runs until Ctrl-C and opens the requested one first', async () => {
     const user = aUser({});
     await user.call('run', 'What is a cycle?', '--docs', 'docs');
     await user.call('run', 'What is a journal?', '--docs', 'docs');
@@ -159,7 +160,7 @@ describe('postchain inspect', () => {
     expect((await (await openPage(await addressIn(all))).runs()).chosen).toBeNull();
   });
 
-  it('shows a journal file alone, a damaged one as far as it is whole', async () => {
+  it('shows a journal file alone, up to any damage', async () => {
     const file = join(temporaryFolder(), 'run.jsonl');
     const user = aUser({});
     await user.call('run', 'What is a cycle?', '--docs', 'docs', '--journal', file);
@@ -175,7 +176,7 @@ describe('postchain inspect', () => {
     expect(page.lines(file)).toHaveLength(30);
   });
 
-  it('refuses what cannot be shown before it serves anything', async () => {
+  it('rejects what cannot be shown before it serves anything', async () => {
     const folder = temporaryFolder();
     const [text, empty] = [join(folder, 'a.txt'), join(folder, 'b.txt')];
     writeFileSync(text, 'no journal\n');
@@ -183,11 +184,11 @@ describe('postchain inspect', () => {
     for (const [args, message] of [
       [[text], /cannot read entry 0: not valid JSON/u],
       [[empty], /the journal is empty/u],
-      [['nothing'], /There is no run "nothing"/u],
-      [['last'], /There are no runs yet/u],
+      [['nothing'], /Run "nothing" not found/u],
+      [['last'], /No recorded runs/u],
       [['--journals', text], /is not a directory/u],
-      [['--port', '70000'], /Wanted a port, from 0 to 65535/u],
-      [['--port', 'x'], /Wanted a port/u],
+      [['--port', '70000'], /Expected a port number from 0 to 65535/u],
+      [['--port', 'x'], /Expected a port number/u],
     ] as const) {
       const { code, stdout, stderr } = await aUser({}).call('inspect', ...args);
       expect(stderr).toMatch(message);
@@ -195,7 +196,7 @@ describe('postchain inspect', () => {
     }
   });
 
-  it('is not loaded by what does not need it', async () => {
+  it('is loaded only by the commands that need it', async () => {
     expect((await cli('--version')).code).toBe(0);
     expect(packagesOf('dist/cli.js')).toEqual(['commander']);
     expect(packagesOf('dist/index.js')).not.toContain('ws');
@@ -203,7 +204,7 @@ describe('postchain inspect', () => {
   });
 });
 
-/** The packages that a built file needs before it does anything, by way of the chunks that it imports. */
+/** Returns the packages that a built file imports statically, also through its chunks. */
 function packagesOf(file: string, seen = new Set<string>()): readonly string[] {
   seen.add(file);
   const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^"\n]*"([^"\n]+)";?$/gmu);

@@ -6,7 +6,7 @@ import { aUser, temporaryFolder } from '../../support/cli.ts';
 import { journalFile } from '../../support/journal-file.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
-/** What stands in the journal of a run whose process was killed early. */
+/** Returns the first entries of a journal, as after an early kill. */
 async function aKilledRun(host: NonNullable<RunOptions['host']>) {
   const { run } = startScripted({}, {}, { host });
   await run.answer;
@@ -18,8 +18,8 @@ describe('a journal file', () => {
     ['docs', ['secret-papers'], /docs "secret-papers"/u],
     ['mcp', ['touch owned'], /mcp "touch owned"/u],
     ['sessionFile', 'owned', /sessionFile "owned"/u],
-    ['mcp', 'touch owned', /what its run was begun with cannot be read/u],
-  ])('opens no %s that a journal file names, until it is trusted', async (flag, value, message) => {
+    ['mcp', 'touch owned', /has invalid recorded flags/u],
+  ])('does not open the %s that an untrusted journal file names', async (flag, value, message) => {
     const folder = temporaryFolder();
     const user = aUser({});
     const place = (text: string): string => text.replace('owned', join(folder, 'owned'));
@@ -36,7 +36,7 @@ describe('a journal file', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('takes from a journal nothing but what its run was opened with', async () => {
+  it('takes only recordable flags from a journal', async () => {
     const folder = temporaryFolder();
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'precious');
@@ -48,7 +48,7 @@ describe('a journal file', () => {
     expect(readdirSync(user.place)).toHaveLength(1);
   });
 
-  it('goes on with the session of a run, and tells it nothing of a fork', async () => {
+  it('resume continues the session of a run, fork does not', async () => {
     const [folder, user] = [temporaryFolder(), aUser({})];
     const sessionFile = join(folder, 'sessions.db');
     const file = join(folder, 'run.jsonl');
@@ -65,8 +65,8 @@ describe('a journal file', () => {
   });
 });
 
-describe('recordings', () => {
-  it('become tests, and write over nothing that somebody else wrote', async () => {
+describe('replay --vitest', () => {
+  it('writes a test and never overwrites other content', async () => {
     const folder = temporaryFolder();
     const user = aUser({});
     const file = join(folder, 'kept.jsonl');
@@ -78,14 +78,14 @@ describe('recordings', () => {
       writeFileSync(path, 'mine');
       expect(await user.call('replay', file, '--vitest', at)).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('there is a file'),
+        stderr: expect.stringContaining('already exists with other content'),
       });
       expect(readFileSync(path, 'utf8')).toBe('mine');
       rmSync(path);
     }
     expect(await user.call('replay', file, '--vitest', file)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('wanted the path of a test'),
+      stderr: expect.stringContaining('expects the path of a test file'),
     });
     expect((await user.call('replay', file)).code).toBe(0);
   });

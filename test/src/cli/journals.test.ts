@@ -8,7 +8,7 @@ import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const ANSWER = replies.synthesis.answerText;
 
-/** A model that answers everything, but at first nothing to one task, and notes what it was asked. */
+/** A model that records its tasks; it does not answer its first call for one of them. */
 async function aModel(hangsAt: string | null = null) {
   const asked: string[] = [];
   let hangs = hangsAt;
@@ -26,11 +26,11 @@ async function aModel(hangsAt: string | null = null) {
   return { asked, env: { OPENAI_BASE_URL: server.baseURL, OPENAI_API_KEY: 'sk-a-key-that-is-secret' } };
 }
 
-describe('runs that are kept', () => {
-  it.each(['journals', 'journals.db'])('are listed, told and replayed, from %s', async (name) => {
+describe('recorded runs', () => {
+  it.each(['journals', 'journals.db'])('are listed, shown and replayed from %s', async (name) => {
     const model = await aModel();
     const user = aUser(model.env, join(temporaryFolder(), name));
-    expect((await user.call('runs')).stdout).toMatch(/^There are no runs yet/u);
+    expect((await user.call('runs')).stdout).toMatch(/^No recorded runs/u);
     await user.call('run', 'Is it so?', '--model', 'good');
     const { stdout } = await user.call('runs', '--json');
     const [run] = JSON.parse(stdout);
@@ -44,18 +44,18 @@ describe('runs that are kept', () => {
     expect(story.stdout).toContain(ANSWER);
     const all = await user.call('show', 'last', '--all');
     expect(all.stdout).toMatch(
-      /transition .*cycleLimitReached no \(completedCycles 1, maxCycles 5\); .*confidenceReached yes/u,
+      /transition .*cycleLimitReached false \(completedCycles 1, maxCycles 5\); .*confidenceReached true/u,
     );
     expect((await user.call('context', 'last')).stdout).toMatch(/^Is it so\?\n.* by \d+ operations/u);
     const before = model.asked.length;
     expect(await user.call('replay', 'last')).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^The same: \d+ entries, 1 decision\.\n$/u),
+      stdout: expect.stringMatching(/^Identical: \d+ entries, 1 decision\n$/u),
     });
     expect(model.asked).toHaveLength(before);
   });
 
-  it('hold no key', async () => {
+  it('contain no key', async () => {
     const model = await aModel();
     const user = aUser(model.env);
     await user.call('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
@@ -65,7 +65,7 @@ describe('runs that are kept', () => {
     expect(text).not.toContain('sk-a-key');
   });
 
-  it('are none with --no-journal, and go into a file with --journal', async () => {
+  it('are not written with --no-journal, and go into a file with --journal', async () => {
     const model = await aModel();
     const user = aUser(model.env);
     await user.call('run', 'Is it so?', '--model', 'good', '--no-journal');
@@ -73,34 +73,34 @@ describe('runs that are kept', () => {
     const file = join(temporaryFolder(), 'run.jsonl');
     await user.call('run', 'Is it so?', '--model', 'good', '--journal', file);
     expect(existsSync(user.place)).toBe(false);
-    expect((await user.call('replay', file)).stdout).toMatch(/^The same/u);
+    expect((await user.call('replay', file)).stdout).toMatch(/^Identical/u);
   });
 
-  it('are told of where they cannot be, and run all the same; a place that was asked for must be there', async () => {
+  it('only warn if the default place is not writable; a chosen place must be writable', async () => {
     const home = join(temporaryFolder(), 'home');
     writeFileSync(home, 'no folder');
     const run = await startCli(['run', 'Is it so?', '--quiet'], { HOME: home, POSTCHAIN_JOURNALS: '' }).finished;
     expect(run).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/the journal is not whole: Cannot write the journal/u),
+      stderr: expect.stringMatching(/warning: the journal is incomplete: Cannot write the journal/u),
     });
     const asked = await aUser({}, join(home, 'journals')).call('run', 'Is it so?', '--quiet');
     expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/Cannot write the journal/u) });
   });
 
   it.each([
-    [['show', 'nothing'], /There is no run "nothing": wanted a journal file, an id of "postchain runs", or "last"\./u],
-    [['replay', 'last'], /There are no runs yet: postchain run "a question" makes one\./u],
+    [['show', 'nothing'], /Run "nothing" not found; expected an id, a prefix of an id, "last", or a journal file\./u],
+    [['replay', 'last'], /No recorded runs\. Start one with: postchain run "your question"/u],
     [['fork', 'last', '--at', '0'], /'0' is invalid/u],
     [['fork', 'last'], /required option '--at <entry>'/u],
     [['resume'], /missing required argument 'run'/u],
-  ])('%j is refused in one line', async (args, message) => {
+  ])('%j is rejected with one line', async (args, message) => {
     const { code, stderr } = await aUser({}).call(...args);
     expect(stderr).toMatch(message);
     expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
   });
 
-  it('that were changed by hand are refused, and the entry is named', async () => {
+  it('are rejected if an entry was changed by hand', async () => {
     const place = temporaryFolder();
     const user = aUser({}, place);
     await user.call('run', 'Is it so?');
@@ -114,7 +114,7 @@ describe('runs that are kept', () => {
 });
 
 describe('postchain resume and fork', () => {
-  it('[promise 6] goes on with a run that was killed, and asks nothing twice', async () => {
+  it('[promise 6] resume continues a killed run without repeating calls', async () => {
     const model = await aModel('yield');
     const user = aUser(model.env);
     const killed = user.start('run', 'Is it so?', '--model', 'good');
@@ -126,7 +126,9 @@ describe('postchain resume and fork', () => {
     });
     killed.child.kill('SIGKILL');
     await killed.finished;
-    expect((await user.call('runs')).stdout).toMatch(/interrupted.*\n1 interrupted run: postchain resume RUN/u);
+    expect((await user.call('runs')).stdout).toMatch(
+      /interrupted.*\n1 interrupted run; continue one with: postchain resume <run>/u,
+    );
     const resumed = await user.call('resume', 'last');
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining(ANSWER) });
     expect(model.asked.filter((task) => task === 'yield')).toHaveLength(2);
@@ -138,13 +140,13 @@ describe('postchain resume and fork', () => {
       'understanding',
       'synthesis',
     ]);
-    expect((await user.call('replay', 'last')).stdout).toMatch(/^The same/u);
+    expect((await user.call('replay', 'last')).stdout).toMatch(/^Identical/u);
     const again = await user.call('resume', 'last', '--quiet');
     expect(again).toMatchObject({ code: 0, stdout: resumed.stdout });
     expect(model.asked).toHaveLength(8);
   });
 
-  it('forks a run with a threshold changed, and leaves it as it was', async () => {
+  it('fork changes a threshold and leaves the original unchanged', async () => {
     const model = await aModel();
     const user = aUser(model.env);
     const file = join(temporaryFolder(), 'run.jsonl');
@@ -159,7 +161,7 @@ describe('postchain resume and fork', () => {
     expect(story.stdout).toContain(`at ${at}: thresholds.confidence=0.99`);
   });
 
-  it('opens the documents again that the run was given', async () => {
+  it('fork reopens the documents of the run', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'papers'));
     writeFileSync(join(folder, 'papers', 'a.md'), '# Bridges\n\nThe harbour bridge was opened in 1932.\n');
@@ -171,14 +173,14 @@ describe('postchain resume and fork', () => {
   });
 });
 
-describe('what a user gets wrong', () => {
-  it.skipIf(!existsSync('/proc/self'))('a place where nothing can be made is refused, and does not hang', async () => {
+describe('edge cases', () => {
+  it.skipIf(!existsSync('/proc/self'))('rejects an unwritable place and does not hang', async () => {
     const { code, stderr } = await aUser({}, '/proc/nope').call('run', 'x');
     expect(stderr).toMatch(/^postchain: Cannot write the journal "\/proc\/nope" \(ENOENT/u);
     expect(code).toBe(2);
   });
 
-  it('a fork of now stands before the run that it is of, and says what it is', async () => {
+  it('lists a new fork before its original, with its origin', async () => {
     const user = aUser((await aModel()).env);
     await user.call('run', 'Is it so?', '--model', 'good');
     const [run] = JSON.parse((await user.call('runs', '--json')).stdout);
@@ -190,12 +192,15 @@ describe('what a user gets wrong', () => {
     expect((await user.call('show', 'last')).stdout).toContain('0 passages found');
   });
 
-  it('a file in which nothing was written is no run', async () => {
+  it('rejects an empty journal file', async () => {
     const place = temporaryFolder();
     writeFileSync(join(place, 'a.jsonl'), '');
     const user = aUser({}, place);
     expect((await user.call('runs')).stdout).toContain('damaged');
     for (const command of ['show', 'resume'])
-      expect(await user.call(command, 'a')).toMatchObject({ code: 2, stderr: expect.stringMatching(/begins/u) });
+      expect(await user.call(command, 'a')).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/empty|run-start/u),
+      });
   });
 });

@@ -58,12 +58,12 @@ function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress:
   return lines.slice(2, -1);
 }
 
-describe('what became of the context, in the progress of a run', () => {
-  it('[U13] says nothing where nothing was touched', () => {
+describe('changes to the context, in the progress of a run', () => {
+  it('[U13] prints nothing if nothing changed', () => {
     expect(shown({})).toEqual([]);
   });
 
-  it('[U13] says nothing where it was another cycle that asked', () => {
+  it('[U13] prints nothing if only an earlier cycle asked for consent', () => {
     const lines = shown({}, false, (progress) => {
       progress({ ...at, type: 'phase-start', phase: 'understanding', cycle: 7, step: 4 });
       progress({ ...at, type: 'consent-asked', request: { items: [] } });
@@ -71,22 +71,22 @@ describe('what became of the context, in the progress of a run', () => {
     expect(lines).toEqual([]);
   });
 
-  it('[U13] says how much was kept, and what went and why, under Understanding', () => {
+  it('[U13] prints under Understanding how much was kept, and each loss with its reason', () => {
     const statistics = { ...untouched, messagesAfter: 12, tokensAfter: 3010, pruned: 1, summarised: 1 };
     expect(shown({ statistics, pruningLog: [loss(3), loss(4, 'relevance 0.4 is below 0.7')] })).toEqual([
       'kept 12 of 20 messages, 3,010 of 4,900 tokens (estimated, 8,000 allowed)',
-      'pruned p3 (search): nothing has referred to it since cycle 1',
-      'summarised p4 (search): relevance 0.4 is below 0.7',
+      'removed p3 (search): nothing has referred to it since cycle 1',
+      'summarized p4 (search): relevance 0.4 is below 0.7',
     ]);
   });
 
-  it('[U13] does not call tokens estimated that a tokenizer counted', () => {
+  it('[U13] does not call counted tokens estimated', () => {
     expect(shown({ statistics: { ...untouched, estimated: false } }, true)).toEqual([
       'kept 20 of 20 messages, 4,900 of 4,900 tokens (8,000 allowed)',
     ]);
   });
 
-  it('[U13] of many losses it shows five, and how many more there are', () => {
+  it('[U13] prints at most five losses, and how many more there are', () => {
     const pruningLog = Array.from({ length: 12 }, (_, index) => loss(index));
     const lines = shown({ statistics: { ...untouched, pruned: 12 }, pruningLog });
     expect(lines).toHaveLength(7);
@@ -98,20 +98,20 @@ describe('what became of the context, in the progress of a run', () => {
     [1200, 0, 'by 1,200 tokens'],
     [0, 1, 'by 1 message'],
     [1, 3, 'by 1 token and 3 messages'],
-  ])('[U10] %i tokens and %i messages over the limit even so are told', (tokensOver, messagesOver, by) => {
+  ])('[U10] prints %i tokens and %i messages over the limit', (tokensOver, messagesOver, by) => {
     const lines = shown({ statistics: { ...untouched, tokensOver, messagesOver } });
     expect(lines[0]).toContain('kept 20 of 20 messages');
-    expect(lines[1]).toBe(`still over the limit, ${by}: nothing more may go unasked`);
+    expect(lines[1]).toBe(`still over the limit ${by}; removing more needs your consent`);
   });
 
-  it('[U13] tells what could not be measured, by itself too', () => {
-    expect(shown({ problem: 'the embeddings\n failed' })).toEqual(['not measured: the embeddings failed']);
+  it('[U13] prints what could not be measured, even alone', () => {
+    expect(shown({ problem: 'the embeddings\n failed' })).toEqual(['context not measured: the embeddings failed']);
   });
 
-  it('prints no control character of a message’s id or a reason', () => {
+  it('prints no control characters from a message id or a reason', () => {
     const evil = { ...loss(1, 'b\u001b[2J\ncause'), messageId: 'p\u001b]0;x\u0007' };
     expect(shown({ statistics: { ...untouched, pruned: 1 }, pruningLog: [evil] }).at(-1)).toBe(
-      'pruned p]0;x (search): b[2J cause',
+      'removed p]0;x (search): b[2J cause',
     );
   });
 });

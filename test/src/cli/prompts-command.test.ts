@@ -10,16 +10,16 @@ import { cli } from '../../support/cli.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 
 describe('postchain prompts', () => {
-  it('[E8] lists every prompt of the product: name, version, what it is for, what it takes and gives', async () => {
+  it('[E8] lists every prompt: name, version, purpose, input and output fields', async () => {
     const { code, stdout } = await cli('prompts');
     expect(code).toBe(0);
     for (const task of TASKS)
-      expect(stdout).toContain(`${task} v${prompts[task].version}\n  ${prompts[task].purpose}\n  takes   `);
-    expect(stdout).toContain('  takes   request, texts\n  gives   summaries\n');
+      expect(stdout).toContain(`${task} v${prompts[task].version}\n  ${prompts[task].purpose}\n  input   `);
+    expect(stdout).toContain('  input   request, texts\n  output  summaries\n');
     expect(stdout).not.toContain('\u001b');
   });
 
-  it.each(TASKS)('[E8] %s: prints one whole, as its templates say it, with the reply’s schema', (task) => {
+  it.each(TASKS)('[E8] %s: prints both rendered templates and the reply schema', (task) => {
     const { system, user } = prompts[task] as Prompt<unknown>;
     const text = promptsCommand(task, {}, fakeTerminal().terminal.out);
     expect(text).toContain(`\n${system(sampleInputs[task])}\n`);
@@ -45,7 +45,7 @@ describe('postchain prompts', () => {
     );
   });
 
-  it('fits a terminal: the lines of a long list stand below each other', () => {
+  it('wraps and aligns long lists at the width of the terminal', () => {
     const shown = promptsCommand(undefined, {}, fakeTerminal(60).terminal.out);
     const lines = stripVTControlCharacters(shown).split('\n');
     expect(lines.filter((line) => line.length > 60)).toEqual([]);
@@ -53,11 +53,11 @@ describe('postchain prompts', () => {
   });
 
   it.each(['lunch', 'constructor', 'a\u001b[31m\nb'])(
-    '%j is no prompt: exit 2, with those that there are',
+    'rejects the unknown prompt %j with the known names',
     async (name) => {
       const { code, stdout, stderr } = await cli('prompts', name);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(/^postchain: There is no prompt ".*": choose one of action, .*, synthesis\.\n$/);
+      expect(stderr).toMatch(/^postchain: Unknown prompt ".*"; expected action, .*, synthesis\n$/);
       expect(stderr).not.toContain('\u001b');
     },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHistory } from '../../../src/cli/read-history.ts';
+import { readHistory } from '../../../src/cli/run-inputs.ts';
 import { fileWith } from '../../support/journal-file.ts';
 
 const turns = [
@@ -9,32 +9,35 @@ const turns = [
 ] as const;
 const lines = turns.map((turn) => JSON.stringify(turn)).join('\n');
 
-describe('earlier turns read from a file', () => {
+describe('readHistory', () => {
   it.each([
     ['a JSON array', JSON.stringify(turns)],
     ['an array over many lines, with a byte order mark', `\ufeff \n${JSON.stringify(turns, null, 2)}\n`],
     ['JSON lines', lines],
     ['JSON lines of Windows, with empty ones', `\r\n${lines.replaceAll('\n', '\r\n\r\n')}\r\n`],
     ['turns with more in them', JSON.stringify(turns.map((turn) => ({ ...turn, name: 'Ann', at: 7 })))],
-  ])('are taken from %s', async (_, text) => {
+  ])('reads %s', async (_, text) => {
     expect(await readHistory(fileWith(text))).toEqual(turns);
   });
 
-  it.each(['', '\n', '[]'])('of a file with nothing in it (%j) are none', async (text) => {
+  it.each(['', '\n', '[]'])('returns no turns from an empty file: %j', async (text) => {
     expect(await readHistory(fileWith(text))).toEqual([]);
   });
 
   it.each([
-    ['Hello.', /: line 1: no JSON \(/],
-    [`${lines}\n{"role": "user",\n`, /: line 4: no JSON \(/],
-    ['[{"role": "user"', /run\.jsonl: no JSON \(/],
-    [`${lines}\n{"role":"system","content":"x"}`, /: line 4: got "system"; wanted a role \(user or assistant\)/],
-    [JSON.stringify([...turns, { role: 'user', content: ['x'] }]), /: turn 4: got the content a list of 1; wanted/],
-    ['[{"role":"user"}]', /: turn 1: got the content undefined; wanted/],
-    ['[null]', /: turn 1: got null; wanted/],
-    ['7', /: line 1: got 7; wanted/],
-    ['{"turns":[]}', /: line 1: got an object with turns; wanted/],
-  ])('are refused in one line, with the place: %j', async (text, message) => {
+    ['Hello.', /, line 1: invalid JSON \(/],
+    [`${lines}\n{"role": "user",\n`, /, line 4: invalid JSON \(/],
+    ['[{"role": "user"', /run\.jsonl: invalid JSON \(/],
+    [`${lines}\n{"role":"system","content":"x"}`, /, line 4: "role" must be "user" or "assistant"; received "system"/],
+    [
+      JSON.stringify([...turns, { role: 'user', content: ['x'] }]),
+      /, turn 4: "content" must be a string; received \S+/,
+    ],
+    ['[{"role":"user"}]', /, turn 1: "content" must be a string; received undefined/],
+    ['[null]', /, turn 1: "role" must be .*; received null/],
+    ['7', /, line 1: "role" must be .*; received 7/],
+    ['{"turns":[]}', /, line 1: "role" must be .*; received .*turns/],
+  ])('rejects with one line and the position: %j', async (text, message) => {
     const path = fileWith(text);
     const error = await readHistory(path).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringMatching(message) });
@@ -42,14 +45,14 @@ describe('earlier turns read from a file', () => {
     expect((error as Error).message.startsWith(path)).toBe(true);
   });
 
-  it.each(['no-such-file.json', '.'])('are refused where "%s" cannot be read', async (path) => {
+  it.each(['no-such-file.json', '.'])('rejects an unreadable path: %s', async (path) => {
     await expect(readHistory(path)).rejects.toMatchObject({
       code: 'invalid_path',
-      message: expect.stringContaining(`The history "${path}" cannot be read`),
+      message: expect.stringContaining(`Cannot read the history "${path}": `),
     });
   });
 
-  it('are refused where the bytes are no text', async () => {
+  it('rejects bytes that are not UTF-8', async () => {
     await expect(readHistory(fileWith(Buffer.from([0x5b, 0xff, 0x5d])))).rejects.toMatchObject({
       code: 'invalid_path',
     });

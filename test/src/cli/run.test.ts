@@ -10,7 +10,7 @@ import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 const QUESTION = 'What does the Yield phase decide, and in which order?';
 
 describe('postchain run', () => {
-  it('[Y10] answers the README’s question from the documents, cited by file and line', async () => {
+  it('[Y10] answers the README’s question from the documents and cites file and line', async () => {
     const { code, stdout, stderr } = await cli('run', QUESTION, '--docs', 'docs');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Answer \(confidence 0\.\d\d · completed · 1 cycle · 7 model calls\)/);
@@ -24,7 +24,7 @@ describe('postchain run', () => {
     expect(`${stdout}${stderr}`).not.toContain('\u001b');
   });
 
-  it('the lines that it cites hold what it says', async () => {
+  it('the cited lines contain the answer', async () => {
     const { stdout } = await cli('run', QUESTION, '--docs', 'docs', '--json');
     const { answerText, sources } = finalAnswerSchema.parse(JSON.parse(stdout));
     const [source] = sources;
@@ -41,7 +41,7 @@ describe('postchain run', () => {
     expect(stderr).toBe('');
   });
 
-  it('[Y10] --format json is the same as --json, and --format markdown prints the answer as a part of a page', async () => {
+  it('[Y10] --format json equals --json, and --format markdown prints a section of Markdown', async () => {
     const [json, short, markdown] = await Promise.all([
       cli('run', QUESTION, '--docs', 'docs', '--format', 'json'),
       cli('run', QUESTION, '--docs', 'docs', '--json'),
@@ -56,7 +56,7 @@ describe('postchain run', () => {
     expect(markdown.stdout).not.toContain('\u001b');
   });
 
-  it('piped text has colours only where FORCE_COLOR asks for them', async () => {
+  it('piped text has colors only with FORCE_COLOR', async () => {
     const colored = await startCli(['run', 'x', '--quiet'], { NO_COLOR: '', FORCE_COLOR: '1' }).finished;
     expect(colored.stdout).toContain('\u001b[1mAnswer\u001b[22m ');
     const plain = await startCli(['run', 'x', '--quiet'], { NO_COLOR: '' }).finished;
@@ -64,7 +64,7 @@ describe('postchain run', () => {
     expect(plain.stdout).not.toContain('\u001b');
   });
 
-  it('--journal writes every entry as a line of JSON', async () => {
+  it('--journal writes every entry as one line of JSON', async () => {
     const file = join(temporaryFolder(), 'run.jsonl');
     await cli('run', QUESTION, '--docs', 'docs', '--quiet', '--journal', file);
     const entries = readFileSync(file, 'utf8')
@@ -75,25 +75,25 @@ describe('postchain run', () => {
     expect(entries.at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
   });
 
-  it('a degraded answer exits 3', async () => {
+  it('a degraded answer exits with 3', async () => {
     const { code, stdout } = await cli('run', 'What is the capital of Peru?', '--docs', 'docs', '--max-cycles', '1');
     expect(code).toBe(3);
     expect(stdout).toMatch(/^Answer .*\n\nDegraded \(ttl exhausted\): .*The limit of 1 cycle was reached/);
   });
 
-  it('[Y4] --manual reads where to go on from standard input, and its end means finish', async () => {
+  it('[Y4] --manual reads directions from standard input, whose end means finish', async () => {
     const { finished } = startCli(
       ['run', 'What is the capital of Peru?', '--docs', 'docs', '--manual'],
       {},
       'lunch\nyield\n',
     );
     const { code, stderr } = await finished;
-    expect(stderr).toContain('"lunch" is no phase');
+    expect(stderr).toContain('"lunch" is not a phase');
     expect(stderr).toContain('directedByUser');
     expect(code).toBe(0);
   });
 
-  it('says which files it skipped, and goes on', async () => {
+  it('prints the skipped files and continues', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'a.md'), '# Cats\n\nCats sleep for sixteen hours a day.\n');
     writeFileSync(join(folder, 'b.txt'), Buffer.from([1, 0, 2]));
@@ -102,7 +102,7 @@ describe('postchain run', () => {
     expect(stdout).toContain('sixteen hours');
   });
 
-  it('prints no control character that a document holds', async () => {
+  it('prints no control characters from a document', async () => {
     const file = join(temporaryFolder(), 'evil.md');
     writeFileSync(file, '# Moon\n\nThe moon \u001b[2J\u001b]0;owned\u0007 is \u202emade\u202c of cheese.\n');
     const { stdout, stderr } = await cli('run', 'What is the moon made of?', '--docs', file);
@@ -110,7 +110,7 @@ describe('postchain run', () => {
     for (const character of ['\u001b', '\u0007', '\u202e']) expect(`${stdout}${stderr}`).not.toContain(character);
   });
 
-  it('progress that nobody reads is no reason to lose the answer', async () => {
+  it('prints the answer even if standard error is closed', async () => {
     const { child, finished } = startCli(['run', QUESTION, '--docs', 'docs']);
     child.stderr?.destroy();
     const { code, stdout } = await finished;
@@ -118,17 +118,14 @@ describe('postchain run', () => {
     expect(code).toBe(0);
   });
 
-  it.skipIf(!existsSync('/dev/full'))(
-    'a journal that cannot be written is told, and the answer still comes',
-    async () => {
-      const { code, stdout, stderr } = await cli('run', QUESTION, '--docs', 'docs', '--journal', '/dev/full');
-      expect(stderr).toContain('the journal is not whole: ENOSPC');
-      expect(stdout).toContain('The Yield phase decides');
-      expect(code).toBe(0);
-    },
-  );
+  it.skipIf(!existsSync('/dev/full'))('warns about a journal that cannot be written, and still answers', async () => {
+    const { code, stdout, stderr } = await cli('run', QUESTION, '--docs', 'docs', '--journal', '/dev/full');
+    expect(stderr).toContain('warning: the journal is incomplete: ENOSPC');
+    expect(stdout).toContain('The Yield phase decides');
+    expect(code).toBe(0);
+  });
 
-  it('Ctrl-C prints the degraded answer and exits 130', async () => {
+  it('Ctrl-C prints the degraded answer and exits with 130', async () => {
     const server = await chatServer(({ method, response }) => {
       if (method === 'GET') return refuse(response, 404, {});
       streaming(response).write(event({ choices: [{ index: 0, delta: { content: '{"response": "It' } }] }));

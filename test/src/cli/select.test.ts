@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { select } from '../../../src/cli/select.ts';
+import { select } from '../../../src/cli/ask-user.ts';
 import { settle } from '../../../src/testing/settle.ts';
 import { type FakeTerminal, fakeTerminal, type Key } from '../../support/terminal.ts';
 
@@ -11,7 +11,7 @@ const question = {
     { value: 3, label: 'plum' },
   ],
   initial: 1,
-  otherwise: 'none',
+  onEscape: 'none',
 };
 
 async function ask(given: { readonly initial?: number } = {}, signal = new AbortController().signal) {
@@ -25,15 +25,15 @@ const opened = (fake: FakeTerminal): Promise<void> => expect.poll(() => fake.sho
 
 const IN_ORDER = { raw: false, cursorShown: true, listeners: expect.any(Number) };
 
-describe('a choice at a terminal', () => {
-  it('[U8] shows what there is to choose from, the first choice marked, and how', async () => {
+describe('select', () => {
+  it('[U8] lists the choices, marks the first, and explains the keys', async () => {
     const { fake, reply } = await ask();
     expect(fake.shown()).toEqual([
       '  Which fruit?',
       '  > apple',
       '    pear (ripe)',
       '    plum',
-      '  up, down: move · Enter: choose · Esc: none',
+      '  ↑/↓: move · Enter: select · Esc: none',
     ]);
     expect(fake.inOrder()).toMatchObject({ raw: true, cursorShown: false });
     await fake.press('enter');
@@ -54,60 +54,60 @@ describe('a choice at a terminal', () => {
     expect(fake.inOrder()).toEqual(IN_ORDER);
   });
 
-  it('Escape leaves it', async () => {
+  it('Escape dismisses it', async () => {
     const { fake, reply } = await ask();
     await fake.press('escape');
-    expect(await reply).toEqual({ kind: 'left' });
+    expect(await reply).toEqual({ kind: 'dismissed' });
     expect(fake.shown()).toEqual(['  Which fruit? none']);
     expect(fake.inOrder()).toEqual(IN_ORDER);
     expect(fake.interrupts()).toBe(0);
   });
 
-  it('Ctrl-C, which is a key while it is open, interrupts once and is no answer', async () => {
+  it('Ctrl-C interrupts once and cancels it', async () => {
     const { fake, reply } = await ask();
     await fake.press('ctrl-c');
-    expect(await reply).toEqual({ kind: 'gone' });
+    expect(await reply).toEqual({ kind: 'cancelled' });
     expect(fake.interrupts()).toBe(1);
     expect(fake.shown()).toEqual(['  Which fruit? Ctrl-C']);
     expect(fake.inOrder()).toEqual(IN_ORDER);
   });
 
-  it.each(['ctrl-d', 'the end of the input'])('%s leaves it', async (how) => {
+  it.each(['ctrl-d', 'the end of the input'])('%s dismisses it', async (how) => {
     const { fake, reply } = await ask();
     if (how === 'ctrl-d') await fake.press('ctrl-d');
     else fake.endInput();
-    expect(await reply).toEqual({ kind: 'left' });
+    expect(await reply).toEqual({ kind: 'dismissed' });
     expect(fake.inOrder()).toEqual(IN_ORDER);
   });
 
-  it('an input that has ended already is left at once, and nothing is shown', async () => {
+  it('an input that has already ended dismisses it without output', async () => {
     const fake = fakeTerminal();
     fake.endInput();
     fake.terminal.input.resume();
     await settle();
-    expect(await select(question, fake.terminal, new AbortController().signal)).toEqual({ kind: 'left' });
+    expect(await select(question, fake.terminal, new AbortController().signal)).toEqual({ kind: 'dismissed' });
     expect(fake.written()).toBe('');
   });
 
-  it('goes when nobody waits for it any more', async () => {
+  it('an aborted signal cancels it', async () => {
     const waiting = new AbortController();
     const { fake, reply } = await ask({}, waiting.signal);
     waiting.abort();
-    expect(await reply).toEqual({ kind: 'gone' });
+    expect(await reply).toEqual({ kind: 'cancelled' });
     expect(fake.inOrder()).toEqual(IN_ORDER);
     expect(fake.interrupts()).toBe(0);
   });
 
-  it('does not come when nobody waits for it before it is there', async () => {
+  it('a signal aborted before it opens cancels it without output', async () => {
     const waiting = new AbortController();
     const fake = fakeTerminal();
     const reply = select(question, fake.terminal, waiting.signal);
     waiting.abort();
-    expect(await reply).toEqual({ kind: 'gone' });
+    expect(await reply).toEqual({ kind: 'cancelled' });
     expect(fake.written()).toBe('');
   });
 
-  it('two keys that come at once, Enter and the end, are one answer and one line', async () => {
+  it('Enter and Ctrl-D in one chunk give one reply and one line', async () => {
     const { fake, reply } = await ask();
     fake.terminal.input.push('\r\u0004');
     expect(await reply).toEqual({ kind: 'chosen', value: 1 });
@@ -115,7 +115,7 @@ describe('a choice at a terminal', () => {
     expect(fake.written().match(/\n/g)).toHaveLength(5);
   });
 
-  it('after ten questions nobody listens more than after one', async () => {
+  it('leaves no listeners behind', async () => {
     const fake = fakeTerminal();
     const listeners: number[] = [];
     for (let turn = 0; turn < 10; turn += 1) {

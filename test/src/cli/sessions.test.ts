@@ -23,7 +23,7 @@ const aServer = () =>
   });
 
 describe('postchain run --session', () => {
-  it('[R2] gives a request what was said in the session before, in another process', async () => {
+  it('[R2] gives a run the earlier turns of its session, from another process', async () => {
     const server = await aServer();
     const file = aFile();
     const ask = (request: string, session: string) =>
@@ -43,7 +43,7 @@ describe('postchain run --session', () => {
     ]);
   });
 
-  it('keeps sessions in the home folder where no file is named, for nobody else to look into', async () => {
+  it('stores sessions in the home directory by default, readable only by the user', async () => {
     const home = temporaryFolder();
     const { finished } = startCli(['run', 'What is a cycle?', '--session', 'u42', '--quiet'], { HOME: home });
     expect((await finished).stderr).toBe('');
@@ -53,7 +53,7 @@ describe('postchain run --session', () => {
     expect(await recall(sqliteSessions(join(folder, 'sessions.db')), 'u42')).toHaveLength(1);
   });
 
-  it('keeps nothing of a run without a session', async () => {
+  it('stores nothing for a run without a session', async () => {
     const home = temporaryFolder();
     await startCli(['run', 'What is a cycle?', '--quiet'], { HOME: home }).finished;
     expect(existsSync(join(home, '.postchain'))).toBe(false);
@@ -62,20 +62,20 @@ describe('postchain run --session', () => {
   it.each([
     [['--session', ''], /sessionId: got ""; wanted 1 to 200 characters/],
     [['--session', 'a\nb'], /sessionId: got "a\\nb"; wanted/],
-    [['--session-file', 'chat.db'], /--session-file: got no session; wanted --session ID beside it/],
+    [['--session-file', 'chat.db'], /--session-file requires --session/],
     [['--session', 'u42', '--session-file', 'no-such-folder/chat.db'], /"no-such-folder\/chat\.db" .*ENOENT/],
     [['--session', 'u42', '--session-file', 'README.md'], /"README\.md" .*file is not a database/],
-  ])('refuses %j in one line, before anything starts', async (flags, message) => {
+  ])('rejects %j with one line, before anything starts', async (flags, message) => {
     const { code, stdout, stderr } = await cli('run', 'What is a cycle?', ...flags);
     expect(stderr).toMatch(message);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('is in the help, with where sessions are kept', async () => {
+  it('is in the help, with the default session file', async () => {
     const { stdout } = await cli('run', '--help');
     expect(stdout).toMatch(/--session <id>/);
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('(default ~/.postchain/sessions.db)');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('(default: ~/.postchain/sessions.db)');
   });
 
   it('shows the context of a run with what was recalled', async () => {
@@ -91,7 +91,7 @@ describe('postchain run --session', () => {
   });
 });
 
-describe('what became of a session, in the progress of a run', () => {
+describe('session entries, in the progress of a run', () => {
   const at = { seq: 0, atMs: 0, sessionId: 'u42' };
   const shown = (...events: JournalEntry[]): readonly string[] => {
     const fake = fakeTerminal(120);

@@ -5,26 +5,26 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { chatServer, refuse } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
-describe('what is wrong with a command is said in one line, with exit code 2, before anything starts', () => {
+describe('invalid usage prints one line and exits with 2, before anything starts', () => {
   it.each([
     [['run', ''], /request is empty/],
     [['run', ' '], /request is empty/],
-    [['run'], /There is no request: put it first/],
-    [['run', '--docs', 'docs', 'What is a cycle?'], /There is no request: put it first/],
+    [['run'], /Missing request; put it before other arguments/],
+    [['run', '--docs', 'docs', 'What is a cycle?'], /Missing request; put it before other arguments/],
     [['run', 'x', '--start-at', 'lunch'], /no phase "lunch": choose one of action/],
-    [['run', 'x', '--max-cycles', '-1'], /'-1' is invalid\. Wanted a whole number of at least 1/],
+    [['run', 'x', '--max-cycles', '-1'], /'-1' is invalid\. Expected an integer ≥ 1\./],
     [['run', 'x', '--max-cycles', 'many'], /'many' is invalid/],
-    [['run', 'x', '--timeout', '0'], /'0' is invalid\. Wanted a number above 0/],
-    [['run', 'x', '--timeout', '3000000'], /'3000000' is invalid\. Wanted a number above 0, at most 2,000,000/],
+    [['run', 'x', '--timeout', '0'], /'0' is invalid\. Expected a number > 0/],
+    [['run', 'x', '--timeout', '3000000'], /'3000000' is invalid\. Expected a number > 0 and ≤ 2,000,000\./],
     [['run', 'x', '--docs', 'no-such-folder'], /"no-such-folder"/],
     [['run', 'x', '--journal', 'no-such-folder/run.jsonl'], /Cannot write the journal "no-such-folder\/run\.jsonl"/],
     [['run', 'x', '--format', 'pdf'], /'pdf' is invalid\. Allowed choices are text, markdown, json\./],
     [['run', 'x', '--json', '--format', 'text'], /'--json' cannot be used with option '--format <format>'/],
     [['run', 'x', '--wat'], /unknown option '--wat'/],
     [['dance'], /unknown command 'dance'/],
-    [['diagram', 'cake'], /no chart "cake": choose one of chain, attempt, action/],
-    [['diagram', 'constructor'], /no chart "constructor"/],
-    [['diagram', '--format', 'png'], /no format "png": choose mermaid or json/],
+    [['diagram', 'cake'], /Unknown chart "cake"; expected chain, attempt, action/],
+    [['diagram', 'constructor'], /Unknown chart "constructor"/],
+    [['diagram', '--format', 'png'], /Unknown format "png"; expected mermaid or json/],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await cli(...args);
     expect(stderr).toMatch(message);
@@ -32,43 +32,43 @@ describe('what is wrong with a command is said in one line, with exit code 2, be
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('a key that cannot be one', async () => {
+  it('a malformed key', async () => {
     const { code, stderr } = await startCli(['run', 'x'], { OPENAI_API_KEY: 'sk white space' }).finished;
     expect(code).toBe(2);
     expect(stderr).toMatch(/^postchain: OPENAI_API_KEY.*\n$/);
     expect(stderr).not.toContain('sk white');
   });
 
-  it('a key that the server refuses', async () => {
+  it('a key that the server rejects', async () => {
     const server = await chatServer(({ response }) => refuse(response, 401, { error: { message: 'no such key' } }));
     const env = { OPENAI_API_KEY: 'sk-wrong', OPENAI_BASE_URL: server.baseURL };
     const { code, stderr } = await startCli(['run', 'x'], env).finished;
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^postchain: OPENAI_API_KEY was refused \(.*no such key.*\): set a key .*\n$/);
+    expect(stderr).toMatch(/^postchain: The server rejected OPENAI_API_KEY \(.*no such key.*\); set a valid key .*\n$/);
     expect(server.exchanges.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it.skipIf(process.getuid?.() === 0)('a file that may not be read', async () => {
+  it.skipIf(process.getuid?.() === 0)('a file without read permission', async () => {
     const file = join(temporaryFolder(), 'secret.md');
     writeFileSync(file, 'x');
     chmodSync(file, 0);
     expect((await cli('run', 'x', '--docs', file)).code).toBe(2);
   });
 
-  it('a stack is printed only when asked for', async () => {
+  it('--stack prints the stack trace', async () => {
     expect((await cli('--stack', 'run', '')).stderr).toMatch(/\n {4}at /);
   });
 });
 
-describe('the command itself', () => {
-  it('tells its version', async () => {
+describe('postchain', () => {
+  it('prints its version', async () => {
     expect(await cli('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   });
 
-  it('helps, and says the exit codes', async () => {
+  it('prints the exit codes in the help of run', async () => {
     const { code, stdout } = await cli('run', '--help');
     expect(code).toBe(0);
-    expect(stdout).toContain('0 answered, 3 a degraded answer, 2 wrong usage, 130 interrupted');
+    expect(stdout).toContain('0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 130 interrupted');
   });
 
   it.each(['chain', 'attempt', 'action'])('draws the %s chart as Mermaid and as JSON', async (name) => {

@@ -1,0 +1,253 @@
+import { createInterface, type Interface } from 'node:readline';
+import wrapAnsi from 'wrap-ansi';
+import type { ConsentChoice, ConsentRequest } from '../../machines/contracts/context.ts';
+import type { ChainEvent } from '../../machines/contracts/events.ts';
+import { PHASES } from '../../machines/contracts/phase.ts';
+import { onAbort } from '../internal/async.ts';
+import { count, grouped, oneLine } from '../internal/printable.ts';
+import type { Colors, Screen } from './screen.ts';
+
+/** Answers the questions of a run. A reply of null means that the run no longer waits for it. */
+export interface Answerer {
+  consent(request: ConsentRequest, signal: AbortSignal, waitMs: number): Promise<ChainEvent | null>;
+  direction(proposal: string, signal: AbortSignal): Promise<ChainEvent | null>;
+  close(): void;
+}
+
+/** Returns an answerer that prompts the user at a terminal. */
+export function terminalAnswerer(terminal: Terminal): Answerer {
+  return {
+    consent: (request, signal, waitMs) => askConsent(request, terminal, signal, waitMs),
+    direction: (proposal, signal) => askDirection(proposal, terminal, signal),
+    close: () => {},
+  };
+}
+
+/** Returns an answerer that reads directions as lines of an input, whose end means "finish". Consent is always "keep". */
+export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>): Answerer {
+  let reader: Interface | null = null;
+  let lines: AsyncIterator<string> | null = null;
+  return {
+    consent: async () => ({ type: 'consent.given', choice: 'keep', by: 'nobody' }),
+    async direction(proposal) {
+      reader ??= createInterface({ input, terminal: false });
+      lines ??= reader[Symbol.asyncIterator]();
+      out.write(`  Next phase (${DIRECTIONS.join(', ')}) [${oneLine(proposal)}]: `);
+      const { value, done } = await lines.next();
+      return directionEvent(done ? 'finish' : value.trim() || proposal);
+    },
+    close: () => reader?.close(),
+  };
+}
+
+/** Returns the answerer with a fixed reply on consent. */
+export function withConsent(answerer: Answerer, choice: ConsentChoice, by: 'option' | 'nobody'): Answerer {
+  return { ...answerer, consent: async () => ({ type: 'consent.given', choice, by }) };
+}
+
+type Item = ConsentRequest['items'][number];
+
+const MAX_LISTED = 10;
+const INDENT = '      ';
+
+const KEEP: ChainEvent = { type: 'consent.given', choice: 'keep' };
+
+/** Asks what to do with the user's long messages: all at once or one by one. Escape keeps those without a reply. */
+async function askConsent(
+  { items }: ConsentRequest,
+  terminal: Terminal,
+  signal: AbortSignal,
+  waitMs: number,
+): Promise<ChainEvent | null> {
+  if (items.length === 0) return KEEP;
+  const { screen } = terminal;
+  const timeout = `(kept after ${Math.round(waitMs / 1000)} s without a reply)`;
+  if (items.length === 1) {
+    screen.line(`  One of your messages is long ${timeout}:`);
+    return askEach(items, terminal, signal);
+  }
+  screen.line(`  ${count(items.length, 'message')} of yours are long ${timeout}:`);
+  for (const item of items.slice(0, MAX_LISTED)) screen.line(`    ${titleOf(item)}`);
+  if (items.length > MAX_LISTED) screen.line(`    … and ${items.length - MAX_LISTED} more`);
+  const reply = await select(CONSENT_FOR_ALL, terminal, signal);
+  if (reply.kind !== 'chosen') return reply.kind === 'dismissed' ? KEEP : null;
+  return reply.value === 'each' ? askEach(items, terminal, signal) : { type: 'consent.given', choice: reply.value };
+}
+
+const CONSENT_FOR_ALL: SelectOptions<ConsentChoice | 'each'> = {
+  text: 'What should happen to them?',
+  choices: [
+    { value: 'keep', label: 'keep all' },
+    { value: 'summarise', label: 'summarize all' },
+    { value: 'remove', label: 'remove all' },
+    { value: 'each', label: 'decide one by one' },
+  ],
+  initial: 'keep',
+  onEscape: 'keep all',
+};
+
+const CONSENT_LABELS: Readonly<Record<ConsentChoice, string>> = {
+  keep: 'keep',
+  summarise: 'summarize',
+  remove: 'remove',
+};
+
+async function askEach(items: readonly Item[], terminal: Terminal, signal: AbortSignal): Promise<ChainEvent | null> {
+  const choices: [string, ConsentChoice][] = [];
+  for (const [index, item] of items.entries()) {
+    const position = items.length === 1 ? '' : `${index + 1} of ${items.length}: `;
+    terminal.screen.line(`    ${position}${titleOf(item)}`);
+    if (item.summary !== '') terminal.screen.line(summaryText(item, terminal.out.columns || 80));
+    const reply = await select(consentForOne(item, index < items.length - 1), terminal, signal);
+    if (reply.kind === 'cancelled') return null;
+    if (reply.kind === 'dismissed') break;
+    choices.push([item.messageId, reply.value]);
+  }
+  return { type: 'consent.given', choice: 'keep', items: Object.fromEntries(choices) };
+}
+
+/** Recommends what the requesting operation would do: summarize if there is a summary, otherwise remove. */
+function consentForOne({ summary }: Item, hasMore: boolean): SelectOptions<ConsentChoice> {
+  const recommended = summary === '' ? 'remove' : 'summarise';
+  const offered: ConsentChoice[] = summary === '' ? ['keep', 'remove'] : ['keep', 'summarise', 'remove'];
+  return {
+    text: 'What should happen to it?',
+    choices: offered.map((value) => ({
+      value,
+      label: CONSENT_LABELS[value],
+      ...(value === recommended && { note: 'recommended' }),
+    })),
+    initial: 'keep',
+    onEscape: hasMore ? 'keep it and the rest' : 'keep',
+  };
+}
+
+function summaryText({ summary }: Item, columns: number): string {
+  const text = `summary: "${oneLine(summary)}" (${grouped(summary.length)} characters)`;
+  return wrapAnsi(text, Math.max(20, columns - INDENT.length - 1), { hard: true }).replace(/^/gm, INDENT);
+}
+
+function titleOf({ preview, chars }: Item): string {
+  return `"${oneLine(preview)}" (${grouped(chars)} characters)`;
+}
+
+const DIRECTIONS: readonly string[] = [...PHASES, 'finish', 'cancel'];
+
+/** Returns the event for a phase, "finish" or "cancel". The chart rejects other words. */
+function directionEvent(word: string): ChainEvent {
+  if (word === 'finish') return { type: 'run.finished' };
+  if (word === 'cancel') return { type: 'run.cancelled' };
+  return { type: 'run.directed', phase: word };
+}
+
+/** Asks for the next phase. Escape finishes the run. */
+async function askDirection(proposal: string, terminal: Terminal, signal: AbortSignal): Promise<ChainEvent | null> {
+  const isKnown = DIRECTIONS.includes(proposal);
+  const reply = await select(
+    {
+      text: isKnown
+        ? 'Continue with which phase?'
+        : `Continue with which phase? (proposed: "${oneLine(proposal)}", not a phase)`,
+      choices: DIRECTIONS.map((value) => ({ value, label: value, ...(value === proposal && { note: 'proposed' }) })),
+      initial: proposal,
+      onEscape: 'finish',
+    },
+    terminal,
+    signal,
+  );
+  if (reply.kind === 'cancelled') return null;
+  return directionEvent(reply.kind === 'chosen' ? reply.value : 'finish');
+}
+
+/** A terminal with a user. */
+export interface Terminal {
+  readonly input: NodeJS.ReadStream;
+  readonly out: NodeJS.WriteStream;
+  readonly screen: Screen;
+  readonly colors: Colors;
+  /** Handles Ctrl-C, which arrives as a key and not as a signal while a prompt is open. */
+  readonly interrupt: () => void;
+}
+
+export interface SelectOptions<Value> {
+  readonly text: string;
+  /** A note is shown next to a choice while the prompt is open. */
+  readonly choices: readonly { readonly value: Value; readonly label: string; readonly note?: string }[];
+  /** The choice selected at first. */
+  readonly initial: Value;
+  /** Describes what Escape does. */
+  readonly onEscape: string;
+}
+
+/** `dismissed`: Escape, or the input ended. `cancelled`: Ctrl-C, or the signal aborted. */
+export type SelectReply<Value> =
+  | { readonly kind: 'chosen'; readonly value: Value }
+  | { readonly kind: 'dismissed' }
+  | { readonly kind: 'cancelled' };
+
+/** Lets the user choose with the arrow keys. Loads the prompt library on first use. */
+export async function select<Value>(
+  options: SelectOptions<Value>,
+  { input, out, screen, colors, interrupt }: Terminal,
+  signal: AbortSignal,
+): Promise<SelectReply<Value>> {
+  const { SelectPrompt, isCancel } = await import('@clack/core');
+  if (signal.aborted) return { kind: 'cancelled' };
+  if (input.readableEnded || input.destroyed) return { kind: 'dismissed' };
+  screen.clear();
+  const stop = new AbortController();
+  let isOpen = true;
+  let ending: 'escape' | 'ctrl-c' | 'aborted' = 'escape';
+  const end = (): void => {
+    if (isOpen) stop.abort();
+  };
+  const onKey = (_: string | undefined, { ctrl, name }: { ctrl?: boolean; name?: string }): void => {
+    if (ctrl && name === 'c') ending = 'ctrl-c';
+    // The library ignores Ctrl-D. Abort after all key listeners have run.
+    if (ctrl && name === 'd') queueMicrotask(end);
+  };
+  const removeAbortListener = onAbort(signal, () => {
+    ending = 'aborted';
+    end();
+  });
+  input.on('keypress', onKey).on('end', end).on('close', end);
+  try {
+    const prompt = new SelectPrompt<{ value: Value }>({
+      options: [...options.choices],
+      initialValue: options.initial,
+      input,
+      output: out,
+      signal: stop.signal,
+      render() {
+        const onEscape = ending === 'ctrl-c' ? 'Ctrl-C' : options.onEscape;
+        return frame({ ...options, onEscape }, this.cursor, this.state, colors);
+      },
+    });
+    const value = await prompt.prompt();
+    if (!isCancel(value)) return { kind: 'chosen', value: value as Value };
+  } finally {
+    isOpen = false;
+    removeAbortListener();
+    input.off('keypress', onKey).off('end', end).off('close', end);
+  }
+  if (ending === 'escape') return { kind: 'dismissed' };
+  if (ending === 'ctrl-c') interrupt();
+  return { kind: 'cancelled' };
+}
+
+/** Renders the choices while the prompt is open, and one line afterwards. */
+function frame<Value>(
+  { text, choices, onEscape }: SelectOptions<Value>,
+  cursor: number,
+  state: string,
+  colors: Colors,
+): string {
+  if (state === 'submit') return `  ${text} ${colors.cyan(choices[cursor]?.label ?? '')}`;
+  if (state === 'cancel') return `  ${text} ${colors.dim(onEscape)}`;
+  const lines = choices.map(({ label, note }, at) => {
+    const noted = note === undefined ? label : `${label} (${note})`;
+    return at === cursor ? colors.cyan(`  > ${noted}`) : `    ${noted}`;
+  });
+  const keys = colors.dim(`  ↑/↓: move · Enter: select · Esc: ${onEscape}`);
+  return [`  ${text}`, ...lines, keys].join('\n');
+}

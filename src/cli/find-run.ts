@@ -1,0 +1,75 @@
+import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalStore } from '../../machines/contracts/journal.ts';
+import { fileJournals, journalFile } from '../journal/file-journals.ts';
+import { sqliteJournals } from '../journal/sqlite-journals.ts';
+
+export interface JournalFlags {
+  /** A directory or an SQLite file. */
+  readonly journals?: string;
+}
+
+const SQLITE_FILE = /\.(?:db|sqlite3?)$/iu;
+
+const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || join(homedir(), '.postchain', 'journals');
+
+export function openJournals({ journals = defaultPlace() }: JournalFlags): JournalStore {
+  return SQLITE_FILE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
+}
+
+/**
+ * Returns the store for a new run. If the default place is not writable, the run continues without a journal and prints a warning; a place that
+ * the user chose must be writable.
+ */
+export function journalsForRun(flags: JournalFlags): JournalStore {
+  const store = openJournals(flags);
+  if (flags.journals !== undefined || process.env['POSTCHAIN_JOURNALS']) return store;
+  return {
+    ...store,
+    create(runId) {
+      try {
+        return store.create(runId);
+      } catch (error) {
+        return { failure: error instanceof Error ? error.message : String(error), write: () => {}, close: () => {} };
+      }
+    },
+  };
+}
+
+export const NO_RUNS = 'No recorded runs. Start one with: postchain run "your question"';
+
+export interface FoundRun {
+  readonly store: JournalStore;
+  readonly runId: string;
+  /** Whether the user named a journal file, which anyone may have written. */
+  readonly isFile: boolean;
+}
+
+const MAX_LISTED = 5;
+
+/** Finds a run by journal file, id, prefix of an id, or `last`. Throws `invalid_journal` if none or several match. */
+export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
+  if (existsSync(name) && statSync(name).isFile()) return { store: journalFile(name), runId: name, isFile: true };
+  const store = openJournals(flags);
+  const runs = await store.list();
+  if (name === 'last' && runs.length === 0) throw new PostChainError('invalid_journal', NO_RUNS);
+  const exact = name === 'last' ? runs.slice(0, 1) : runs.filter(({ runId }) => runId === name);
+  const [run, ...others] = exact.length > 0 ? exact : runs.filter(({ runId }) => runId.startsWith(name));
+  if (run === undefined)
+    throw new PostChainError(
+      'invalid_journal',
+      `Run ${JSON.stringify(name)} not found; expected ${RUN_NAMES}. "postchain runs" lists the ids`,
+    );
+  if (others.length > 0) {
+    const ids = [run, ...others].slice(0, MAX_LISTED).map(({ runId }) => runId);
+    throw new PostChainError(
+      'invalid_journal',
+      `${JSON.stringify(name)} matches ${others.length + 1} runs (${ids.join(', ')}); use a longer prefix`,
+    );
+  }
+  return { store, runId: run.runId, isFile: false };
+}
+
+const RUN_NAMES = 'an id, a prefix of an id, "last", or a journal file';

@@ -1,0 +1,65 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ConsentChoice } from '../../machines/contracts/context.ts';
+import { TITLES } from '../testing/coverage/coverage-report.ts';
+import type { Thresholds } from '../testing/coverage/coverage-text.ts';
+import type { AnswerFormat } from './render-answer.ts';
+
+const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
+const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
+
+export const JOURNALS = 'directory or SQLite file of the journals (default: ~/.postchain/journals)';
+export const RUN = 'run id, a prefix of one, "last", or a journal file';
+
+/** Adds the options that control consent and how the answer is printed. */
+export function withAnswerOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--consent <choice>', 'what to do with your long messages; skips the prompt').choices(CONSENT_CHOICES),
+    )
+    .addOption(new Option('--format <format>', 'format of the answer (default: text)').choices(ANSWER_FORMATS))
+    .addOption(new Option('--json', 'same as --format json; prints no progress').conflicts(['quiet', 'format']))
+    .option('--quiet', 'print no progress');
+}
+
+/** Adds the options of a command that can open the inspector. */
+export function withInspectOptions(command: Command): Command {
+  return command
+    .option('--inspect', 'serve the run in the inspector, a local web page, until Ctrl-C')
+    .addOption(
+      new Option('--inspect-port <port>', 'port of the inspector (default: a free port)')
+        .argParser(portNumber)
+        .implies({ inspect: true }),
+    );
+}
+
+/** Collects the values of a repeatable option. */
+export function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+export function positiveInteger(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('Expected an integer ≥ 1.');
+  return Number(text);
+}
+
+export function positiveNumber(text: string): number {
+  const number = Number(text);
+  if (text.trim() === '' || !(number > 0 && number <= 2_000_000))
+    throw new InvalidArgumentError('Expected a number > 0 and ≤ 2,000,000.');
+  return number;
+}
+
+export function portNumber(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('Expected a port number from 0 to 65535.');
+  return Number(text);
+}
+
+/** Parses `80` (all items) or `guards=60` (items of one kind). Repeatable. */
+export function threshold(text: string, before: Thresholds = {}): Thresholds {
+  const [, title = 'all', number = ''] = /^(?:(\w+)=)?(\d+(?:\.\d+)?)$/u.exec(text) ?? [];
+  const kinds: readonly string[] = Object.values(TITLES);
+  if (number === '' || Number(number) > 100 || ![...kinds, 'all'].includes(title))
+    throw new InvalidArgumentError(`Expected a percentage such as 80 or guards=60; kinds are ${kinds.join(', ')}.`);
+  return { ...before, [title]: Number(number) };
+}

@@ -1,0 +1,125 @@
+import { type Command, Option } from 'commander';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import {
+  collect,
+  JOURNALS,
+  portNumber,
+  positiveInteger,
+  positiveNumber,
+  RUN,
+  withAnswerOptions,
+  withInspectOptions,
+} from './flags.ts';
+
+/** Adds the commands that work with recorded runs. */
+export function addRecordedRunCommands(program: Command, setExitCode: (code: number) => void): void {
+  program
+    .command('runs')
+    .description('list recorded runs, newest first')
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print JSON')
+    .action(async (flags) => {
+      const { runsCommand } = await import('./runs-command.ts');
+      process.stdout.write(await runsCommand(flags));
+    });
+
+  program
+    .command('show')
+    .description('print the steps of a run and its answer')
+    .argument('<run>', RUN)
+    .option('--all', 'print every journal entry, with the result and inputs of each guard')
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print the journal entries as JSON lines')
+    .action(async (run, flags) => {
+      const { showCommand } = await import('./show-command.ts');
+      await showCommand(run, flags);
+    });
+
+  program
+    .command('replay')
+    .description('replay a run without a model and check that every entry is identical')
+    .argument('<run>', RUN)
+    .option('--speed <times>', 'show the run at this multiple of its original speed', positiveNumber)
+    .addOption(new Option('--update', 'replace the journal file with what the charts produce now').conflicts('vitest'))
+    .option('--vitest <file>', 'write a test, and the recording next to it')
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print the result as JSON')
+    .action(async (run, flags) => {
+      const { replayCommand } = await import('./replay-command.ts');
+      setExitCode(await replayCommand(run, flags));
+    });
+
+  program
+    .command('inspect')
+    .description('serve recorded runs in the inspector, a local web page, until Ctrl-C')
+    .argument('[run]', `run to open first: ${RUN}`)
+    .option('--port <port>', 'port of the inspector (default: a free port)', portNumber)
+    .option('--journals <place>', JOURNALS)
+    .action(async (run, flags) => {
+      const { inspectCommand } = await import('./inspect-command.ts');
+      setExitCode(await inspectCommand(run, flags));
+    });
+
+  program
+    .command('export')
+    .description('write a run as one HTML page to share')
+    .argument('<run>', RUN)
+    .option('-o, --output <file>', 'path of the page (default: run-ID.html)')
+    .option('--redact <text>', 'text or /regex/ to hide; repeatable', collect)
+    .option('--preview', 'write nothing; list what would be hidden and what looks like a secret')
+    .option('--force', 'overwrite an existing file')
+    .option('--journals <place>', JOURNALS)
+    .action(async (run, flags) => {
+      const { exportCommand } = await import('./export-command.ts');
+      process.stdout.write(await exportCommand(run, flags));
+    });
+
+  withContinueOptions(
+    program.command('resume').description('continue an interrupted run without repeating finished calls'),
+  ).action(async (run, flags) => {
+    const { resumeCommand } = await import('./resume-and-fork-commands.ts');
+    setExitCode(await resumeCommand(run, flags));
+  });
+
+  withContinueOptions(
+    program.command('fork').description('start a new run from an entry of a recorded one, with changes'),
+  )
+    .requiredOption('--at <entry>', 'number of the first entry to change', positiveInteger)
+    .option('--set <path=value>', 'change limits.…, thresholds.…, phase or reply.…; repeatable', collect)
+    .action(async (run, flags) => {
+      const { forkCommand } = await import('./resume-and-fork-commands.ts');
+      setExitCode(await forkCommand(run, flags));
+    });
+
+  program
+    .command('context')
+    .description("list the operations on a run's context, or preview undoing some")
+    .argument('[run]', `${RUN}; put it before --undo`)
+    .option('--undo <id...>', 'ids of the operations to leave out')
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print JSON')
+    .action(async (run, flags) => {
+      const { contextCommand } = await import('./context-command.ts');
+      process.stdout.write(await contextCommand(run ?? missingRun(), flags));
+    });
+}
+
+/** Adds the options of a command that continues a recorded run. They override what its journal recorded. */
+function withContinueOptions(command: Command): Command {
+  command
+    .argument('<run>', RUN)
+    .option('--docs <path...>', 'other directories and files to answer from')
+    .option('--mcp <server>', 'other MCP servers; repeatable', collect)
+    .option('--model <name>', 'another model')
+    .option('--trust', 'open the documents, servers and sessions that a journal file names')
+    .option('--journals <place>', JOURNALS);
+  return withInspectOptions(withAnswerOptions(command));
+}
+
+/** `--undo` takes every argument after it, so a run that follows it is read as an operation id. */
+function missingRun(): never {
+  throw new PostChainError(
+    'invalid_path',
+    'Missing run; put it before other arguments: postchain context last --undo s5.o1',
+  );
+}

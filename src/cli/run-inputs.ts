@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { PassageSource } from '../../machines/contracts/passage.ts';
+import type { Document } from '../documents/document.ts';
+import type { Turn } from '../engine/runtime/run-options.ts';
+import { makeDirectory } from '../internal/make-directory.ts';
+import { describeValue } from '../internal/options.ts';
+import { oneLine } from '../internal/printable.ts';
+import type { SqliteSessions } from '../journal/sqlite-sessions.ts';
+import type { Capability } from '../tools/capability.ts';
+import type { McpConnection } from '../tools/mcp/mcp-connection.ts';
+
+export interface OpenedDocuments {
+  readonly source: PassageSource;
+  readonly documents: readonly Document[];
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Loads the documents of a run. Throws `invalid_path` if a path cannot be read or contains no document. */
+export async function openDocuments(paths: readonly string[]): Promise<OpenedDocuments> {
+  const [{ loadDocuments }, { createPassageIndex }] = await Promise.all([
+    import('../documents/load-documents.ts'),
+    import('../documents/passage-index.ts'),
+  ]);
+  const { documents, skipped } = await loadDocuments(paths);
+  if (documents.length === 0)
+    throw new PostChainError(
+      'invalid_path',
+      `No documents in ${paths.join(', ')} (${skipped.length} files skipped); expected .md, .txt, .html or .json files`,
+    );
+  return { source: createPassageIndex(documents), documents, skipped };
+}
+
+const HISTORY_FORMAT = 'a JSON array, or JSON lines, of {"role": "user" or "assistant", "content": "…"}';
+
+/**
+ * Reads earlier turns from a file, oldest first: a JSON array, or JSON lines, of `{"role", "content"}`. Throws `invalid_path` if the file
+ * cannot be read, and `invalid_option`, with the position, for an invalid turn.
+ */
+export async function readHistory(path: string): Promise<readonly Turn[]> {
+  const text = await readText(path);
+  if (text.trimStart().startsWith('['))
+    return (parseJson(text, path) as unknown[]).map((value, at) => parseTurn(value, `${path}, turn ${at + 1}`));
+  const lines = text.split('\n').map((line, at) => ({ line, position: `${path}, line ${at + 1}` }));
+  return lines
+    .filter(({ line }) => line.trim() !== '')
+    .map(({ line, position }) => parseTurn(parseJson(line, position), position));
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new PostChainError('invalid_path', `Cannot read the history "${path}": ${reason}`, { cause });
+  }
+}
+
+function parseJson(text: string, position: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const reason = oneLine(cause instanceof Error ? cause.message : String(cause));
+    throw new PostChainError('invalid_option', `${position}: invalid JSON (${reason}); expected ${HISTORY_FORMAT}`, {
+      cause,
+    });
+  }
+}
+
+function parseTurn(value: unknown, position: string): Turn {
+  const { role, content } = (value ?? {}) as Partial<Record<keyof Turn, unknown>>;
+  const hasRole = role === 'user' || role === 'assistant';
+  if (hasRole && typeof content === 'string') return { role, content };
+  const problem = hasRole
+    ? `"content" must be a string; received ${describeValue(content)}`
+    : `"role" must be "user" or "assistant"; received ${describeValue(role ?? value)}`;
+  throw new PostChainError('invalid_option', `${position}: ${problem}`);
+}
+
+const defaultSessionFile = (): string => join(homedir(), '.postchain', 'sessions.db');
+
+/**
+ * Opens the session file of a run; null for a run without a session. It opens now so that errors appear before the run starts. Throws
+ * `session_failed` or `invalid_option`.
+ */
+export async function openSessions(flags: {
+  readonly session?: string;
+  readonly sessionFile?: string;
+}): Promise<SqliteSessions | null> {
+  if (flags.session === undefined) {
+    if (flags.sessionFile === undefined) return null;
+    throw new PostChainError('invalid_option', '--session-file requires --session');
+  }
+  const { sqliteSessions } = await import('../journal/sqlite-sessions.ts');
+  const sessions = sqliteSessions(flags.sessionFile ?? withPrivateDirectory(defaultSessionFile()));
+  await sessions.open();
+  return sessions;
+}
+
+/** Creates the directory of the default file, readable only by the user. */
+function withPrivateDirectory(path: string): string {
+  try {
+    makeDirectory(dirname(path));
+  } catch {
+    // Opening the file reports the error.
+  }
+  return path;
+}
+
+/** The built-in capabilities that `--capability` accepts. */
+export type BuiltIn = 'calculator' | 'current_time' | 'search_documents' | 'read_passage';
+
+export interface OpenedCapabilities {
+  readonly capabilities: readonly Capability[];
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the capabilities of a run: built-in ones by name, and the tools of MCP servers by URL or command. Throws `invalid_option` or
+ * `mcp_failed`, after closing the servers connected so far.
+ */
+export async function openCapabilities(
+  names: readonly BuiltIn[],
+  servers: readonly string[],
+  documents: OpenedDocuments | null,
+): Promise<OpenedCapabilities> {
+  const builtIn = await Promise.all([...new Set(names)].map((name) => builtInCapability(name, documents)));
+  const connections: McpConnection[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(connections.map((connection) => connection.close()));
+  };
+  try {
+    for (const [at, server] of servers.entries()) connections.push(await connect(server, `mcp${at + 1}`));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { capabilities: [...builtIn, ...connections.flatMap(({ capabilities }) => capabilities)], close };
+}
+
+async function builtInCapability(name: BuiltIn, documents: OpenedDocuments | null): Promise<Capability> {
+  const required = (): OpenedDocuments => {
+    if (documents !== null) return documents;
+    throw new PostChainError('invalid_option', `--capability ${name} requires --docs`);
+  };
+  switch (name) {
+    case 'calculator': {
+      const { calculator, loadMathjs } = await import('../tools/calculator.ts');
+      await loadMathjs();
+      return calculator();
+    }
+    case 'current_time':
+      return (await import('../tools/current-time.ts')).currentTime();
+    case 'search_documents':
+      return (await import('../tools/search-documents.ts')).searchDocuments(required().source);
+    case 'read_passage':
+      return (await import('../tools/read-passage.ts')).readPassage(required().documents);
+    default:
+      return name satisfies never;
+  }
+}
+
+/** Connects to a URL, or to a command whose arguments are separated by spaces. */
+async function connect(server: string, name: string): Promise<McpConnection> {
+  const { connectMcp } = await import('../tools/mcp/connect-mcp.ts');
+  if (/^https?:\/\//i.test(server)) return connectMcp({ name, url: server });
+  const [command = '', ...args] = server.trim().split(/\s+/);
+  return connectMcp({ name, command, args });
+}

@@ -30,7 +30,7 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
   if (start === undefined)
     throw new PostChainError(
       'invalid_journal',
-      `${path} is empty; expected a journal that starts with a run-start entry`,
+      `${path}: the journal is empty; expected the journal of a run, as "postchain run" writes it`,
     );
   const operations = listOperations(entries);
   const undone = chosenOperations(operations, flags.undo ?? [], path);

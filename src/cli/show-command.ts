@@ -34,7 +34,7 @@ export async function showCommand(name: string, flags: ShowFlags, stdout = proce
   if (isEmpty)
     throw new PostChainError(
       'invalid_journal',
-      `${name} is empty; expected a journal that starts with a run-start entry`,
+      `${name}: the journal is empty; expected the journal of a run, as "postchain run" writes it`,
     );
   if (flags.json) return;
   if (answer === null)

@@ -48,7 +48,7 @@ describe('postchain run --capability and --mcp', () => {
   });
 
   it.each([
-    ['an empty request', ' ', [], /The request is empty/],
+    ['an empty request', ' ', [], /request: expected a question or a task/],
     ['a journal that cannot be written', 'x', ['--journal', 'no/such/folder/run.jsonl'], /no\/such\/folder/],
   ])('%s closes the server that was started', async (_, request, flags, says) => {
     const { code, stderr } = await cli('run', request, '--mcp', `node ${everything} stdio`, ...flags);

@@ -152,7 +152,7 @@ describe('postchain context, with invalid arguments, prints one line and exits w
     [() => ['no-such.jsonl'], /^postchain: no-such\.jsonl: ENOENT/],
     [() => ['docs'], /^postchain: docs: EISDIR/],
     [() => ['README.md'], /^postchain: README\.md: cannot read entry 0: not valid JSON; expected the journal of a run/],
-    [() => [fileWith('')], / is empty; expected a journal that starts with a run-start entry/],
+    [() => [fileWith('')], /: the journal is empty; expected the journal of a run/],
     [
       () => [good(), '--undo', SUMMARIZED, 's99.o1'],
       /Unknown operation "s99\.o1"; list the operations with: postchain context \S+/,

@@ -7,11 +7,11 @@ import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
 describe('invalid usage prints one line and exits with 2, before anything starts', () => {
   it.each([
-    [['run', ''], /request is empty/],
-    [['run', ' '], /request is empty/],
+    [['run', ''], /request: expected a question or a task; received/],
+    [['run', ' '], /request: expected a question or a task; received/],
     [['run'], /Missing request; put it before other arguments/],
     [['run', '--docs', 'docs', 'What is a cycle?'], /Missing request; put it before other arguments/],
-    [['run', 'x', '--start-at', 'lunch'], /no phase "lunch": choose one of action/],
+    [['run', 'x', '--start-at', 'lunch'], /phase: expected one of action, .*; received "lunch"/],
     [['run', 'x', '--max-cycles', '-1'], /'-1' is invalid\. Expected an integer ≥ 1\./],
     [['run', 'x', '--max-cycles', 'many'], /'many' is invalid/],
     [['run', 'x', '--timeout', '0'], /'0' is invalid\. Expected a number > 0/],

@@ -32,7 +32,8 @@ export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>): A
     async direction(proposal) {
       reader ??= createInterface({ input, terminal: false });
       lines ??= reader[Symbol.asyncIterator]();
-      out.write(`  Next phase (${DIRECTIONS.join(', ')}) [${oneLine(proposal)}]: `);
+      // Piped input is not echoed, so the prompt ends its own line.
+      out.write(`  Next phase (${DIRECTIONS.join(', ')}) [${oneLine(proposal)}]:${input.isTTY ? ' ' : '\n'}`);
       const { value, done } = await lines.next();
       return directionEvent(done ? 'finish' : value.trim() || proposal);
     },

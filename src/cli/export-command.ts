@@ -81,7 +81,7 @@ function previewText(
     'Preview: nothing is written. The page would contain the request, the context, model replies, document passages and model names.',
     patterns.length === 0
       ? 'No redactions. Use --redact TEXT or --redact /REGEX/ to hide text.'
-      : `${count(redactions.length, 'redaction')}:`,
+      : `${count(redactions.length, 'redaction')}${redactions.length === 0 ? '' : ':'}`,
     ...listed,
     ...(more > 0 ? [`… and ${grouped(more)} more`] : []),
     ...unmatchedLines(entries, patterns),

@@ -58,7 +58,7 @@ describe('postchain context', () => {
     const added = document.operations.find((one) => one.operation === 'ADD')?.target ?? '';
     const text = await command({ undo: [SUMMARIZED, REMOVED, idOf(added, 'ADD')] });
     expect(text).toMatch(
-      new RegExp(`^Without\n  ${SUMMARIZED}  TRANSFORM  earlier\\.h1: .*\n  ${REMOVED}  PRUNE  earlier\\.h3: `),
+      new RegExp(`^Undoing\n  ${SUMMARIZED}  TRANSFORM  earlier\\.h1: .*\n  ${REMOVED}  PRUNE  earlier\\.h3: `),
     );
     expect(text).toMatch(
       /\n {2}changed {2}earlier\.h1 \(\d+ → 1,629 characters, tags summary → none\) {2}"Please look into the cellar\./,

@@ -12,7 +12,7 @@ const payment = setup({
   output: { paid: true },
 });
 
-export const checkout = setup({
+const checkout = setup({
   types: {
     context: {} as { sum: number; tries: number },
     events: {} as { type: 'item.added'; price: number } | { type: 'checkout.started' } | { type: 'checkout.left' },
@@ -60,7 +60,7 @@ export const checkout = setup({
 });
 
 /** A request with a bounded number of retries and a backoff delay. */
-export const fetching = setup({
+const fetching = setup({
   types: {
     context: {} as { retries: number; maxRetries: number; data: string | null },
     input: {} as { maxRetries: number },
@@ -102,7 +102,7 @@ export const fetching = setup({
 });
 
 /** Parallel regions (picture and sound) and a callback actor that sends events. */
-export const player = setup({
+const player = setup({
   types: {
     context: {} as { volume: number },
     events: {} as
@@ -157,7 +157,7 @@ export const player = setup({
 });
 
 /** A state that stays active when its actors end; they restart only with their state. */
-export const profile = setup({
+const profile = setup({
   types: {
     context: {} as { name: string | null; isStale: boolean },
     events: {} as { type: 'reload' } | { type: 'mute' } | { type: 'changed' } | { type: 'leave' },

@@ -123,8 +123,8 @@ export { type SqliteJournals, sqliteJournals } from './journal/sqlite-journals.t
 export { type SqliteSessions, type SqliteSessionsOptions, sqliteSessions } from './journal/sqlite-sessions.ts';
 export { stateAt } from './journal/state-at.ts';
 export { extractiveModel } from './models/extractive/extractive-model.ts';
+export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings.ts';
 export { openaiEmbeddings } from './models/openai/embeddings.ts';
-export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings-options.ts';
 export { type OpenAIModel, openaiModel } from './models/openai/openai-model.ts';
 export type { OpenAIModelOptions } from './models/openai/options.ts';
 export { calculator } from './tools/calculator.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A text that may be missing or odd, which is the same as empty. */
+/** Text; missing or invalid text becomes empty. */
 const looseText = z
   .string()
   .nullish()
@@ -19,14 +19,14 @@ const toolCallSchema = z
   .catch(null);
 export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 
-const saidSchema = z.object({
+const deltaSchema = z.object({
   content: z.union([z.string(), z.array(z.unknown())]).nullish(),
   refusal: looseText,
   reasoning_content: looseText,
   reasoning: looseText,
   tool_calls: z.array(toolCallSchema).nullish().catch(null),
 });
-export type Said = z.infer<typeof saidSchema>;
+export type Delta = z.infer<typeof deltaSchema>;
 
 const usageSchema = z
   .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })
@@ -34,9 +34,9 @@ const usageSchema = z
   .catch(null);
 
 /**
- * One `chat.completion.chunk` as far as it is read; whatever else a server adds is ignored. A server that does not stream sends
- * one `chat.completion` with `message` in the place of `delta`. Usage that is incomplete counts as absent; some servers (Moonshot)
- * put it inside the choice. Only text of a type that cannot be read is an error, as it would be lost.
+ * The members of a `chat.completion.chunk` that are read. A server that does not stream sends one `chat.completion` with `message` instead
+ * of `delta`. Incomplete usage counts as missing; some servers (Moonshot) put it into the choice. Only content of an unknown type is an
+ * error, because it would be lost.
  */
 const chunkSchema = z.object({
   object: z.unknown().optional(),
@@ -45,8 +45,8 @@ const chunkSchema = z.object({
     .array(
       z
         .object({
-          delta: saidSchema.nullish(),
-          message: saidSchema.nullish(),
+          delta: deltaSchema.nullish(),
+          message: deltaSchema.nullish(),
           finish_reason: looseText,
           usage: usageSchema,
         })
@@ -57,7 +57,7 @@ const chunkSchema = z.object({
 });
 export type Chunk = z.infer<typeof chunkSchema>;
 
-/** An error that the server reported in a reply that had begun well; `error` is what it sent. */
+/** An error that the server reported within a stream; `error` is what it sent. */
 class ReportedError extends Error {
   override readonly name = 'ReportedError';
   readonly error: unknown;
@@ -68,7 +68,7 @@ class ReportedError extends Error {
   }
 }
 
-/** @throws ReportedError for an error object, ZodError for what is no chunk. */
+/** @throws ReportedError for an error object, ZodError for anything that is not a chunk. */
 export function parseChunk(data: unknown): Chunk {
   const chunk = chunkSchema.parse(data);
   if (chunk.error) throw new ReportedError(chunk.error);

@@ -1,12 +1,18 @@
 import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
-import { isOpenAI } from './base-url.ts';
-import { type Dialect, isUnknown, REFUSING, type Refusal } from './dialect.ts';
-import type { OpenAISettings } from './options.ts';
-import { isPromptTooLong } from './prompt-too-long.ts';
-import { requestBody } from './request-body.ts';
-import { type ServerError, serverError } from './server-error.ts';
-import { isAboutToolChoice, isNoCall, refusesTools } from './tool-refusal.ts';
+import { isOpenAI, type OpenAISettings } from './options.ts';
+import { type Dialect, requestBody } from './request-body.ts';
+import {
+  isAboutToolChoice,
+  isNoCall,
+  isPromptTooLong,
+  isUnsupported,
+  REJECTING,
+  type Refusal,
+  rejectsTools,
+  type ServerError,
+  serverError,
+} from './server-errors.ts';
 
 const BEST = {
   format: 'strict_schema',
@@ -17,81 +23,76 @@ const BEST = {
   usage: true,
 } as const;
 
-/** Sends one request and gives the reply's chunks, as they come over the wire. */
+/** Sends one request and returns the reply's chunks. */
 type Send = (request: ModelRequest, signal: AbortSignal) => Promise<AsyncIterable<unknown>>;
 
 /**
- * Finds the richest dialect that the server takes. A refusal is answered by asking again in a humbler one, within the same
- * attempt; once the server has taken one, it is remembered, so a refusal is paid once in the life of a model. Requests for text
- * and for tool calls are remembered apart, and so is what a server said about one schema, as that is no fault of another.
+ * Returns a function that sends requests in the richest dialect that the server accepts. A rejected request is repeated in a fallback
+ * dialect within the same attempt. An accepted dialect is remembered, separately for text and tool calls, so a rejection costs one request
+ * in the lifetime of a model. A rejection of one schema is remembered for that schema only.
  *
- * @throws what the openai client throws; the first refusal when no dialect is taken.
+ * The function rejects with the openai client's error: the first rejection if no dialect is accepted.
  */
-export function negotiation(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
+export function negotiateDialect(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
   const best: Dialect = { ...BEST, tokenLimit };
-  const taken = new Map<ReplyForm, Dialect>();
-  const takenFor = new WeakMap<object, Map<ReplyForm, Dialect>>();
+  const accepted = new Map<ReplyForm, Dialect>();
+  const acceptedFor = new WeakMap<object, Map<ReplyForm, Dialect>>();
 
   return async (request, signal) => {
     const form = request.replyForm;
-    const ofSchema = takenFor.get(request.outputSchema);
-    let dialect = ofSchema?.get(form) ?? taken.get(form) ?? best;
-    let refusal: unknown = null;
-    let isSchemasFault = false;
+    const ofSchema = acceptedFor.get(request.outputSchema);
+    let dialect = ofSchema?.get(form) ?? accepted.get(form) ?? best;
+    let firstRejection: unknown = null;
+    let isSchemaRejected = false;
     for (;;) {
       try {
         const chunks = await send(await client(), requestBody(request, settings, dialect), signal);
-        if (isSchemasFault) takenFor.set(request.outputSchema, new Map([...(ofSchema ?? []), [form, dialect]]));
-        else if (refusal !== null) taken.set(form, dialect);
+        if (isSchemaRejected) acceptedFor.set(request.outputSchema, new Map([...(ofSchema ?? []), [form, dialect]]));
+        else if (firstRejection !== null) accepted.set(form, dialect);
         return chunks;
       } catch (thrown) {
-        const said = serverError(thrown);
-        const next = said === null || isPromptTooLong(said) ? null : fallbackDialect(dialect, said, request);
-        refusal ??= thrown;
-        isSchemasFault ||= said !== null && isAboutSchema(said.text);
-        if (next === null) throw isMoreOfTheSame(said) ? refusal : thrown;
+        const error = serverError(thrown);
+        const next = error === null || isPromptTooLong(error) ? null : fallbackDialect(dialect, error, request);
+        firstRejection ??= thrown;
+        isSchemaRejected ||= error !== null && ABOUT_THIS_SCHEMA.test(error.text);
+        if (next === null) throw isRejection(error) ? firstRejection : thrown;
         dialect = next;
       }
     }
   };
 }
 
-/** Whether the last word is one more refusal of a way of asking, so that the first, about the best way, tells more. */
-function isMoreOfTheSame(said: ServerError | null): boolean {
-  return said !== null && REFUSING.has(said.status) && !isPromptTooLong(said) && !refusesTools(said.text);
+/** Whether an error is one more rejection of a dialect: the first rejection, about the richest dialect, is then more informative. */
+function isRejection(error: ServerError | null): boolean {
+  return error !== null && REJECTING.has(error.status) && !isPromptTooLong(error) && !rejectsTools(error.text);
 }
 
 type Body = Parameters<OpenAI['chat']['completions']['create']>[0] & { stream: true };
 
-/** The chunks of a streamed reply, or the one object of a server that answers in one piece all the same. */
+/** Returns the chunks of a streamed reply, or the one object of a server that does not stream. */
 async function send(client: OpenAI, body: Body, signal: AbortSignal): Promise<AsyncIterable<unknown>> {
   const { data, response } = await client.chat.completions.create(body, { signal }).withResponse();
-  return response.headers.get('content-type')?.includes('application/json') ? onePiece(response) : data;
+  return response.headers.get('content-type')?.includes('application/json') ? singleChunk(response) : data;
 }
 
-async function* onePiece(response: Response): AsyncGenerator<unknown, void> {
+async function* singleChunk(response: Response): AsyncGenerator<unknown, void> {
   yield await response.json();
 }
 
 const ABOUT_FORMAT = /response_?\s?format|json[_ ](schema|object|mode)|structured output|guided|grammar/iu;
 const ABOUT_SCHEMA = /invalid schema|strict|not permitted/iu;
-/** What a server says of a schema that it would have taken the way of asking for. */
+/** The server accepts the dialect, but not this schema. */
 const ABOUT_THIS_SCHEMA =
   /invalid schema|invalid_function_parameters|grammar|reference can only|schema missing items/iu;
-/** What servers say of tools beside a response format, some with a status of 500. */
+/** Tools cannot be combined with a response format; some servers report this with status 500. */
 const COMBINED = /(cannot|can't|not) (use|be (used|combined)).*\b(tools?|functions?)\b/iu;
 const ABOUT_USAGE = /stream_options|include_usage/iu;
 
-/** Whether a refusal is about the one schema, so that others may be asked for as before. */
-function isAboutSchema(text: string): boolean {
-  return ABOUT_THIS_SCHEMA.test(text);
-}
-
 /**
- * The next humbler dialect to ask in, or null when the refusal is about something else or nothing is left to give up. Every step
- * gives up one thing for good, so at most six requests are made for a reply in text and seven for a tool call, and as many as eight
- * and eleven where tools are offered beside it: those are given up before anything that the reply itself is asked for with.
+ * Returns the next dialect to try, or null if the rejection is about something else or nothing is left to give up. Each step gives up one
+ * feature for good: at most six requests for a text reply and seven for a tool call; eight and eleven with offered tools, which are given
+ * up before any feature of the reply itself.
  */
 function fallbackDialect(
   dialect: Dialect,
@@ -99,35 +100,35 @@ function fallbackDialect(
   { replyForm, tools }: Pick<ModelRequest, 'replyForm' | 'tools'>,
 ): Dialect | null {
   const text = `${refusal.param ?? ''} ${refusal.text}`;
-  const isOffering = tools !== undefined && tools.length > 0 && dialect.offers !== 'words';
+  const isOffering = tools !== undefined && tools.length > 0 && dialect.offers !== 'prompt';
   const isText = replyForm === 'text';
-  if (isText && isOffering && refusal.status === 500 && (refusesTools(text) || COMBINED.test(text)))
-    return humblerOffers(dialect, text);
-  if (!REFUSING.has(refusal.status)) return null;
+  if (isText && isOffering && refusal.status === 500 && (rejectsTools(text) || COMBINED.test(text)))
+    return fallbackOffers(dialect, text);
+  if (!REJECTING.has(refusal.status)) return null;
   if (dialect.usage && ABOUT_USAGE.test(text)) return { ...dialect, usage: false };
   if (dialect.tokenLimit === 'max_tokens' && text.includes('max_completion_tokens')) {
     return { ...dialect, tokenLimit: 'max_completion_tokens' };
   }
   const namesParam = refusal.param !== null;
-  if (!isText) return humblerTool(dialect, { text, namesParam, isOffering });
-  if (isOffering && (isAboutTools(text) || isUnspecific(text, namesParam))) return humblerOffers(dialect, text);
-  return humblerText(dialect, text, namesParam);
+  if (!isText) return fallbackToolCall(dialect, { text, namesParam, isOffering });
+  if (isOffering && (ABOUT_TOOLS.test(text) || isUnspecific(text, namesParam))) return fallbackOffers(dialect, text);
+  return fallbackText(dialect, text, namesParam);
 }
 
-/** Whether something is refused and it is not said what. */
+/** Whether something is unsupported and the server does not say what. */
 function isUnspecific(text: string, namesParam: boolean): boolean {
-  return !ABOUT_FORMAT.test(text) && !namesParam && isUnknown(text);
+  return !ABOUT_FORMAT.test(text) && !namesParam && isUnsupported(text);
 }
 
-function humblerText(dialect: Dialect, text: string, namesParam: boolean): Dialect | null {
+function fallbackText(dialect: Dialect, text: string, namesParam: boolean): Dialect | null {
   const aboutFormat = ABOUT_FORMAT.test(text);
   if (!aboutFormat && !isUnspecific(text, namesParam)) return null;
-  const format = humblerFormat(dialect.format, aboutFormat && ABOUT_SCHEMA.test(text));
+  const format = fallbackFormat(dialect.format, aboutFormat && ABOUT_SCHEMA.test(text));
   if (format !== null) return { ...dialect, format };
   return dialect.usage && !aboutFormat ? { ...dialect, usage: false } : null;
 }
 
-function humblerFormat(format: Dialect['format'], aboutSchema: boolean): Dialect['format'] | null {
+function fallbackFormat(format: Dialect['format'], aboutSchema: boolean): Dialect['format'] | null {
   switch (format) {
     case 'strict_schema':
       return aboutSchema ? 'json_schema' : 'json_object';
@@ -147,54 +148,48 @@ function humblerFormat(format: Dialect['format'], aboutSchema: boolean): Dialect
 const ABOUT_STRICT = /\bstrict\b|invalid schema|invalid_function_parameters|additional_?properties|not permitted/iu;
 const ABOUT_TOOLS = /\btools?\b|\btool_?(calls?|use|choice)\b|\bfunctions?\b|function[- _]?call/iu;
 
-/** What a refused request was. */
-interface Refused {
-  /** What was said of it. */
+/** A rejected request for a tool call. */
+interface RejectedCall {
   readonly text: string;
   readonly namesParam: boolean;
-  /** Whether it offered tools beside the reply, and not in words. */
+  /** Whether the request offered native tools in addition to the reply. */
   readonly isOffering: boolean;
 }
 
-/** Whether a refusal is about tools, in a request that could do without. */
-function isAboutTools(text: string): boolean {
-  return ABOUT_TOOLS.test(text);
-}
-
-/** The next humbler way to offer tools beside a reply in text: with less of a schema, then in words. */
-function humblerOffers(dialect: Dialect, text: string): Dialect {
+/** Falls back to tools without strict schemas, then to tools described in the prompt. */
+function fallbackOffers(dialect: Dialect, text: string): Dialect {
   const isPlainNext = dialect.offers === 'strict' && ABOUT_STRICT.test(text);
-  return { ...dialect, offers: isPlainNext ? 'plain' : 'words' };
+  return { ...dialect, offers: isPlainNext ? 'plain' : 'prompt' };
 }
 
 /**
- * The next humbler way to ask for a tool call: with less of a choice, then with less of a schema, then with the tools that are offered
- * beside it told in words. Never without the tool.
+ * Falls back to a weaker tool choice, then to a schema that is not strict, then to offered tools described in the prompt. The tool of the
+ * reply always stays.
  */
-function humblerTool(dialect: Dialect, { text, namesParam, isOffering }: Refused): Dialect | null {
+function fallbackToolCall(dialect: Dialect, { text, namesParam, isOffering }: RejectedCall): Dialect | null {
   if (isNoCall(text)) return null;
-  const inWords: Dialect | null = isOffering ? { ...dialect, offers: 'words' } : null;
-  const lessChoice = isOffering ? lessOfAny(dialect) : lessOfOne(dialect);
-  if (isAboutToolChoice(text)) return lessChoice ?? inWords;
+  const inPrompt: Dialect | null = isOffering ? { ...dialect, offers: 'prompt' } : null;
+  const weakerChoice = isOffering ? weakerAnyChoice(dialect) : weakerToolChoice(dialect);
+  if (isAboutToolChoice(text)) return weakerChoice ?? inPrompt;
   if (ABOUT_STRICT.test(text)) {
     if (isOffering && dialect.offers === 'strict') return { ...dialect, offers: 'plain' };
     if (dialect.strictTool) return { ...dialect, strictTool: false };
-    if (inWords !== null) return inWords;
+    if (inPrompt !== null) return inPrompt;
   }
-  if (namesParam || refusesTools(text) || !isUnknown(text)) return null;
-  if (inWords !== null) return inWords;
+  if (namesParam || rejectsTools(text) || !isUnsupported(text)) return null;
+  if (inPrompt !== null) return inPrompt;
   if (dialect.strictTool) return { ...dialect, strictTool: false };
-  return lessChoice ?? (dialect.usage ? { ...dialect, usage: false } : null);
+  return weakerChoice ?? (dialect.usage ? { ...dialect, usage: false } : null);
 }
 
-const LESS = { named: 'required', required: 'auto', auto: 'unsaid', unsaid: null } as const;
+const WEAKER = { named: 'required', required: 'auto', auto: 'omitted', omitted: null } as const;
 
-function lessOfOne(dialect: Dialect): Dialect | null {
-  const toolChoice = LESS[dialect.toolChoice];
+function weakerToolChoice(dialect: Dialect): Dialect | null {
+  const toolChoice = WEAKER[dialect.toolChoice];
   return toolChoice === null ? null : { ...dialect, toolChoice };
 }
 
-function lessOfAny(dialect: Dialect): Dialect | null {
-  const anyChoice = LESS[dialect.anyChoice];
+function weakerAnyChoice(dialect: Dialect): Dialect | null {
+  const anyChoice = WEAKER[dialect.anyChoice];
   return anyChoice === null ? null : { ...dialect, anyChoice };
 }

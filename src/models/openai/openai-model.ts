@@ -4,37 +4,34 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
-import { type Chunk, parseChunk, type Said } from './chunk.ts';
-import { lazyClient } from './client.ts';
+import { type Chunk, type Delta, parseChunk } from './chunk.ts';
+import { lazyClient, linkedSignal } from './client.ts';
 import { countTokens, encodingOf } from './count-tokens.ts';
-import { failure } from './failure.ts';
-import { failureOf } from './failure-of.ts';
-import { linkedSignal } from './linked-signal.ts';
-import { negotiation } from './negotiation.ts';
+import { failure, failureOf, toolCallFailure } from './failures.ts';
+import { negotiateDialect } from './negotiation.ts';
 import { type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
+import { type ToolNames, toolNames } from './request-body.ts';
 import { ToolCalls } from './tool-calls.ts';
-import { type ToolNames, toolNames } from './tool-names.ts';
-import { toldOfTools } from './tool-refusal.ts';
 
 export interface OpenAIModel extends ChatModel {
-  /** A free look whether the key is refused, before a run starts: a failure for 401 and 403, null for all else. */
+  /** Checks before a run, at no cost, whether the server rejects the key. Resolves to a failure for 401 and 403, otherwise null. */
   checkKey(options: { readonly signal: AbortSignal }): Promise<Failure | null>;
   /**
-   * By OpenAI's vocabulary for a model of this name; for a name of anybody else's, by OpenAI's newest, which is nearer than four
-   * characters a token. A model with a tokenizer of its own: `{ ...openaiModel(options), countTokens }`.
+   * Counts tokens with OpenAI's encoding for this model, or its newest encoding for other vendors' models, which is more accurate than
+   * four characters per token. Requires the package `gpt-tokenizer`. To use another tokenizer: `{ ...openaiModel(options), countTokens }`.
    */
   countTokens(texts: readonly string[]): Promise<readonly number[]>;
 }
 
 /**
- * A model behind OpenAI's chat completions: OpenAI, or any server that speaks the same (Ollama, llama.cpp, vLLM, OpenRouter …).
+ * Returns a model for OpenAI's chat completions API: OpenAI, or any compatible server (Ollama, llama.cpp, vLLM, OpenRouter …).
  *
- * 1. It keeps the port's failure contract: whatever goes wrong is one last part, and no message holds the key.
- * 2. One `stream` is one attempt: nothing is retried here. Only a server that refuses a way of asking (JSON schema, a
- *    forced tool call, tools beside a reply, usage) is asked again in a humbler way, and that is remembered.
- * 3. An abort, a `break` and the end all close the connection that is still open and leave no listener on the caller's signal.
+ * 1. Any error becomes the last part of the stream, a `failure`. No message contains the key.
+ * 2. One `stream` is one attempt without retries. Only if the server rejects a feature (JSON schema, a forced tool call, tools in addition
+ *    to a reply, usage), the request is repeated without it, and that is remembered.
+ * 3. An abort, a `break` and the end of the stream close the connection and leave no listener on the caller's signal.
  *
- * @throws PostChainError `invalid_key` or `invalid_option`, here and nowhere later.
+ * @throws PostChainError `invalid_key` or `invalid_option`
  * @example
  * const model = openaiModel({ model: 'gpt-4o-mini' });
  * const local = openaiModel({ model: 'llama3.2', baseURL: 'http://localhost:11434/v1', contextWindowTokens: 8_192 });
@@ -42,7 +39,7 @@ export interface OpenAIModel extends ChatModel {
 export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
   const settings = openaiSettings(options);
   const client = lazyClient(settings);
-  const send = negotiation(settings, client);
+  const send = negotiateDialect(settings, client);
 
   return {
     id: `openai:${settings.model}`,
@@ -55,7 +52,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
       const { signal, release } = linkedSignal(caller);
       const failureIn = (thrown: unknown): Failure => {
         const failure = failureOf(thrown, settings);
-        return request.replyForm === 'tool-call' ? toldOfTools(failure) : failure;
+        return request.replyForm === 'tool-call' ? toolCallFailure(failure) : failure;
       };
       try {
         for await (const part of replyParts(await send(request, signal), toolNames(request), failureIn)) {
@@ -73,9 +70,8 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
 }
 
 /**
- * Asks for the model's name, which costs nothing, to learn whether the key is refused. Only a plain refusal (401, 403) is a
- * failure; a server without such a route, no network or an abort say nothing about the key and give null. So does a restricted
- * key that only may not list models.
+ * Requests the model's description, which is free, and returns a failure if the server rejects the key (401, 403). A server without this
+ * endpoint, a missing network, an abort, or a restricted key that may not list models say nothing about the key: then it returns null.
  */
 async function checkKey(
   settings: OpenAISettings,
@@ -95,7 +91,7 @@ async function checkKey(
   }
 }
 
-/** What is known of a reply so far. */
+/** The state of a reply. */
 interface Progress {
   readonly calls: ToolCalls;
   count: number;
@@ -105,9 +101,8 @@ interface Progress {
 }
 
 /**
- * Chunks as the port's parts: deltas, then one `finish` or `failure`. What breaks before the finish reason is a failure by
- * `failureOf`; what breaks after it is none, as only the usage could still come. A call of a tool has the name that the tool has here,
- * however it was written for the server.
+ * Converts chunks to model parts: deltas, then one `finish` or `failure`. An error after the finish reason is ignored, because only the
+ * usage could still follow. Tool calls have the original names of their tools.
  */
 async function* replyParts(
   chunks: AsyncIterable<unknown>,
@@ -130,28 +125,29 @@ async function* replyParts(
 
 function deltas(chunk: Chunk, progress: Progress): readonly ModelPart[] {
   const choice = chunk.choices?.[0];
-  const said = choice?.delta ?? choice?.message;
+  const delta = choice?.delta ?? choice?.message;
   progress.count += 1;
   progress.usage = usageOf(chunk.usage ?? choice?.usage) ?? progress.usage;
   if (choice?.finish_reason) progress.reason = finishReason(choice.finish_reason);
-  if (!said) return [];
-  progress.refusal += said.refusal;
-  const { text, reasoning } = spoken(said);
+  if (!delta) return [];
+  progress.refusal += delta.refusal;
+  const { text, reasoning } = contentOf(delta);
   return [
     ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
     ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
-    ...progress.calls.read(said.tool_calls ?? []),
+    ...progress.calls.read(delta.tool_calls ?? []),
   ];
 }
 
 function lastPart(progress: Progress): ModelPart {
   const { count, refusal, reason, usage } = progress;
   if (count === 0) {
-    const message = 'the reply held no chat completion; check that the base URL is the one of an OpenAI-compatible API';
+    const message =
+      'the reply contains no chat completion; check that the base URL is that of an OpenAI-compatible API';
     return failed(failure('garbled_reply', message, { retryable: true }), progress);
   }
   if (reason === null) {
-    const message = 'the reply ended before it was finished';
+    const message = 'the reply ended before it was complete';
     return failed(failure('stream_cut', message, { retryable: true }), progress);
   }
   if (refusal === '') return { type: 'finish', reason, usage };
@@ -178,21 +174,21 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   content_filter: 'content-filter',
 };
 
-function finishReason(theirs: string): FinishReason {
-  return Object.hasOwn(REASONS, theirs) ? (REASONS[theirs] ?? 'other') : 'other';
+function finishReason(reason: string): FinishReason {
+  return Object.hasOwn(REASONS, reason) ? (REASONS[reason] ?? 'other') : 'other';
 }
 
 const textPart = z.object({ type: z.literal('text'), text: z.string() });
 const thinkingPart = z.object({ type: z.literal('thinking'), thinking: z.union([z.string(), z.array(z.unknown())]) });
 
 /**
- * What one chunk says, and what it thinks aloud: in `reasoning_content` (DeepSeek, Qwen, xAI) or `reasoning` (Groq, OpenRouter),
- * of which vLLM sends both with the same text, or in a part of the content (Mistral). Parts of unknown types are ignored.
+ * Returns the text and the reasoning of one chunk. Reasoning is in `reasoning_content` (DeepSeek, Qwen, xAI), in `reasoning` (Groq,
+ * OpenRouter), in both (vLLM), or in a part of the content (Mistral). Parts of unknown types are ignored.
  */
-function spoken(said: Said): { readonly text: string; readonly reasoning: string } {
-  const aside = said.reasoning_content || said.reasoning;
-  if (!Array.isArray(said.content)) return { text: said.content ?? '', reasoning: aside };
-  return { text: textIn(said.content), reasoning: aside + said.content.map(thinkingIn).join('') };
+function contentOf(delta: Delta): { readonly text: string; readonly reasoning: string } {
+  const reasoning = delta.reasoning_content || delta.reasoning;
+  if (!Array.isArray(delta.content)) return { text: delta.content ?? '', reasoning };
+  return { text: textIn(delta.content), reasoning: reasoning + delta.content.map(thinkingIn).join('') };
 }
 
 function textIn(parts: readonly unknown[]): string {

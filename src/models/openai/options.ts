@@ -1,38 +1,34 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { requireValidHeaders } from '../../internal/http.ts';
 import { secretWords } from '../../internal/secrets.ts';
-import { resolveBaseURL } from './base-url.ts';
 
-/** How to reach a server that speaks OpenAI's chat completions. Only `model` is needed when `OPENAI_API_KEY` is set. */
+/** How to reach a server with OpenAI's chat completions API. Only `model` is required if `OPENAI_API_KEY` is set. */
 export interface OpenAIModelOptions {
   readonly model: string;
-  /** Default: `OPENAI_API_KEY`, read once, here. A server on loopback (Ollama, llama.cpp) needs none. */
+  /** Default: `OPENAI_API_KEY`, read when the model is created. A server on loopback (Ollama, llama.cpp) needs none. */
   readonly apiKey?: string;
-  /** Up to and with `/v1`, say `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, else OpenAI itself. */
+  /** Including `/v1`, for example `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, otherwise OpenAI. */
   readonly baseURL?: string;
-  /** Prompt and reply together, in tokens. Default 128,000; local models are often started with far less. */
+  /** For prompt and reply together, in tokens. Default: 128,000. Local models often have far less. */
   readonly contextWindowTokens?: number;
-  /** Sent with every call, over the client's own. */
+  /** Sent with every call. They override the client's own headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** 0..2. Default: the server's. */
+  /** From 0 to 2. Default: the server's. */
   readonly temperature?: number;
-  /** The longest reply, in tokens. Default: the server's. */
+  /** The maximum length of a reply, in tokens. Default: the server's. */
   readonly maxOutputTokens?: number;
-  /**
-   * Whether capabilities are given as tools, beside the reply that is asked for. Default true; a server that refuses them is told them
-   * in words.
-   */
+  /** Whether capabilities are offered as native tools. Default: true. If the server rejects them, they are described in the prompt. */
   readonly nativeTools?: boolean;
   /**
-   * How requests are sent, say through a proxy: `globalThis.fetch` with undici's dispatcher. It must let go when its `signal`
-   * aborts. Default: `patientFetch`, Node's own HTTP without a time limit.
+   * How requests are sent, for example `globalThis.fetch` with undici's proxy dispatcher. It must stop when its `signal` aborts.
+   * Default: Node's HTTP client without a time limit.
    */
   readonly fetch?: typeof globalThis.fetch;
-  /** Milliseconds since the epoch, for a `Retry-After` that is a date. Default: `Date.now`. */
+  /** Returns milliseconds since the epoch, for a `Retry-After` with a date. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
-/** The options, checked and with their defaults. `secrets` are the texts that no message may hold. */
+/** The validated options with defaults. No message may contain one of `secrets`. */
 export interface OpenAISettings {
   readonly model: string;
   readonly apiKey: string;
@@ -47,11 +43,14 @@ export interface OpenAISettings {
   readonly secrets: readonly string[];
 }
 
-/** @throws PostChainError `invalid_key` or `invalid_option`, before anything is sent. */
+/** @throws PostChainError `invalid_key` or `invalid_option` */
 export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
-  requireKnown(options);
+  requireKnownOptions('openaiModel', options, NAMES);
   if (typeof options.model !== 'string' || options.model.trim() === '') {
-    throw new PostChainError('invalid_option', "model: got no name; give the server's name of one, say 'gpt-4.1-mini'");
+    throw new PostChainError(
+      'invalid_option',
+      '"model" must be the name of a model on the server, for example "gpt-4.1-mini"; received none',
+    );
   }
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
@@ -61,10 +60,10 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     model: options.model.trim(),
     apiKey: key.text,
     baseURL: url.href,
-    contextWindowTokens: wholeTokens('contextWindowTokens', options.contextWindowTokens) ?? 128_000,
+    contextWindowTokens: positiveTokens('contextWindowTokens', options.contextWindowTokens) ?? 128_000,
     headers,
     temperature: checkedTemperature(options.temperature),
-    maxOutputTokens: wholeTokens('maxOutputTokens', options.maxOutputTokens),
+    maxOutputTokens: positiveTokens('maxOutputTokens', options.maxOutputTokens),
     nativeTools: checkedNativeTools(options.nativeTools),
     fetch: options.fetch ?? null,
     now: options.now ?? Date.now,
@@ -85,47 +84,48 @@ const NAMES: Readonly<Record<keyof OpenAIModelOptions, true>> = {
   now: true,
 };
 
-/** A misspelt `baseURL` would send everything to OpenAI. */
-function requireKnown(options: unknown): void {
-  const known = Object.keys(NAMES).join(', ');
+/**
+ * Rejects unknown options: with a misspelled `baseURL`, everything would be sent to OpenAI.
+ *
+ * @throws PostChainError `invalid_option`
+ */
+export function requireKnownOptions(of: string, options: unknown, names: Readonly<Record<string, true>>): void {
+  const known = Object.keys(names).join(', ');
   if (typeof options !== 'object' || options === null)
-    throw new PostChainError('invalid_option', `openaiModel: got ${typeof options}; give options: ${known}`);
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(NAMES, name));
+    throw new PostChainError('invalid_option', `${of} expects an object with ${known}; received ${typeof options}`);
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(names, name));
   if (unknown === undefined) return;
-  throw new PostChainError(
-    'invalid_option',
-    `${unknown}: there is no such option of openaiModel; give one of ${known}`,
-  );
+  throw new PostChainError('invalid_option', `Unknown option "${unknown}" of ${of}; expected one of ${known}`);
 }
 
-function wholeTokens(name: string, value: number | undefined): number | null {
+function positiveTokens(name: string, value: number | undefined): number | null {
   if (value === undefined) return null;
   if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new PostChainError('invalid_option', `${name}: got ${value}; give a whole number of tokens, at least 1`);
+  throw new PostChainError('invalid_option', `"${name}" must be an integer ≥ 1 (tokens); received ${value}`);
 }
 
 function checkedTemperature(value: number | undefined): number | null {
   if (value === undefined) return null;
   if (value >= 0 && value <= 2) return value;
-  throw new PostChainError('invalid_option', `temperature: got ${value}; give a number from 0 to 2`);
+  throw new PostChainError('invalid_option', `"temperature" must be a number from 0 to 2; received ${value}`);
 }
 
 function checkedNativeTools(value: boolean | undefined): boolean {
   if (value === undefined || typeof value === 'boolean') return value ?? true;
-  throw new PostChainError('invalid_option', `nativeTools: got ${String(value)}; give true or false`);
+  throw new PostChainError('invalid_option', `"nativeTools" must be true or false; received ${String(value)}`);
 }
 
-/** `secret` is false for the placeholder that a local server gets, which needs no hiding. */
+/** `secret` is false for the placeholder sent to a local server. */
 interface ApiKey {
   readonly text: string;
   readonly secret: boolean;
 }
 
 /**
- * The key to send: the one given, else `OPENAI_API_KEY`. A server on loopback usually needs none, so it gets a placeholder.
- * White space around a key is taken off, as it comes with most files and shells.
+ * Returns the given key, otherwise `OPENAI_API_KEY`. A server on loopback usually needs none and gets a placeholder. Surrounding white
+ * space, common in files and shells, is removed.
  *
- * @throws PostChainError `invalid_key`; the message never holds the key or a part of it.
+ * @throws PostChainError `invalid_key`. The message never contains the key or a part of it.
  */
 function resolveApiKey(given: string | undefined, url: URL): ApiKey {
   const from = given === undefined ? 'OPENAI_API_KEY' : 'apiKey';
@@ -134,25 +134,57 @@ function resolveApiKey(given: string | undefined, url: URL): ApiKey {
     if (isLoopback(url.hostname)) return { text: 'not-needed', secret: false };
     throw new PostChainError(
       'invalid_key',
-      `${from}: got no key; ${url.host} wants one; set OPENAI_API_KEY or pass apiKey (any word for a server that needs none)`,
+      `${url.host} requires an API key; set OPENAI_API_KEY or pass "apiKey" (any text if the server needs none)`,
     );
   }
-  const wrong = whatIsWrong(text);
+  const wrong = invalidPart(text);
   if (wrong !== null) {
     throw new PostChainError(
       'invalid_key',
-      `${from}: got a key with ${wrong}; want printable ASCII only; copy it again`,
+      `${from} must be printable ASCII, but contains ${wrong}; copy the key again`,
     );
   }
   return { text, secret: true };
 }
 
-function whatIsWrong(text: string): string | null {
-  if (/\s/u.test(text)) return 'white space inside';
-  if (/\p{Cc}/u.test(text)) return 'control characters inside';
-  return /^[!-~]+$/u.test(text) ? null : 'characters that are not ASCII';
+function invalidPart(text: string): string | null {
+  if (/\s/u.test(text)) return 'white space';
+  if (/\p{Cc}/u.test(text)) return 'control characters';
+  return /^[!-~]+$/u.test(text) ? null : 'non-ASCII characters';
 }
 
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/u.test(hostname);
+}
+
+const OPENAI = 'https://api.openai.com/v1';
+
+/**
+ * Returns the given URL, otherwise `OPENAI_BASE_URL`, otherwise OpenAI's.
+ *
+ * @throws PostChainError `invalid_option` for anything but a plain http(s) URL. The message does not quote text that may contain a secret.
+ */
+function resolveBaseURL(given: string | undefined): URL {
+  const from = given === undefined ? 'OPENAI_BASE_URL' : 'baseURL';
+  const text = (given ?? process.env['OPENAI_BASE_URL'] ?? '').trim();
+  if (text === '' && given === undefined) return new URL(OPENAI);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/u.test(url.protocol)) {
+    const received =
+      url === null ? 'something that is not a URL' : `a URL with the scheme ${JSON.stringify(url.protocol)}`;
+    throw new PostChainError(
+      'invalid_option',
+      `${from} must be an http or https URL, for example http://localhost:11434/v1; received ${received}`,
+    );
+  }
+  if (`${url.username}${url.password}${url.search}${url.hash}` !== '') {
+    const message = `${from} must have no user, query or fragment; received one with host ${url.host}; use "apiKey" or "headers" instead`;
+    throw new PostChainError('invalid_option', message);
+  }
+  return url;
+}
+
+/** Whether a URL is OpenAI's. Its newest models reject `max_tokens`; many other servers support nothing else. */
+export function isOpenAI(baseURL: string): boolean {
+  return new URL(baseURL).hostname === 'api.openai.com';
 }

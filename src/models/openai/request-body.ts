@@ -1,17 +1,34 @@
 import type { ChatCompletionCreateParamsStreaming, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
-import { admitsNull, isJsonNode, type JsonNode, nullRemover, onlyAlternative } from '../../internal/json-schema.ts';
-import { wireName } from '../../internal/wire-name.ts';
-import type { Dialect } from './dialect.ts';
+import { nullRemover } from '../../internal/json-schema.ts';
+import { freeName, wireName } from '../../internal/wire-name.ts';
 import type { OpenAISettings } from './options.ts';
-import { toolNames } from './tool-names.ts';
+import { strictSchema } from './strict-schema.ts';
+
+/** The features of OpenAI's API that a request uses. Many servers implement the API, few in full. Values are ordered from rich to poor. */
+export interface Dialect {
+  /** How the schema of a text reply is requested. */
+  readonly format: 'strict_schema' | 'json_schema' | 'json_object' | 'text';
+  /** How the call of the reply's tool is requested if no other tools are offered. */
+  readonly toolChoice: 'named' | 'required' | 'auto' | 'omitted';
+  /** Whether the schema of the reply's tool is strict. */
+  readonly strictTool: boolean;
+  /** How other tools are offered: with strict schemas, with plain schemas, or described in the prompt. */
+  readonly offers: 'strict' | 'plain' | 'prompt';
+  /** How a call is requested if other tools are offered, too. */
+  readonly anyChoice: 'required' | 'auto' | 'omitted';
+  /** Whether token counts are requested. */
+  readonly usage: boolean;
+  /** The parameter for the maximum length of a reply. */
+  readonly tokenLimit: 'max_tokens' | 'max_completion_tokens';
+}
 
 type Body = ChatCompletionCreateParamsStreaming;
 type TextParameters = Pick<Body, 'messages' | 'response_format' | 'tools' | 'tool_choice'>;
 
-/** The JSON body of one call. A server that takes no schema as a parameter gets it in words, if the turns do not say it already. */
-export function requestBody(asked: ModelRequest, settings: OpenAISettings, dialect: Dialect): Body {
-  const request = asOffered(asked, dialect);
+/** Returns the JSON body of one call. If the dialect has no parameter for the schema, the prompt includes it unless it already does. */
+export function requestBody(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Body {
+  const request = withoutNativeTools(given, dialect);
   return {
     model: settings.model,
     stream: true,
@@ -29,16 +46,17 @@ function textParameters(request: ModelRequest, dialect: Dialect): TextParameters
 
 function formatParameters(request: ModelRequest, { format }: Dialect): Pick<Body, 'messages' | 'response_format'> {
   const schema = JSON.stringify(request.outputSchema);
-  const words = `Reply with one JSON object and nothing else. It must fit this JSON Schema:\n${schema}`;
-  const told = isTold(request.turns, schema) ? [...request.turns] : withWords(request.turns, words);
+  const instruction = `Reply with one JSON object and nothing else. It must match this JSON Schema:\n${schema}`;
+  const isStated = request.turns.some(({ content }) => content.includes(schema));
+  const messages = isStated ? [...request.turns] : withInstruction(request.turns, instruction);
   switch (format) {
     case 'strict_schema':
     case 'json_schema':
       return { messages: [...request.turns], response_format: jsonSchema(request, format === 'strict_schema') };
     case 'json_object':
-      return { messages: told, response_format: { type: 'json_object' } };
+      return { messages, response_format: { type: 'json_object' } };
     case 'text':
-      return { messages: told };
+      return { messages };
     default: {
       const never: never = format;
       return never;
@@ -55,18 +73,18 @@ function jsonSchema(request: ModelRequest, wantsStrict: boolean): NonNullable<Bo
   };
 }
 
-type Parameters = Pick<ChatCompletionCreateParamsStreaming, 'messages' | 'tools' | 'tool_choice'>;
+type ToolParameters = Pick<Body, 'messages' | 'tools' | 'tool_choice'>;
 
 /**
- * A reply as the arguments of one call of one tool [A12], beside the tools that are offered. `parallel_tool_calls` is never sent:
- * reasoning models and many servers refuse it. Where the server does not force the call, words ask for it.
+ * Requests the reply as the arguments of one tool call, in addition to the offered tools. If the server does not force the call, the prompt
+ * asks for it. `parallel_tool_calls` is never sent, because reasoning models and many servers reject it.
  */
-function toolParameters(request: ModelRequest, dialect: Dialect): Parameters {
+function toolParameters(request: ModelRequest, dialect: Dialect): ToolParameters {
   const { reply: name } = toolNames(request);
   const offered = offeredTools(request, dialect);
-  const tools = [tool(request, name, dialect.strictTool), ...offered];
+  const tools = [replyTool(request, name, dialect.strictTool), ...offered];
   const messages = [...request.turns];
-  const words = `Reply by one call of ${offered.length === 0 ? `the tool ${name}` : 'a tool'} and nothing else.`;
+  const instruction = `Reply with one call of ${offered.length === 0 ? `the tool ${name}` : 'a tool'} and nothing else.`;
   const choice = offered.length === 0 ? dialect.toolChoice : dialect.anyChoice;
   switch (choice) {
     case 'named':
@@ -74,9 +92,9 @@ function toolParameters(request: ModelRequest, dialect: Dialect): Parameters {
     case 'required':
       return { messages, tools, tool_choice: 'required' };
     case 'auto':
-      return { messages: withWords(messages, words), tools, tool_choice: 'auto' };
-    case 'unsaid':
-      return { messages: withWords(messages, words), tools };
+      return { messages: withInstruction(messages, instruction), tools, tool_choice: 'auto' };
+    case 'omitted':
+      return { messages: withInstruction(messages, instruction), tools };
     default: {
       const never: never = choice;
       return never;
@@ -84,34 +102,28 @@ function toolParameters(request: ModelRequest, dialect: Dialect): Parameters {
   }
 }
 
-function tool({ outputSchema }: ModelRequest, name: string, wantsStrict: boolean): ChatCompletionTool {
+function replyTool({ outputSchema }: ModelRequest, name: string, wantsStrict: boolean): ChatCompletionTool {
   const strict = wantsStrict ? strictSchema(outputSchema) : null;
-  const told = outputSchema['description'];
-  const description = typeof told === 'string' && told !== '' ? told : 'Gives the reply, whole.';
+  const { description: own } = outputSchema;
+  const description = typeof own === 'string' && own !== '' ? own : 'Returns the complete reply.';
   const parameters = { ...(strict ?? outputSchema) };
   return { type: 'function', function: { name, description, parameters, ...(strict !== null && { strict: true }) } };
 }
 
-/** Whether a text stands in one of the turns already. */
-function isTold(turns: readonly ChatTurn[], text: string): boolean {
-  return turns.some(({ content }) => content.includes(text));
-}
-
-/** The turns and these words: in the first system turn, as many chat templates take only one. */
-function withWords(turns: readonly ChatTurn[], words: string): ChatTurn[] {
+/** Adds an instruction to the first system turn: many chat templates support only one. */
+function withInstruction(turns: readonly ChatTurn[], instruction: string): ChatTurn[] {
   const [first, ...rest] = turns;
-  if (first?.role !== 'system') return [{ role: 'system', content: words }, ...turns];
-  return [{ role: 'system', content: `${first.content}\n\n${words}` }, ...rest];
+  if (first?.role !== 'system') return [{ role: 'system', content: instruction }, ...turns];
+  return [{ role: 'system', content: `${first.content}\n\n${instruction}` }, ...rest];
 }
 
-/** The request as a dialect asks it: where tools are told in words, without any. */
-function asOffered(request: ModelRequest, { offers }: Dialect): ModelRequest {
-  if (request.tools === undefined || offers !== 'words') return request;
+/** Returns the request without tools if the dialect describes them in the prompt. */
+function withoutNativeTools(request: ModelRequest, { offers }: Dialect): ModelRequest {
+  if (request.tools === undefined || offers !== 'prompt') return request;
   const { tools: _, turnsWithoutTools, ...others } = request;
   return { ...others, turns: turnsWithoutTools ?? request.turns };
 }
 
-/** The tools offered beside the reply, as the server takes them. */
 function offeredTools(request: ModelRequest, { offers }: Dialect): ChatCompletionTool[] {
   const { offered } = toolNames(request);
   return (request.tools ?? []).map((tool, at) => offeredTool(tool, offered[at] ?? tool.name, offers === 'strict'));
@@ -128,122 +140,37 @@ function offeredTool(
 }
 
 /**
- * Strict mode wants every member, and null for one that is left out; whoever runs the tool takes no such null. So a tool with a member
- * that may be left out is not asked for strictly.
+ * Returns the strict schema of a tool, or null. Strict mode requires null for an omitted optional property, which the tool would not accept,
+ * so a tool with optional properties is not strict.
  */
 function strictArguments(schema: ToolOffer['parameters']): ToolOffer['parameters'] | null {
   return nullRemover(schema) === null ? strictSchema(schema) : null;
 }
 
-/** Kept as they are: OpenAI's strict mode knows them. */
-const KEPT = ['type', 'title', 'description', 'enum', 'const', '$ref', 'multipleOf', 'minimum', 'maximum'];
-const ALSO_KEPT = ['exclusiveMinimum', 'exclusiveMaximum', 'minItems', 'maxItems', 'required', 'additionalProperties'];
-const PLAIN = new Set([...KEPT, ...ALSO_KEPT]);
-
-/** Strict mode knows one word where JSON Schema has several. */
-const RENAMED: Readonly<Record<string, string>> = { oneOf: 'anyOf', definitions: '$defs' };
-
-/** Left out: they only narrow or describe, strict mode refuses some of them, and every reply is validated anyway [promise 4]. */
-const NARROWING = ['minLength', 'maxLength', 'pattern', 'format', 'uniqueItems'];
-const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default', 'examples', 'deprecated', 'readOnly']);
-
-/**
- * The schema as OpenAI's strict mode takes it, or null when it cannot: every object must be closed (`additionalProperties: false`)
- * with every property required, the root must be an object, and no keyword may be outside the supported ones
- * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
- *
- * 1. An object with properties that says nothing of more is closed, as that only narrows; one without any would take nothing more at
- * all, so it stays open. 2. A property that may be left out is asked for as one that may be null, which `nullRemover` takes back
- * when the reply is read; not within a choice or a definition, where that does not look. 3. `oneOf` becomes `anyOf`: every reply is
- * validated anyway.
- */
-export function strictSchema(schema: JsonNode): JsonNode | null {
-  return schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, true) : null;
+/** The names of a request's tools on the wire, which are unique. */
+export interface ToolNames {
+  /** The tool of the reply. */
+  readonly reply: string;
+  /** The offered tools, in order. */
+  readonly offered: readonly string[];
+  /** Returns the original name of a tool. An unknown name is returned as it is. */
+  nameOf(wire: string): string;
 }
 
-function strictNode(node: unknown, mayBeNull: boolean): JsonNode | null {
-  if (!isJsonNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;
-  if (node['$ref'] !== undefined) return strictReference(node);
-  const inside = mayBeNull && onlyAlternative(node) !== null;
-  const strict: Record<string, unknown> = {};
-  for (const [keyword, value] of Object.entries(node)) {
-    if (LEFT_OUT.has(keyword)) continue;
-    const kept = PLAIN.has(keyword) ? value : strictChild(node, keyword, inside);
-    if (kept === null) return null;
-    strict[RENAMED[keyword] ?? keyword] = kept;
+/** Keeps names that are valid on the wire. Of other names that become the same, the later ones get a number. */
+export function toolNames({ schemaName, tools = [] }: Pick<ModelRequest, 'schemaName' | 'tools'>): ToolNames {
+  const names = [schemaName, ...tools.map(({ name }) => name)];
+  const byWire = new Map<string, string>();
+  const wires = new Map<number, string>();
+  const isPlain = (name: string): boolean => wireName(name) === name;
+  for (const isPlainPass of [true, false]) {
+    for (const [at, name] of names.entries()) {
+      if (isPlain(name) !== isPlainPass) continue;
+      const wire = freeName(wireName(name), byWire);
+      byWire.set(wire, name);
+      wires.set(at, wire);
+    }
   }
-  if (!isObject(node)) return strict;
-  return { ...strict, required: namesIn(node), additionalProperties: false };
-}
-
-function strictChild(node: JsonNode, keyword: string, mayBeNull: boolean): unknown {
-  const value = node[keyword];
-  if (keyword === 'items') return strictNode(value, mayBeNull);
-  if (keyword === 'anyOf' || keyword === 'oneOf')
-    return Array.isArray(value) ? allOrNull(value.map((one) => strictNode(one, mayBeNull))) : null;
-  if (keyword === 'properties') return strictMembers(value, (one, name) => strictProperty(node, name, one, mayBeNull));
-  return keyword === '$defs' || keyword === 'definitions' ? strictMembers(value, strictDefinition) : null;
-}
-
-/** References reach the root and its definitions, and have nothing beside them. */
-function strictReference({ $ref }: JsonNode): JsonNode | null {
-  const [, name] = /^#(?:\/(?:\$defs|definitions)\/([^/]+))?$/u.exec(String($ref)) ?? [];
-  if (name !== undefined) return { $ref: `#/$defs/${name}` };
-  return $ref === '#' ? { $ref } : null;
-}
-
-function strictProperty({ required }: JsonNode, name: string, property: unknown, mayBeNull: boolean): JsonNode | null {
-  const strict = strictNode(property, mayBeNull);
-  const isRequired = Array.isArray(required) && required.includes(name);
-  return strict === null || isRequired || admitsNull(property) ? strict : { anyOf: [strict, { type: 'null' }] };
-}
-
-function strictMembers(value: unknown, strictOne: (node: unknown, name: string) => JsonNode | null): JsonNode | null {
-  if (!isJsonNode(value)) return null;
-  const names = Object.keys(value);
-  const nodes = allOrNull(names.map((name) => strictOne(value[name], name)));
-  return nodes === null ? null : Object.fromEntries(names.map((name, index) => [name, nodes[index]]));
-}
-
-/** A schema, or a group of more definitions. */
-function strictDefinition(node: unknown): JsonNode | null {
-  if (!isJsonNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node, false);
-  const definitions = strictMembers(node['$defs'], strictDefinition);
-  return definitions === null ? null : { $defs: definitions };
-}
-
-function isTyped(node: JsonNode): boolean {
-  if (typesOf(node).includes('array') && !isJsonNode(node['items'])) return false;
-  return ['type', 'enum', 'const', 'anyOf', 'oneOf', '$ref'].some((keyword) => keyword in node);
-}
-
-/** Whether an object takes no more than its properties, or can be made so. */
-function isClosable(node: JsonNode, mayBeNull: boolean): boolean {
-  if (!isObject(node)) return true;
-  const { required = [], additionalProperties = namesIn(node).length === 0 } = node;
-  if (additionalProperties !== false || !Array.isArray(required)) return false;
-  const names = namesIn(node);
-  return (
-    required.every((name) => names.includes(name)) && (mayBeNull || names.every((name) => required.includes(name)))
-  );
-}
-
-function namesIn({ properties }: JsonNode): readonly string[] {
-  return isJsonNode(properties) ? Object.keys(properties) : [];
-}
-
-function isObject(node: JsonNode): boolean {
-  return typesOf(node).includes('object') || node['properties'] !== undefined;
-}
-
-function typesOf({ type }: JsonNode): readonly unknown[] {
-  return Array.isArray(type) ? type : [type];
-}
-
-function choicesOf({ anyOf, oneOf }: JsonNode): readonly unknown[] {
-  return [anyOf, oneOf].filter((choice) => choice !== undefined);
-}
-
-function allOrNull(nodes: readonly (JsonNode | null)[]): readonly JsonNode[] | null {
-  return nodes.every((node) => node !== null) ? nodes : null;
+  const [reply = '', ...offered] = names.map((name, at) => wires.get(at) ?? name);
+  return { reply, offered, nameOf: (wire) => byWire.get(wire) ?? wire };
 }

@@ -1,14 +1,14 @@
 import type { ModelPart } from '../../../machines/contracts/model.ts';
 import { BracketBalance } from '../../internal/json-text.ts';
 import type { ToolCallEntry } from './chunk.ts';
-import type { ToolNames } from './tool-names.ts';
+import type { ToolNames } from './request-body.ts';
 
 type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;
 
-/** No reply is made of more; each delta looks through all that there are. */
+/** No real reply has more. Each delta searches all calls. */
 const MAX_CALLS = 1_000;
 
-/** One entry of `tool_calls`, with its arguments as text, as a few servers send them parsed. */
+/** One entry of `tool_calls`, with arguments as text: a few servers send them parsed. */
 interface Entry {
   readonly at: number | null;
   readonly id: string;
@@ -16,7 +16,7 @@ interface Entry {
   readonly text: string;
 }
 
-/** `at` and `id` are the server's; `held` are arguments that came before the name; `restless`: each delta has an id of its own. */
+/** `at` and `id` are the server's. `held` are arguments received before the name. `changesId`: each delta has a new id. */
 interface Call {
   readonly index: number;
   readonly at: number | null;
@@ -24,12 +24,12 @@ interface Call {
   id: string;
   name: string;
   held: string;
-  restless: boolean;
+  changesId: boolean;
 }
 
 /**
- * The tool calls of one reply, told apart. Servers differ: the index may be missing (Mistral) or the same for every call (vLLM,
- * SGLang, Gemini), the id may be missing, empty or new in every delta (older vLLM), the name said once, again or as ''.
+ * Assembles the tool calls of one reply. Servers differ: the index may be missing (Mistral) or the same for every call (vLLM, SGLang,
+ * Gemini); the id may be missing, empty or new in every delta (older vLLM); the name may come once, repeatedly or be empty.
  */
 export class ToolCalls {
   readonly #names: Pick<ToolNames, 'nameOf'>;
@@ -39,12 +39,12 @@ export class ToolCalls {
     this.#names = names;
   }
 
-  /** The deltas of one chunk. A call is told when its name is known. */
+  /** Returns the deltas of one chunk. A call is reported once its name is known. */
   read(entries: readonly (ToolCallEntry | null)[]): ToolCallDelta[] {
     return entries.flatMap((entry) => (entry === null ? [] : this.#readOne(this.#entryOf(entry))));
   }
 
-  /** What is held back of calls that never got a name. */
+  /** Returns the arguments of calls that never got a name. */
   rest(): ToolCallDelta[] {
     return this.#calls.filter(({ name }) => name === '').map(({ index, held }) => delta(index, '', held));
   }
@@ -56,18 +56,18 @@ export class ToolCalls {
     if (!isKnown && entry.id + entry.name + entry.text === '') return [];
     const call = isKnown ? known : this.#begin(entry);
     const isNew = call !== known || call.name === '';
-    call.restless ||= entry.id !== '' && call.id !== '' && entry.id !== call.id;
+    call.changesId ||= entry.id !== '' && call.id !== '' && entry.id !== call.id;
     call.id ||= entry.id;
     call.name ||= entry.name;
     call.extent.add(entry.text);
     call.held += entry.text;
     if (call.name === '' || (call.held === '' && !isNew)) return [];
-    const said = call.held;
+    const text = call.held;
     call.held = '';
-    return [delta(call.index, call.name, said)];
+    return [delta(call.index, call.name, text)];
   }
 
-  /** By its id where that is known, else by the server's index, else the last one. */
+  /** Finds a call by its id if known, otherwise by the server's index, otherwise the last one. */
   #find({ at, id }: Entry): Call | undefined {
     const isHere = (call: Call): boolean => at === null || call.at === null || call.at === at;
     const byId = id === '' ? undefined : this.#calls.findLast((call) => call.id === id && isHere(call));
@@ -75,41 +75,40 @@ export class ToolCalls {
   }
 
   #entryOf({ index, id, function: called }: ToolCallEntry): Entry {
-    const { name, arguments: given } = called;
-    const whole = given === null || given === undefined ? '' : JSON.stringify(given);
-    const text = typeof given === 'string' ? given : whole;
+    const { name, arguments: args } = called;
+    const text = typeof args === 'string' ? args : args === null || args === undefined ? '' : JSON.stringify(args);
     return { at: index ?? null, id, name: this.#names.nameOf(name), text };
   }
 
   #begin({ at }: Entry): Call {
     const index = this.#calls.length;
-    const call = { index, at, extent: new JsonExtent(), id: '', name: '', held: '', restless: false };
+    const call = { index, at, extent: new JsonExtent(), id: '', name: '', held: '', changesId: false };
     this.#calls.push(call);
     return call;
   }
 }
 
-/** Whether the entry goes on with this call, found at its place. A new id is a new call, unless this one's JSON is still open. */
+/** Whether an entry continues this call. A new id starts a new call, unless this call's JSON is incomplete. */
 function continues(call: Call, { id, name, text }: Entry): boolean {
   if (id !== '' && id === call.id) return true;
   if (name !== '' && call.name !== '' && name !== call.name) return false;
   const isOtherId = id !== '' && call.id !== '';
   if (call.extent.state === 'open') return true;
   if (call.extent.state === 'none') return !isOtherId || name === '';
-  const saysNothing = text.trim() === '';
-  return isOtherId ? call.restless && saysNothing : name === '' || saysNothing;
+  const isBlank = text.trim() === '';
+  return isOtherId ? call.changesId && isBlank : name === '' || isBlank;
 }
 
 function delta(index: number, name: string, text: string): ToolCallDelta {
   return { type: 'tool-call-delta', index, name, arguments: text };
 }
 
-/** Tells of a JSON text that comes in pieces whether it is over. */
+/** Tracks whether JSON text that arrives in pieces is complete. */
 export class JsonExtent {
   readonly #brackets = new BracketBalance();
   #begun = false;
 
-  /** `none`: nothing but white space so far. `open`: a string, an object or a list is not closed yet. */
+  /** `none`: only white space so far. `open`: a string, object or array is not closed yet. */
   get state(): 'none' | 'open' | 'closed' {
     if (!this.#begun) return 'none';
     return this.#brackets.isOpen ? 'open' : 'closed';

@@ -29,7 +29,7 @@ describe('the openai model, aborted', () => {
     expect(listeners(controller.signal)).toBe(0);
   });
 
-  test('an abort before the first byte of the answer ends the call', async () => {
+  test('an abort before the first byte ends the call', async () => {
     const controller = new AbortController();
     const server = await chatServer(() => controller.abort());
     expect(await partsOf(model(server.baseURL), modelRequest(), controller.signal)).toEqual([]);
@@ -37,7 +37,7 @@ describe('the openai model, aborted', () => {
     expect(listeners(controller.signal)).toBe(0);
   });
 
-  test('an abort within a body that comes in one piece, or with an error, ends the call', async () => {
+  test('an abort during a body that is not streamed, or of an error, ends the call', async () => {
     for (const status of [200, 500]) {
       const controller = new AbortController();
       const server = await chatServer(({ response }) => {
@@ -48,13 +48,13 @@ describe('the openai model, aborted', () => {
     }
   });
 
-  test('a signal that is aborted already opens no connection', async () => {
+  test('an already aborted signal opens no connection', async () => {
     const server = await stallingServer();
     expect(await partsOf(model(server.baseURL), modelRequest(), AbortSignal.abort())).toEqual([]);
     expect(await server.connections()).toBe(0);
   });
 
-  test('an abort between two parts ends the stream, even when more has come', async () => {
+  test('an abort between two parts ends the stream, even if more has arrived', async () => {
     const server = await chatServer(({ response }) => void streaming(response).end(completion('one').repeat(3)));
     const controller = new AbortController();
     const parts: ModelPart[] = [];
@@ -65,7 +65,7 @@ describe('the openai model, aborted', () => {
     expect(parts).toHaveLength(1);
   });
 
-  test('a consumer that breaks off closes the socket and leaves no listener', async () => {
+  test('a consumer that breaks closes the socket and leaves no listener', async () => {
     const server = await stallingServer();
     const { signal } = new AbortController();
     for await (const part of model(server.baseURL).stream(modelRequest(), { signal })) {
@@ -86,7 +86,7 @@ describe('the openai model, aborted', () => {
     expect(listeners(signal)).toBe(0);
   });
 
-  test('a signal that outlives many calls keeps no listener of those that ended by themselves', async () => {
+  test('a signal that outlives many calls keeps no listener of finished calls', async () => {
     const server = await chatServer(({ index, response }) => {
       if (index % 2 === 0) streaming(response).end(completion('ok'));
       else refuse(response, 500, { error: { message: 'No.' } });

@@ -18,7 +18,7 @@ describe('the openai model, counting tokens', () => {
     loaded.length = 0;
   });
 
-  it('loads a vocabulary when it is first used, and only the one of the model in use [U10]', async () => {
+  it('loads a vocabulary on first use, and only that of the model [U10]', async () => {
     const newer = model('gpt-4o-mini');
     expect(loaded).toEqual([]);
     expect(await newer.countTokens(['abc', 'ca'])).toEqual([1, 2]);

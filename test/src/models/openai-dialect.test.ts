@@ -29,8 +29,8 @@ function formatOf({ response_format: format }: ChatBody): string {
 
 const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
 
-describe('the openai model, asking for JSON', () => {
-  test('a refused JSON schema is asked for as a JSON object, then not at all, and the refusals are paid once', async () => {
+describe('the openai model, requesting JSON', () => {
+  test('falls back from JSON schema to JSON object to text, and remembers it', async () => {
     const { model, formats } = await pickyServer(({ response_format: format }) => {
       if (format?.type === 'json_schema') return [400, said("'json_schema' response format is not supported")];
       return format ? [422, said('Unknown field', { param: 'response_format' })] : null;
@@ -47,7 +47,7 @@ describe('the openai model, asking for JSON', () => {
     [404, said('No endpoints found that support the requested structured outputs')],
     [422, { detail: [{ loc: ['body', 'response_format', 'type'], msg: "Input should be 'json_object'" }] }],
     [501, { object: 'error', message: 'guided decoding is off', code: 501 }],
-  ])('servers refuse a JSON schema in many words: %i %j', async (status, body) => {
+  ])('recognizes a rejected JSON schema: %i %j', async (status, body) => {
     const { model, formats } = await pickyServer(({ response_format: format }) =>
       format?.type === 'json_schema' ? [status, body] : null,
     );
@@ -55,7 +55,7 @@ describe('the openai model, asking for JSON', () => {
     expect(formats()).toEqual(['strict', 'json_object']);
   });
 
-  test('a schema that is sent in no parameter is told in words, in the first system turn', async () => {
+  test('a schema that is not sent as a parameter is added to the first system turn', async () => {
     const { model, bodies } = await pickyServer(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('json_schema?')] : null,
     );
@@ -70,7 +70,7 @@ describe('the openai model, asking for JSON', () => {
     expect(alone?.map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
-  test('what a server says of one schema is remembered for that one, and others are asked for as before', async () => {
+  test('the rejection of one schema is remembered for that schema only', async () => {
     const { model, formats } = await pickyServer(({ response_format: format }) =>
       format?.json_schema?.strict && format.json_schema.name === 'odd_reply'
         ? [400, said('Invalid schema for response_format: reference can only point to definitions')]
@@ -82,7 +82,7 @@ describe('the openai model, asking for JSON', () => {
     expect(formats()).toEqual(['strict', 'strict', 'json_schema', 'strict', 'json_schema']);
   });
 
-  test('a schema that the turns say already is not told twice', async () => {
+  test('a schema that is already in the turns is not repeated', async () => {
     const { model, bodies } = await pickyServer(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('json_schema?')] : null,
     );
@@ -92,7 +92,7 @@ describe('the openai model, asking for JSON', () => {
     expect(bodies().at(-1)?.messages).toEqual(turns);
   });
 
-  test('a schema that strict mode refuses is sent again as a wish', async () => {
+  test('a schema that strict mode rejects is sent again without strict', async () => {
     const { model, formats } = await pickyServer(({ response_format: format }) =>
       format?.json_schema?.strict
         ? [
@@ -105,7 +105,7 @@ describe('the openai model, asking for JSON', () => {
     expect(formats()).toEqual(['strict', 'json_schema']);
   });
 
-  test('refused usage is given up and the JSON schema kept', async () => {
+  test('rejected usage is given up and the JSON schema kept', async () => {
     const { model, bodies, formats } = await pickyServer((body) => (body.stream_options ? [422, FAST_API] : null));
     await partsOf(model);
     await partsOf(model);
@@ -117,7 +117,7 @@ describe('the openai model, asking for JSON', () => {
     ]);
   });
 
-  test('max_tokens is called max_completion_tokens where the server wants that', async () => {
+  test('max_tokens becomes max_completion_tokens if the server requires it', async () => {
     const { model, bodies } = await pickyServer((body) =>
       body.max_tokens === undefined
         ? null
@@ -138,13 +138,13 @@ describe('the openai model, asking for JSON', () => {
     ['the model', 404, said("The model 'm' does not exist")],
     ['the key', 401, said('json_schema is not for you')],
     ['the load', 503, said('json_schema not supported right now')],
-  ])('a refusal about something else is no reason to ask again: %s', async (_, status, body) => {
+  ])('a rejection about something else is not repeated: %s', async (_, status, body) => {
     const { model, formats } = await pickyServer(() => [status, body]);
     await failureFrom(model);
     expect(formats()).toEqual(['strict']);
   });
 
-  test('when nothing is taken the first refusal is told, the calls are bounded, and nothing is remembered', async () => {
+  test('if nothing is accepted, reports the first rejection after a bounded number of calls, and remembers nothing', async () => {
     const { model, formats } = await pickyServer((_, index) => [400, said(`not supported, ${index}`)]);
     const failure = await failureFrom(model);
     expect(failure).toMatchObject({ code: 'bad_request', retryable: false });
@@ -154,7 +154,7 @@ describe('the openai model, asking for JSON', () => {
     expect(formats()[4]).toBe('strict');
   });
 
-  test('a server that is busy while it is asked again is a failure of its own, worth a retry', async () => {
+  test('a busy server during a fallback is a retryable failure', async () => {
     const { model, formats } = await pickyServer((_, index) =>
       index === 0 ? [400, said('json_schema?')] : index === 1 ? [503, said('Busy.')] : null,
     );

@@ -45,7 +45,7 @@ async function errorOn(answering: (exchange: Exchange) => void, given = signal) 
 }
 
 describe('the openai embeddings', () => {
-  it('send the texts as they are, ask for plain numbers, and give the vectors in the order of the texts [U1]', async () => {
+  it('send the texts unchanged, request plain numbers, and return vectors in the order of the texts [U1]', async () => {
     const server = await chatServer(answer);
     const texts = ['short', 'a longer text', 'mid size'];
     expect(await embeddings(server.baseURL).embed(texts, { signal })).toEqual(texts.map(vectorOf));
@@ -55,12 +55,12 @@ describe('the openai embeddings', () => {
     expect(exchange?.body).toEqual({ model: 'test-embedding', input: texts, encoding_format: 'float' });
   });
 
-  it('go by the place in the list where a server tells no index [U1]', async () => {
+  it('use the order of the list if the server sends no index [U1]', async () => {
     const server = await chatServer((exchange) => reply(exchange, [{ embedding: [1] }, { embedding: [2] }]));
     expect(await embeddings(server.baseURL).embed(['a', 'b'], { signal })).toEqual([[1], [2]]);
   });
 
-  it('are of text-embedding-3-small unless told otherwise [U1]', async () => {
+  it('use text-embedding-3-small by default [U1]', async () => {
     const server = await chatServer(answer);
     const model = openaiEmbeddings({ baseURL: server.baseURL, apiKey: KEY });
     await model.embed(['a'], { signal });
@@ -68,14 +68,14 @@ describe('the openai embeddings', () => {
     expect(server.exchanges.map(bodyOf)).toMatchObject([{ model: 'text-embedding-3-small' }]);
   });
 
-  it('are asked for in batches of at most 256 texts [U1]', async () => {
+  it('are requested in batches of at most 256 texts [U1]', async () => {
     const server = await chatServer(answer);
     const texts = Array.from({ length: 600 }, (_, at) => `${'x'.repeat(at % 7)} text ${at}`);
     expect(await embeddings(server.baseURL).embed(texts, { signal })).toEqual(texts.map(vectorOf));
     expect(server.exchanges.map((exchange) => bodyOf(exchange).input.length)).toEqual([256, 256, 88]);
   });
 
-  it('are asked for in batches of at most 200,000 characters, each text cut to 30,000 [U1]', async () => {
+  it('are requested in batches of at most 200,000 characters, each text cut to 30,000 [U1]', async () => {
     const server = await chatServer(answer);
     const texts = Array.from({ length: 9 }, () => 'y'.repeat(40_000));
     const vectors = await embeddings(server.baseURL).embed(texts, { signal });
@@ -83,13 +83,13 @@ describe('the openai embeddings', () => {
     expect(server.exchanges.map((exchange) => bodyOf(exchange).input.length)).toEqual([6, 3]);
   });
 
-  it('cut a text within no character [U1]', async () => {
+  it('do not cut a text within a character [U1]', async () => {
     const server = await chatServer(answer);
     await embeddings(server.baseURL).embed([`y${'😀'.repeat(20_000)}`], { signal });
     expect(server.exchanges.map((exchange) => bodyOf(exchange).input)).toEqual([[`y${'😀'.repeat(14_999)}`]]);
   });
 
-  it('are zeros for a blank text, which is never sent [U1]', async () => {
+  it('are zeros for a blank text, which is not sent [U1]', async () => {
     const server = await chatServer(answer);
     const model = embeddings(server.baseURL);
     expect(await model.embed(['', 'a', ' \n'], { signal })).toEqual([[0, 0, 0], vectorOf('a'), [0, 0, 0]]);
@@ -127,7 +127,7 @@ describe('the openai embeddings', () => {
     },
   );
 
-  it('fail where the model does not take even a short text, after a few tries [U1]', async () => {
+  it('fail after a few tries if the model does not accept even a short text [U1]', async () => {
     const { failure, calls } = await errorOn(({ response }) =>
       refuse(response, 400, { error: { message: 'No.', code: 'context_length_exceeded' } }),
     );
@@ -136,7 +136,7 @@ describe('the openai embeddings', () => {
   });
 });
 
-describe('the openai embeddings, when something is wrong', () => {
+describe('the openai embeddings, in case of errors', () => {
   it.each([
     [401, 'unauthorized', false],
     [400, 'bad_request', false],
@@ -230,7 +230,7 @@ describe('the openai embeddings, when something is wrong', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
     await expect(embeddings(server.baseURL).embed(['a', 'b'], { signal })).rejects.toMatchObject({
-      message: expect.stringContaining('held no vector for each text'),
+      message: expect.stringContaining('does not have one vector per text'),
       cause: { code: 'garbled_reply' },
     });
   });
@@ -239,16 +239,16 @@ describe('the openai embeddings, when something is wrong', () => {
     ['text/html', '<html>Welcome to nginx!</html>'],
     ['application/json', '{"data": ['],
     ['application/json', ''],
-  ])('a reply of %s that is no JSON is garbled, too: %j [U1]', async (type, body) => {
+  ])('a reply of %s that is not JSON is garbled, too: %j [U1]', async (type, body) => {
     const { failure } = await errorOn(({ response }) => response.writeHead(200, { 'content-type': type }).end(body));
     expect(failure).toMatchObject({ code: 'garbled_reply' });
   });
 
-  it('a refused connection and one cut in mid-reply are told as such [U1]', async () => {
+  it('a refused connection and one lost during the reply are reported as such [U1]', async () => {
     const server = await chatServer(() => {});
     await server.stop();
     await expect(embeddings(server.baseURL).embed(['a'], { signal })).rejects.toMatchObject({
-      message: expect.stringMatching(/no connection to .*ECONNREFUSED/),
+      message: expect.stringMatching(/cannot connect to .*ECONNREFUSED/),
       cause: { code: 'connection_failed' },
     });
     const { failure } = await errorOn(({ response }) => {
@@ -269,7 +269,7 @@ describe('the openai embeddings, when something is wrong', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   });
 
-  it('an abort between two batches sends no further one, and one before the first none at all [U1]', async () => {
+  it('an abort stops sending batches, before the first one and between two [U1]', async () => {
     const controller = new AbortController();
     const server = await chatServer((exchange) => {
       answer(exchange);
@@ -282,7 +282,7 @@ describe('the openai embeddings, when something is wrong', () => {
     expect(server.exchanges).toHaveLength(1);
   });
 
-  it('a call that went well leaves no listener either [U1]', async () => {
+  it('a successful call leaves no listener [U1]', async () => {
     const controller = new AbortController();
     const server = await chatServer(answer);
     await embeddings(server.baseURL).embed(['a'], { signal: controller.signal });

@@ -20,7 +20,7 @@ async function failureOn(status: number, body: unknown, headers: Readonly<Record
 
 const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
 
-describe('the openai model, when a server says no', () => {
+describe('the openai model, with errors of the server', () => {
   test.each([
     [401, 'unauthorized', false],
     [403, 'unauthorized', false],
@@ -36,14 +36,14 @@ describe('the openai model, when a server says no', () => {
     [501, 'server_error', false],
     [503, 'server_error', true],
     [529, 'server_error', true],
-  ])('[A2] [A13] HTTP %i is %s, worth a retry: %s; the model itself asks once', async (status, code, retryable) => {
+  ])('[A2] [A13] HTTP %i is %s, retryable: %s; the model itself sends one request', async (status, code, retryable) => {
     const failure = await failureOn(status, said('No.'));
     expect(failure).toMatchObject({ stage: 'transport', code, retryable, status, retryAfterMs: null, calls: 1 });
     expect(failure.message).toContain(`${status}`);
     expect(failure.message).toContain('No.');
   });
 
-  test('[A13] an exhausted quota comes as 429 and is not worth a retry', async () => {
+  test('[A13] an exhausted quota (429) is not retryable', async () => {
     const failure = await failureOn(429, said('You exceeded your quota.', { code: 'insufficient_quota' }), {
       'retry-after': '1',
     });
@@ -59,13 +59,13 @@ describe('the openai model, when a server says no', () => {
     [400, said("This model's maximum prompt length is 131072 but the request contains 200000 tokens.")],
     [422, { detail: 'Prompt contains 40000 tokens, too large for model with 32768 maximum context length' }],
     [413, said('The input token count (9) exceeds the maximum number of tokens allowed (8).')],
-  ])('[A13] a prompt that does not fit is told as such, at once: %i %j', async (status, body) => {
+  ])('[A13] a prompt that is too long is reported without another request: %i %j', async (status, body) => {
     const failure = await failureOn(status, body, { 'retry-after': '1' });
     expect(failure).toMatchObject({ code: 'prompt_too_long', retryable: false, retryAfterMs: null, status, calls: 1 });
     expect(failure.stage).toBe('transport');
   });
 
-  test('[A13] a prompt is not too long because a limit of tokens a minute is reached', async () => {
+  test('[A13] a limit of tokens per minute is not a prompt that is too long', async () => {
     const body = said('Request too large: maximum context length aside, the limit is 9 tokens per minute.');
     expect(await failureOn(429, body)).toMatchObject({ code: 'rate_limited', retryable: true });
   });
@@ -85,7 +85,7 @@ describe('the openai model, when a server says no', () => {
     expect((await failureOn(503, said('Busy.'), headers)).retryAfterMs).toBe(retryAfterMs);
   });
 
-  test('[A13] Retry-After and 500 are read from a mock that knows the whole protocol', async () => {
+  test('[A13] Retry-After and 500 are read from a complete mock server', async () => {
     const mock = new LLMock({ port: 0, logLevel: 'silent' });
     onTestFinished(() => mock.stop());
     mock.onMessage('sky', { error: { message: 'Slow down.' }, status: 429, retryAfter: 7 });
@@ -96,7 +96,7 @@ describe('the openai model, when a server says no', () => {
     expect(await failureFrom(subject)).toMatchObject({ code: 'rate_limited', retryAfterMs: 7000 });
   });
 
-  test('no message holds the key, whole or half masked, or is longer than a line', async () => {
+  test('messages have one line and do not contain the key, even partly masked', async () => {
     const echo = `Incorrect API key provided: ${KEY}.\nYou sent sk-t***********7890: "${KEY}"\r\n${'x'.repeat(5_000)}`;
     const { message } = await failureOn(401, said(echo));
     expect(message).toContain('Incorrect API key provided: [key].');
@@ -105,7 +105,7 @@ describe('the openai model, when a server says no', () => {
     expect((await failureOn(401, `<html>${KEY}</html>`)).message).not.toContain(KEY);
   });
 
-  test('a secret in the headers and a short key are hidden too', async () => {
+  test('secrets in headers and short keys are hidden, too', async () => {
     const server = await chatServer(({ response, headers }) => refuse(response, 403, said(JSON.stringify(headers))));
     const headers = { 'api-key': 'azure-secret-0123456789' };
     const { message } = await failureFrom(openaiModel({ model: 'm', apiKey: 'abc', baseURL: server.baseURL, headers }));
@@ -119,25 +119,25 @@ describe('the openai model, when a server says no', () => {
     [{ object: 'error', message: 'Model is loading', code: 400 }, ': Model is loading'],
     [{ error: 'Model is loading' }, 'Model is loading'],
     [said('Model is loading'), ': Model is loading'],
-  ])('what is wrong is found in the body %j', async (body, text) => {
+  ])('the error message is found in the body %j', async (body, text) => {
     expect((await failureOn(400, body)).message).toContain(text);
   });
 
-  test('a page that is not found says where it was looked for', async () => {
+  test('a 404 reports the base URL', async () => {
     const { message } = await failureOn(404, '404 page not found');
-    expect(message).toMatch(/at http:\/\/127\.0\.0\.1:\d+\/v1 \(should it end in \/v1\?\)/);
+    expect(message).toMatch(/at http:\/\/127\.0\.0\.1:\d+\/v1 \(the base URL usually ends in \/v1\)/);
   });
 });
 
-describe('the openai model, when a reply breaks', () => {
-  test('[A10] a refused connection is a failure of transport that is worth a retry', async () => {
+describe('the openai model, with broken replies', () => {
+  test('[A10] a refused connection is a retryable transport failure', async () => {
     const server = await chatServer(() => {});
     await server.stop();
     expect(await failureFrom(model(server.baseURL))).toMatchObject({
       stage: 'transport',
       code: 'connection_failed',
       retryable: true,
-      message: expect.stringMatching(/^no connection to http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/),
+      message: expect.stringMatching(/^cannot connect to http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/),
     });
   });
 
@@ -147,7 +147,7 @@ describe('the openai model, when a reply breaks', () => {
     expect(await failureFrom(model('http://postchain.invalid/v1'))).toMatchObject({ code: 'connection_failed' });
   });
 
-  test('[A10] a connection cut in mid-reply gives the deltas so far and a failure that is worth a retry', async () => {
+  test('[A10] a connection lost during the reply returns the deltas so far and a retryable failure', async () => {
     const server = await chatServer(({ response }) => {
       streaming(response).write(event(chunk({ content: 'half' })), () => response.destroy());
     });
@@ -156,7 +156,7 @@ describe('the openai model, when a reply breaks', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code: 'stream_cut', retryable: true } });
   });
 
-  test('a reply that ends politely but without a finish reason is cut, too', async () => {
+  test('a reply that ends without a finish reason is cut, too', async () => {
     for (const ending of ['', DONE]) {
       const server = await chatServer(({ response }) => {
         streaming(response).end(event(chunk({ content: 'half' })) + ending);
@@ -169,7 +169,7 @@ describe('the openai model, when a reply breaks', () => {
     }
   });
 
-  test('what breaks after the finish reason breaks nothing', async () => {
+  test('an error after the finish reason is ignored', async () => {
     const server = await chatServer(({ response }) => {
       const done = event(chunk({ content: 'all' })) + event(chunk({}, 'stop'));
       streaming(response).write(done, () => response.destroy());
@@ -186,7 +186,7 @@ describe('the openai model, when a reply breaks', () => {
     ['a null event', 'text/event-stream', 'data: null\n\n'],
     ['a body that is no JSON', 'application/json', '{"choices": ['],
     ['bytes', 'application/octet-stream', '\0\u0001\uFFFD\n\n\n\0'],
-  ])('[A10] garbage is a failure of transport that is worth a retry: %s', async (_, type, body) => {
+  ])('[A10] an invalid reply is a retryable transport failure: %s', async (_, type, body) => {
     const server = await chatServer(({ response }) => void response.writeHead(200, { 'content-type': type }).end(body));
     expect(await failureFrom(model(server.baseURL))).toMatchObject({
       stage: 'transport',
@@ -195,7 +195,7 @@ describe('the openai model, when a reply breaks', () => {
     });
   });
 
-  test('a server that does not speak HTTP is garbage, too', async () => {
+  test('so is a server that does not use HTTP', async () => {
     const server = await chatServer(({ response }) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'));
     expect(await failureFrom(model(server.baseURL))).toMatchObject({ code: 'garbled_reply', retryable: true });
   });
@@ -209,7 +209,7 @@ describe('the openai model, when a reply breaks', () => {
     [{ error: { message: 'Too long', code: 'context_length_exceeded' } }, 'prompt_too_long', false],
     [{ error: 'boom' }, 'server_error', true],
     [{ object: 'error', message: 'boom', code: 400 }, 'bad_request', false],
-  ])('an error object in mid-stream is a failure: %j', async (body, code, retryable) => {
+  ])('an error object within the stream is a failure: %j', async (body, code, retryable) => {
     const server = await chatServer(({ response }) => {
       streaming(response).end(event(chunk({ content: 'half' })) + event(body) + completion('never seen'));
     });
@@ -218,7 +218,7 @@ describe('the openai model, when a reply breaks', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code, retryable } });
   });
 
-  test('a bug or a port that throws is reported, never hidden', async () => {
+  test('an unexpected error is reported', async () => {
     const fetch = async () =>
       new Response(new ReadableStream({ pull: () => Promise.reject(new RangeError(`no ${KEY}`)) }));
     const failure = await failureFrom(openaiModel({ model: 'm', apiKey: KEY, fetch }), modelRequest());

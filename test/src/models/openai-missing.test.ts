@@ -6,7 +6,7 @@ vi.mock('openai', () => {
   throw Object.assign(new Error("Cannot find package 'openai'"), { code: 'ERR_MODULE_NOT_FOUND' });
 });
 
-test('a model is made without the openai package; its first call says that it is missing and how to get it', async () => {
+test('a model can be created without the openai package; its first call names the package to install', async () => {
   const model = openaiModel({ model: 'm', apiKey: 'k' });
   expect(await failureFrom(model)).toMatchObject({
     stage: 'unexpected',

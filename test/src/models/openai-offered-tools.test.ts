@@ -49,8 +49,8 @@ function wayOf({ tools, tool_choice: choice, response_format: format }: ChatBody
 const repliesOf = async (model: ReturnType<typeof openaiModel>, request: ModelRequest) =>
   replyOf(await partsOf(model, request));
 
-describe('the openai model, offering tools beside a reply', () => {
-  test('[C4] in text: they stand beside the response format, and are the model’s to choose', async () => {
+describe('the openai model, offering tools in addition to a reply', () => {
+  test('[C4] with a text reply: tools are sent with the response format, and the model may choose one', async () => {
     const { model, bodies } = await pickyServer(() => null);
     expect(model.nativeTools).toBe(true);
     expect((await repliesOf(model, offering())).calls).toEqual([{ name: 'clock', arguments: '{"q":"x"}' }]);
@@ -72,7 +72,7 @@ describe('the openai model, offering tools beside a reply', () => {
     expect(body).not.toHaveProperty('parallel_tool_calls');
   });
 
-  test('[C4] in a tool call: they stand behind the reply’s tool, and one of all is required', async () => {
+  test('[C4] with a tool-call reply: tools follow the reply’s tool, and one call is required', async () => {
     const { model, bodies } = await pickyServer(() => null);
     await partsOf(model, offering({ replyForm: 'tool-call' }));
     const [body] = bodies();
@@ -81,15 +81,17 @@ describe('the openai model, offering tools beside a reply', () => {
     expect(body).not.toHaveProperty('response_format');
   });
 
-  test('a request without tools sends none, and a model may be told to take none', async () => {
+  test('sends no tools without offered tools, and with nativeTools: false', async () => {
     const { model, ways } = await pickyServer(() => null);
     await partsOf(model);
     expect(ways()).toEqual(['no tools strict_schema']);
     expect(openaiModel({ model: 'm', apiKey: 'k', nativeTools: false }).nativeTools).toBe(false);
-    expect(() => openaiModel({ model: 'm', apiKey: 'k', nativeTools: 'no' as never })).toThrow(/nativeTools: got no/);
+    expect(() => openaiModel({ model: 'm', apiKey: 'k', nativeTools: 'no' as never })).toThrow(
+      /"nativeTools" must be true or false; received no/,
+    );
   });
 
-  test('a tool with a member that may be left out is not strict: whoever runs it takes no null', async () => {
+  test('a tool with an optional property is not strict, because it does not accept null', async () => {
     const { model, bodies } = await pickyServer(() => null);
     const nested = { type: 'object', properties: { of: loose }, required: ['of'] };
     const tools = [closed, loose, nested, { type: 'object' }].map((parameters, at) => ({
@@ -129,7 +131,7 @@ describe('the openai model, offering tools beside a reply', () => {
     },
   );
 
-  test('[C4] calls that are interleaved, as servers stream them, keep their names apart', async () => {
+  test('[C4] interleaved calls keep their names', async () => {
     const server = await chatServer(({ response }) => {
       const entry = (index: number, name: string | undefined, text: string) => ({
         index,
@@ -163,7 +165,7 @@ describe('the openai model, offering tools beside a reply', () => {
   });
 });
 
-describe('a server that does not take tools beside a reply', () => {
+describe('a server that does not support tools in addition to a reply', () => {
   const S = 'strict_schema';
 
   test.each([
@@ -180,7 +182,7 @@ describe('a server that does not take tools beside a reply', () => {
       said("Function calling with a response mime type: 'application/json' is unsupported"),
     ],
     ['something', 400, said('That is unsupported')],
-  ])('[C4] is told them in words within the same call, and that is remembered: %s', async (_, status, body) => {
+  ])('[C4] gets them in the prompt within the same call, and that is remembered: %s', async (_, status, body) => {
     const { model, bodies, ways } = await pickyServer(({ tools }) => (tools ? [status, body] : null));
     const request = offering();
     for (let call = 0; call < 2; call += 1)
@@ -196,7 +198,7 @@ describe('a server that does not take tools beside a reply', () => {
     expect(bodies().at(-1)?.messages).toEqual(modelRequest().turns);
   });
 
-  test('[C4] tools that it takes only as they are are sent so', async () => {
+  test('[C4] gets tools without strict schemas if it rejects strict ones', async () => {
     const { model, ways } = await pickyServer(({ tools }) =>
       tools?.some((tool) => tool.function.strict)
         ? [400, said("Invalid schema for function 'search'", { param: 'tools[0].function.parameters' })]
@@ -208,7 +210,7 @@ describe('a server that does not take tools beside a reply', () => {
     expect(ways()).toEqual([`auto sp ${S}`, `auto pp ${S}`, `auto pp ${S}`]);
   });
 
-  test('[C4] a schema that no server takes is its own fault: other asks are offered theirs as before', async () => {
+  test('[C4] a rejected schema does not affect other schemas', async () => {
     const { model, ways } = await pickyServer(({ tools }) =>
       tools?.[0]?.function.name === 'bad'
         ? [400, said("Invalid schema for function 'bad': got type 'string'", { param: 'tools[0].function.parameters' })]
@@ -221,7 +223,7 @@ describe('a server that does not take tools beside a reply', () => {
     expect(ways()).toEqual([`auto s ${S}`, `auto p ${S}`, `no tools ${S}`, `auto sp ${S}`]);
   });
 
-  test('a format that is refused is given up beside the tools, and they are kept', async () => {
+  test('a rejected format is given up before the tools', async () => {
     const { model, ways } = await pickyServer(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('response_format json_schema?')] : null,
     );
@@ -232,7 +234,7 @@ describe('a server that does not take tools beside a reply', () => {
   test.each([
     ['tool_choice', ['required ssp', 'auto ssp', 'unsaid ssp']],
     ['required', ['required ssp', 'auto ssp']],
-  ])('[A12] a tool call of any that may not be asked for by %s is asked for with less force', async (refused, all) => {
+  ])('[A12] a call of any tool falls back from the tool choice %s', async (refused, all) => {
     const { model, ways } = await pickyServer(({ tool_choice: choice }) =>
       choice === 'required' || (refused === 'tool_choice' && choice !== undefined)
         ? [400, said(`tool_choice ${refused} is not supported`)]
@@ -244,7 +246,7 @@ describe('a server that does not take tools beside a reply', () => {
     expect(ways()).toEqual([...all, all.at(-1)]);
   });
 
-  test('[A12] a server of one tool has the others told in words, and one of none says so', async () => {
+  test('[A12] a server with a single tool gets the others in the prompt; a server without tools is reported', async () => {
     const one = await pickyServer(({ tools = [] }) => (tools.length > 1 ? [400, said('That is unsupported')] : null));
     const request = offering({ replyForm: 'tool-call' });
     expect((await repliesOf(one.model, request)).calls).toMatchObject([{ name: 'action_reply' }]);
@@ -281,7 +283,7 @@ describe('a server that does not take tools beside a reply', () => {
     ['the load', 503, said('tools are not supported right now')],
     ['a crash', 500, said('the tool box fell over')],
     ['another parameter', 400, said('temperature?', { param: 'temperature' })],
-  ])('a refusal about something else is no reason to tell tools in words: %s', async (_, status, body) => {
+  ])('a rejection about something else does not move tools to the prompt: %s', async (_, status, body) => {
     const { model, ways } = await pickyServer(() => [status, body]);
     await failureFrom(model, offering());
     expect(ways()).toEqual([`auto sp ${S}`]);

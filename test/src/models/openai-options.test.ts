@@ -25,15 +25,15 @@ function errorOf(options: Partial<OpenAIModelOptions>): { code: string; message:
 }
 
 describe('the options of the openai model', () => {
-  test('a misspelt one is refused, so that nothing goes to another server than was meant', () => {
+  test('a misspelled option is rejected, so that nothing is sent to the wrong server', () => {
     const { code, message } = errorOf({ baseUrl: LOCAL, apiKey: KEY } as never);
     expect(code).toBe('invalid_option');
-    expect(message).toMatch(/^baseUrl: there is no such option .*baseURL/);
+    expect(message).toMatch(/^Unknown option "baseUrl" of openaiModel; expected one of .*baseURL/);
     for (const given of ['gpt-4', undefined, null])
-      expect(() => openaiModel(given as never)).toThrow(/openaiModel: got \w+; give options: model,/);
+      expect(() => openaiModel(given as never)).toThrow(/openaiModel expects an object with model,.*; received \w+/);
   });
 
-  test('the key and the base URL come from the environment, read when the model is made', () => {
+  test('the key and the base URL come from the environment, read when the model is created', () => {
     vi.stubEnv('OPENAI_API_KEY', ` ${KEY}\n`);
     vi.stubEnv('OPENAI_BASE_URL', 'https://llm.example.org/v1');
     expect(openaiSettings({ model: 'm' })).toMatchObject({ apiKey: KEY, baseURL: 'https://llm.example.org/v1' });
@@ -43,28 +43,25 @@ describe('the options of the openai model', () => {
     });
   });
 
-  test('without a base URL it is OpenAI, with a window of 128,000 tokens', () => {
+  test('defaults to OpenAI and a window of 128,000 tokens', () => {
     expect(openaiSettings({ model: 'm', apiKey: KEY }).baseURL).toBe('https://api.openai.com/v1');
     const { id, contextWindowTokens } = openaiModel({ model: 'm', apiKey: KEY });
     expect({ id, contextWindowTokens }).toEqual({ id: 'openai:m', contextWindowTokens: 128_000 });
   });
 
-  test.each([undefined, '', '  \n'])(
-    'a missing or blank key is refused, and the message says what to do: %j',
-    (apiKey) => {
-      const { code, message } = errorOf(apiKey === undefined ? {} : { apiKey });
-      expect(code).toBe('invalid_key');
-      expect(message).toMatch(/got no key; api\.openai\.com wants one; set OPENAI_API_KEY or pass apiKey \(any word/);
-    },
-  );
+  test.each([undefined, '', '  \n'])('a missing or blank key is rejected with instructions: %j', (apiKey) => {
+    const { code, message } = errorOf(apiKey === undefined ? {} : { apiKey });
+    expect(code).toBe('invalid_key');
+    expect(message).toMatch(/^api\.openai\.com requires an API key; set OPENAI_API_KEY or pass "apiKey" \(any text/);
+  });
 
   test.each([
-    ['sk-test 1234567890', 'white space inside'],
-    ['sk-test\n1234567890', 'white space inside'],
-    ['sk-test\u00001234567890', 'control characters inside'],
-    ['sk-tést-1234567890', 'characters that are not ASCII'],
-    ['sk-test\u200b-1234567890', 'characters that are not ASCII'],
-  ])('the key %j is refused, and no part of it is told', (apiKey, wrong) => {
+    ['sk-test 1234567890', 'white space'],
+    ['sk-test\n1234567890', 'white space'],
+    ['sk-test\u00001234567890', 'control characters'],
+    ['sk-tést-1234567890', 'non-ASCII characters'],
+    ['sk-test\u200b-1234567890', 'non-ASCII characters'],
+  ])('the key %j is rejected without quoting it', (apiKey, wrong) => {
     const { code, message } = errorOf({ apiKey });
     expect(code).toBe('invalid_key');
     expect(message).toContain(wrong);
@@ -82,23 +79,24 @@ describe('the options of the openai model', () => {
     expect(openaiSettings({ model: 'm', baseURL, apiKey: KEY })).toMatchObject({ apiKey: KEY, secrets: [KEY] });
   });
 
-  test('a server elsewhere needs a key, whatever its name looks like', () => {
+  test('any other server needs a key, whatever its name looks like', () => {
     expect(errorOf({ baseURL: 'http://localhost.example.org/v1' }).code).toBe('invalid_key');
     expect(errorOf({ baseURL: 'http://192.168.1.7:11434/v1' }).code).toBe('invalid_key');
   });
 
   test.each([
-    ['localhost:11434/v1', 'a URL that starts with "localhost:"'],
-    ['ftp://localhost/v1', 'a URL that starts with "ftp:"'],
-    ['/v1', 'no URL'],
-    ['', 'no URL'],
-    ['http://', 'no URL'],
-    ['http://user:secret@localhost/v1', 'a URL of localhost with a user, query or fragment'],
-    ['http://localhost/v1?api-version=1', 'a URL of localhost with a user, query or fragment'],
-  ])('the base URL %j is refused', (baseURL, got) => {
+    ['localhost:11434/v1', 'received a URL with the scheme "localhost:"'],
+    ['ftp://localhost/v1', 'received a URL with the scheme "ftp:"'],
+    ['/v1', 'received something that is not a URL'],
+    ['', 'received something that is not a URL'],
+    ['http://', 'received something that is not a URL'],
+    ['http://user:secret@localhost/v1', 'no user, query or fragment; received one with host localhost'],
+    ['http://localhost/v1?api-version=1', 'no user, query or fragment; received one with host localhost'],
+  ])('the base URL %j is rejected', (baseURL, reason) => {
     const { code, message } = errorOf({ baseURL, apiKey: KEY });
     expect(code).toBe('invalid_option');
-    expect(message).toContain(`baseURL: got ${got}; `);
+    expect(message).toMatch(/^baseURL must /);
+    expect(message).toContain(reason);
     expect(message).not.toContain('secret');
   });
 
@@ -112,7 +110,7 @@ describe('the options of the openai model', () => {
     [{ temperature: Number.NaN }],
     [{ headers: { 'bad name': 'x' } }],
     [{ headers: { 'x-ok': 'line\nbreak' } }],
-  ])('%j is refused', (options) => {
+  ])('%j is rejected', (options) => {
     const { code, message } = errorOf({ apiKey: KEY, ...options });
     expect(code).toBe('invalid_option');
     expect(message).toContain(Object.keys(options)[0]);
@@ -124,7 +122,7 @@ describe('checking the key', () => {
   const check = (baseURL: string, signal = new AbortController().signal) =>
     openaiModel({ model: 'a/b c', apiKey: KEY, baseURL }).checkKey({ signal });
 
-  test.each([401, 403])('a refused key is a failure: %i', async (status) => {
+  test.each([401, 403])('a rejected key is a failure: %i', async (status) => {
     const server = await chatServer(({ response }) => refuse(response, status, { error: { message: `Bad ${KEY}` } }));
     const failure = await check(server.baseURL);
     expect(failure).toMatchObject({ code: 'unauthorized', retryable: false, status });
@@ -132,19 +130,19 @@ describe('checking the key', () => {
     expect(server.exchanges[0]).toMatchObject({ method: 'GET', path: '/v1/models/a%2Fb%20c' });
   });
 
-  test.each([200, 404, 429, 500])('any other answer says nothing about the key: %i', async (status) => {
+  test.each([200, 404, 429, 500])('any other response resolves to null: %i', async (status) => {
     const server = await chatServer(({ response }) => refuse(response, status, { error: { message: 'x' } }));
     expect(await check(server.baseURL)).toBeNull();
     expect(server.exchanges).toHaveLength(1);
   });
 
-  test('a restricted key that may only not list models is no refused key', async () => {
+  test('a restricted key that may not list models is not rejected', async () => {
     const message = 'You have insufficient permissions for this operation. Missing scopes: api.model.read.';
     const server = await chatServer(({ response }) => refuse(response, 403, { error: { message } }));
     expect(await check(server.baseURL)).toBeNull();
   });
 
-  test('no server, and an abort while it is silent, say nothing about the key', async () => {
+  test('resolves to null without a server and after an abort', async () => {
     const controller = new AbortController();
     const server = await chatServer(() => controller.abort());
     expect(await check(server.baseURL, controller.signal)).toBeNull();
@@ -156,7 +154,7 @@ describe('checking the key', () => {
 });
 
 describe('the openai client', () => {
-  test('gets the key and the headers, and nothing of the environment but what OpenAI documents', async () => {
+  test('receives the key and the headers, and only documented environment variables', async () => {
     vi.stubEnv('OPENAI_ADMIN_KEY', 'sk-admin-1234567890');
     vi.stubEnv('OPENAI_LOG', 'debug');
     const printed = vi.spyOn(console, 'debug').mockImplementation(() => {});
@@ -173,7 +171,7 @@ describe('the openai client', () => {
     printed.mockRestore();
   });
 
-  test('says nothing on the console about a reply that it cannot parse', async () => {
+  test('does not log a reply that it cannot parse', async () => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
     const server = await chatServer(({ response }) => void streaming(response).end('data: secret {\n\n'));
     await partsOf(openaiModel({ model: 'm', apiKey: KEY, baseURL: server.baseURL }));

@@ -46,7 +46,7 @@ describe('the bytes of an event stream', () => {
     expect(replyOf(await partsFrom(...Array.from(Buffer.from(body), (byte) => Uint8Array.of(byte))))).toEqual(WELL);
   });
 
-  test('characters that are cut at any byte come whole', async () => {
+  test('characters cut at any byte are decoded', async () => {
     const bytes = Buffer.from(events);
     const from = bytes.indexOf(WILD.slice(0, 5));
     for (let at = from; at < from + Buffer.byteLength(WILD); at += 1) {
@@ -93,7 +93,7 @@ describe('the usage of a reply', () => {
     ['stream_cut', [event({ ...chunk({ content: 'half' }), usage: theirs })]],
     ['server_error', [event({ ...chunk({ content: 'half' }), usage: theirs }), event({ error: { message: 'Boom.' } })]],
     ['garbled_reply', [event({ ...chunk({ content: 'half' }), usage: theirs }), 'data: {\n\n']],
-  ])('[A11] of a call that failed is told with the failure: %s', async (code, pieces) => {
+  ])('[A11] of a failed call is reported with the failure: %s', async (code, pieces) => {
     const parts = await partsFrom(...pieces);
     expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code }, usage });
     expect((await partsFrom(...pieces.map((piece) => piece.replaceAll('usage', 'x')))).at(-1)).not.toHaveProperty(
@@ -102,7 +102,7 @@ describe('the usage of a reply', () => {
   });
 });
 
-describe('the words of a reply', () => {
+describe('the text of a reply', () => {
   const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }, { type: 'reference' }] });
 
   test.each([
@@ -111,18 +111,18 @@ describe('the words of a reply', () => {
     ['both, which say the same', chunk({ reasoning_content: 'Hm.', reasoning: 'Hm.' })],
     ['thinking parts of the content', chunk({ content: [thinking('H'), thinking('m.')] })],
     ['a thinking part that is a text', chunk({ content: [{ type: 'thinking', thinking: 'Hm.' }] })],
-  ])('[A12] reasoning is read from %s, and is no part of the text', async (_, data) => {
+  ])('[A12] reasoning is read from %s and is not part of the text', async (_, data) => {
     const parts = await partsFrom(event(data), completion('ok'));
     expect(replyOf(parts)).toEqual({ text: 'ok', reasoning: 'Hm.', calls: [], end: 'stop' });
   });
 
-  test('content in parts is their text; parts of other types, and what is no part, are ignored', async () => {
+  test('content parts are joined; other types and invalid parts are ignored', async () => {
     const parts = [{ type: 'text', text: 'o' }, { type: 'image_url', text: 'x' }, null, 'x', { type: 'text' }];
     const data = chunk({ content: [...parts, { type: 'text', text: 'k' }] });
     expect(replyOf(await partsFrom(event(data), END))).toEqual({ text: 'ok', reasoning: '', calls: [], end: 'stop' });
   });
 
-  test('odd members and odd chunks break nothing', async () => {
+  test('invalid members and chunks are ignored', async () => {
     const pieces = [
       {},
       { choices: null },
@@ -139,11 +139,11 @@ describe('the words of a reply', () => {
     expect(replyOf(await partsFrom(...pieces, completion('ok')))).toMatchObject({ text: 'ok', end: 'stop' });
   });
 
-  test('text of a type that cannot be read is a failure, as it would be lost', async () => {
+  test('content of an unknown type is a failure', async () => {
     expect(replyOf(await partsFrom(event(chunk({ content: 42 })), completion('ok'))).end).toBe('garbled_reply');
   });
 
-  test('a reply that was cut by its length says so', async () => {
+  test('a reply cut by its length reports the finish reason', async () => {
     const parts = await partsFrom(event(chunk({ content: '{"a' })), event(chunk({}, 'length')), DONE);
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'length', usage: null });
   });

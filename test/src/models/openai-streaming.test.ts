@@ -19,7 +19,7 @@ async function partsFrom(...writes: readonly (string | Uint8Array)[]) {
 }
 
 describe('the openai model, streaming', () => {
-  test('a reply arrives as deltas and one finish, from a mock that knows the whole protocol', async () => {
+  test('a reply from a complete mock server is deltas and one finish', async () => {
     const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: 'silent' });
     onTestFinished(() => mock.stop());
     mock.onMessage('sky', { content: '{"response":"Rayleigh"}', usage: { prompt_tokens: 7, completion_tokens: 3 } });
@@ -36,7 +36,7 @@ describe('the openai model, streaming', () => {
     });
   });
 
-  test('a delta is handed on as it comes, while the reply is still being written', async () => {
+  test('a delta is passed on while the reply is still being written', async () => {
     let goOn = (): void => {};
     const server = await chatServer(async ({ response }) => {
       streaming(response).write(event(chunk({ content: 'one' })));
@@ -55,12 +55,12 @@ describe('the openai model, streaming', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
 
-  test('[A2] a reply that fits no schema is handed on as it is', async () => {
+  test('[A2] a reply that does not match the schema is passed on unchanged', async () => {
     const parts = await partsFrom(completion('no JSON {'));
     expect(textOf(parts)).toBe('no JSON {');
   });
 
-  test('usage that is absent, incomplete or absurd is null, and usage in any chunk counts, the last most', async () => {
+  test('missing or invalid usage is null; otherwise the last usage of any chunk counts', async () => {
     expect((await partsFrom(completion('a', null))).at(-1)).toMatchObject({ usage: null });
     expect((await partsFrom(completion('a', { prompt_tokens: 7 }))).at(-1)).toMatchObject({ usage: null });
     expect((await partsFrom(completion('a', { prompt_tokens: -7, completion_tokens: 1 }))).at(-1)).toMatchObject({
@@ -84,7 +84,7 @@ describe('the openai model, streaming', () => {
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: ours, usage: null });
   });
 
-  test('empty choices, no choices, null contents and unknown members are passed over', async () => {
+  test('empty choices, no choices, null contents and unknown members are ignored', async () => {
     const parts = await partsFrom(
       event({ object: 'chat.completion.chunk', choices: [], prompt_filter_results: [{}] }),
       event({ choices: null }),
@@ -99,7 +99,7 @@ describe('the openai model, streaming', () => {
     ]);
   });
 
-  test('a server that answers in one piece all the same is understood', async () => {
+  test('a server that does not stream is supported', async () => {
     const server = await chatServer(({ response }) => {
       const reply = { object: 'chat.completion', choices: [{ message: { content: 'whole' }, finish_reason: 'stop' }] };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
@@ -110,7 +110,7 @@ describe('the openai model, streaming', () => {
     ]);
   });
 
-  test('a refusal is a failure of refinement that is not worth a retry', async () => {
+  test('a refusal is a refinement failure that is not retryable', async () => {
     const parts = await partsFrom(
       event(chunk({ refusal: 'I cannot\n' })),
       event(chunk({ refusal: 'help.' })),
@@ -139,7 +139,7 @@ describe('the openai model, streaming', () => {
       `: keep-alive\n\n${completion(wild).replaceAll('data: {', ': ping\ndata: {')}`.replaceAll('\n', newline),
     );
 
-  test('one byte a time over the wire gives the same text', async () => {
+  test('a reply sent byte by byte has the same text', async () => {
     const server = await chatServer(async ({ response }) => {
       streaming(response);
       for (const byte of bytesOf('\n')) {
@@ -150,7 +150,7 @@ describe('the openai model, streaming', () => {
     expect(textOf(await partsOf(model(server.baseURL)))).toBe(wild);
   });
 
-  test('bytes cut anywhere, any line ends and keep-alive comments give the same parts', async () => {
+  test('any chunking, line endings and keep-alive comments return the same parts', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom('\n', '\r\n', '\r'),

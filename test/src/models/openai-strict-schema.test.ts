@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
-import { strictSchema } from '../../../src/models/openai/request-body.ts';
+import { strictSchema } from '../../../src/models/openai/strict-schema.ts';
 
 const closed = (properties: object) => ({
   type: 'object',
@@ -19,7 +19,7 @@ describe('a schema for strict mode', () => {
     },
   );
 
-  test('is the schema itself, less what only narrows', () => {
+  test('is the schema without keywords that only narrow it', () => {
     const inner = { anyOf: [{ type: 'number', minimum: 0, maximum: 1 }, { type: 'null' }] };
     const schema = closed({
       a: inner,
@@ -35,7 +35,7 @@ describe('a schema for strict mode', () => {
     );
   });
 
-  test('closes an object that says nothing of more properties, at any depth, as that only narrows', () => {
+  test('closes an object without additionalProperties at any depth', () => {
     const { additionalProperties: _, ...unsaid } = closed({ a: { type: 'string' } });
     const schema = { ...unsaid, properties: { a: { type: 'array', items: unsaid } } };
     expect(strictSchema(schema)).toEqual(closed({ a: { type: 'array', items: closed({ a: { type: 'string' } }) } }));
@@ -43,7 +43,7 @@ describe('a schema for strict mode', () => {
     expect(strictSchema(z.toJSONSchema(input, { io: 'input' }))).toEqual(strictSchema(z.toJSONSchema(input)));
   });
 
-  test('asks for a property that may be left out as one that may be null', () => {
+  test('requests an optional property as nullable', () => {
     const input = z.object({
       a: z.string().optional(),
       b: z.int().default(1),
@@ -65,7 +65,7 @@ describe('a schema for strict mode', () => {
     );
   });
 
-  test('takes definitions within definitions', () => {
+  test('supports nested definitions', () => {
     const $defs = { group: { $defs: { e: closed({ f: { type: 'string', minLength: 1 } }) } }, g: { enum: ['x'] } };
     expect(strictSchema({ ...closed({ a: { $ref: '#/$defs/group/$defs/e' } }), $defs }), 'too deep').toBeNull();
     const strict = strictSchema({ ...closed({ a: { $ref: '#/$defs/g', description: 'b' } }), $defs });
@@ -102,7 +102,7 @@ describe('a schema for strict mode', () => {
     ['a member that is wanted and not described', { ...closed({ a: { type: 'string' } }), required: ['a', 'b'] }],
     ['an unknown keyword', closed({ a: { type: 'string', contentEncoding: 'base64' } })],
     ['an array at the root', { type: 'array', items: { type: 'string' } }],
-  ])('is none for %s', (_, schema) => {
+  ])('is null for %s', (_, schema) => {
     expect(strictSchema(schema)).toBeNull();
   });
 });

@@ -29,7 +29,7 @@ const entry = (index: number | undefined, id: string | null | undefined, name: s
 const call = (name: string, args: string) => ({ name, arguments: args });
 
 describe('the tool calls of the openai model', () => {
-  test('[A12] come as deltas with one index and the whole name, then the finish reason', async () => {
+  test('[A12] are deltas with one index and the full name, then the finish reason', async () => {
     const parts = await partsFrom(
       toolChunk(entry(0, 'a', 'find', '')),
       toolChunk({ index: 0, function: { arguments: '{"q"' } }),
@@ -43,7 +43,7 @@ describe('the tool calls of the openai model', () => {
     ]);
   });
 
-  test('[A12] are had from a mock that knows the whole protocol', async () => {
+  test('[A12] are read from a complete mock server', async () => {
     const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: 'silent' });
     onTestFinished(() => mock.stop());
     mock.onMessage('sky', { toolCalls: [{ name: 'action_reply', arguments: '{"response":"Rayleigh"}' }] });
@@ -72,7 +72,7 @@ describe('the tool calls of the openai model', () => {
     expect(calls).toEqual([call('find', '{"q":1}')]);
   });
 
-  test('[A12] calls may be interleaved, and numbered from anywhere', async () => {
+  test('[A12] calls may be interleaved and start at any index', async () => {
     const calls = await callsFrom(
       toolChunk(entry(3, 'a', 'one', '{'), entry(7, 'b', 'two', '')),
       toolChunk(entry(7, undefined, undefined, '[1')),
@@ -104,7 +104,7 @@ describe('the tool calls of the openai model', () => {
     ]);
   });
 
-  test('[A12] calls with one index that are interleaved by id are told apart', async () => {
+  test('[A12] interleaved calls with the same index are separated by id', async () => {
     const calls = await callsFrom(
       toolChunk(entry(0, 'a', 'one', '{"x"'), entry(0, 'b', 'two', '{"y"')),
       toolChunk(entry(0, 'a', undefined, ':1}'), entry(0, 'b', undefined, ':2}')),
@@ -112,12 +112,12 @@ describe('the tool calls of the openai model', () => {
     expect(calls).toEqual([call('one', '{"x":1}'), call('two', '{"y":2}')]);
   });
 
-  test('[A12] the same id at two indexes is two calls', async () => {
+  test('[A12] the same id at two indices is two calls', async () => {
     const calls = await callsFrom(toolChunk(entry(0, 'find', 'find', '{"x":1}'), entry(1, 'find', 'find', '{"x":2}')));
     expect(calls).toEqual([call('find', '{"x":1}'), call('find', '{"x":2}')]);
   });
 
-  test('[A12] without an index the id tells, and without both the last call goes on (Mistral)', async () => {
+  test('[A12] without an index the id decides; without both, the last call continues (Mistral)', async () => {
     expect(
       await callsFrom(
         toolChunk(entry(undefined, 'a', 'one', '{"x":1}'), entry(undefined, 'b', 'one', '{"x"')),
@@ -132,11 +132,11 @@ describe('the tool calls of the openai model', () => {
     ).toEqual([call('one', '{"x":1}'), call('one', '{"x":2}'), call('two', '{}')]);
   });
 
-  test('[A12] arguments that come parsed are written as JSON', async () => {
+  test('[A12] parsed arguments are converted to JSON text', async () => {
     expect(await callsFrom(toolChunk(entry(0, 'a', 'find', { q: ['ö', 1] })))).toEqual([call('find', '{"q":["ö",1]}')]);
   });
 
-  test('[A12] a name that comes late holds its deltas back, and one that never comes is empty', async () => {
+  test('[A12] a late name delays its deltas; a missing name is empty', async () => {
     expect(
       await callsFrom(
         toolChunk(entry(0, 'a', undefined, '{"x"')),
@@ -147,7 +147,7 @@ describe('the tool calls of the openai model', () => {
     expect(await callsFrom(toolChunk(entry(0, 'a', undefined, '{}')))).toEqual([call('', '{}')]);
   });
 
-  test('odd entries break nothing', async () => {
+  test('invalid entries are ignored', async () => {
     const odd = [null, 'x', {}, { index: 'one', id: 7, function: null }].map((one) => chunk({ tool_calls: [one] }));
     expect(await callsFrom(...odd, toolChunk(entry(0, null, '', '')))).toEqual([]);
     const calls = await callsFrom(
@@ -173,7 +173,7 @@ describe('the tool calls of the openai model', () => {
     });
   });
 
-  test('[A12] a reply in one piece has its calls in the message', async () => {
+  test('[A12] a reply that is not streamed has its calls in the message', async () => {
     const message = {
       content: null,
       tool_calls: [entry(undefined, 'a', 'one', '{"x":1}'), entry(undefined, 'b', 'two', { y: 2 })],
@@ -190,7 +190,7 @@ describe('the tool calls of the openai model', () => {
     expect(parts.at(-1)).toMatchObject({ reason: 'tool-calls', usage: { inputTokens: 7 } });
   });
 
-  test('[A12] the tool that was asked for has the name of the schema, however it went over the wire', async () => {
+  test('[A12] the reply’s tool has the name of the schema, whatever its name on the wire', async () => {
     const server = await chatServer(({ response, body }) => {
       const name = body.tools?.[0]?.function.name;
       streaming(response).end(event(toolChunk(entry(0, 'a', name, '{}'))) + END);
@@ -201,7 +201,7 @@ describe('the tool calls of the openai model', () => {
     expect(replyOf(parts).calls).toEqual([call('my reply: ä', '{}')]);
   });
 
-  test('[A10] [A12] a call that is cut is a failure of transport, with the deltas so far', async () => {
+  test('[A10] [A12] a cut call is a transport failure after the deltas so far', async () => {
     const server = await chatServer(({ response }) => {
       streaming(response).write(event(toolChunk(entry(0, 'a', 'find', '{"q"'))), () => response.destroy());
     });

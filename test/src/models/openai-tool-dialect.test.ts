@@ -42,7 +42,7 @@ function wayOf({ tools, tool_choice: choice, stream_options: usage }: ChatBody):
 const callOf = async (model: ReturnType<typeof openaiModel>) => replyOf(await partsOf(model, request)).calls;
 const CALL = [{ name: 'action_reply', arguments: '{}' }];
 
-describe('the openai model, asking for a tool call', () => {
+describe('the openai model, requesting a tool call', () => {
   test('[A12] sends the schema as one strict tool with its name as the choice, and no response format', async () => {
     const { model, bodies } = await pickyServer(() => null);
     expect(await callOf(model)).toEqual(CALL);
@@ -52,7 +52,7 @@ describe('the openai model, asking for a tool call', () => {
         type: 'function',
         function: {
           name: 'action_reply',
-          description: 'Gives the reply, whole.',
+          description: 'Returns the complete reply.',
           parameters: request.outputSchema,
           strict: true,
         },
@@ -63,7 +63,7 @@ describe('the openai model, asking for a tool call', () => {
     for (const absent of ['response_format', 'parallel_tool_calls']) expect(body).not.toHaveProperty(absent);
   });
 
-  test('[A12] a schema that strict mode cannot take is sent as it is, and its description is the tool’s', async () => {
+  test('[A12] a schema that strict mode cannot express is sent unchanged, with its description as the tool’s', async () => {
     const { model, bodies } = await pickyServer(() => null);
     const outputSchema = { type: 'object', description: 'What to do next.', additionalProperties: true };
     await partsOf(model, modelRequest({ replyForm: 'tool-call', outputSchema }));
@@ -79,7 +79,7 @@ describe('the openai model, asking for a tool call', () => {
       'none',
       ['named strict', 'required strict', 'auto strict', 'unsaid strict', 'unsaid strict'],
     ],
-  ])('[A12] a refused choice is asked for with less force, and that is remembered: %j', async (body, takes, ways) => {
+  ])('[A12] a rejected tool choice is weakened, and that is remembered: %j', async (body, takes, ways) => {
     const subject = await pickyServer(({ tool_choice: choice }) => {
       const isTaken = choice === undefined || choice === takes || (takes === 'string' && typeof choice === 'string');
       return isTaken ? null : [400, body];
@@ -89,11 +89,11 @@ describe('the openai model, asking for a tool call', () => {
     expect(subject.ways()).toEqual(ways);
   });
 
-  test('[A12] where the call is not forced, words ask for it', async () => {
+  test('[A12] if the call is not forced, the prompt asks for it', async () => {
     const { model, bodies } = await pickyServer((body) => (body.tool_choice === 'auto' ? null : [400, QWEN]));
     await partsOf(model, request);
     expect(bodies().at(-1)?.messages?.[0]?.content).toBe(
-      'You answer.\n\nReply by one call of the tool action_reply and nothing else.',
+      'You answer.\n\nReply with one call of the tool action_reply and nothing else.',
     );
   });
 
@@ -101,14 +101,14 @@ describe('the openai model, asking for a tool call', () => {
     [400, said("Invalid schema for function 'action_reply'", { param: 'tools[0].function.parameters' })],
     [422, { detail: [{ loc: ['body', 'tools', 0, 'function', 'strict'], msg: 'Extra inputs are not permitted' }] }],
     [400, said('That is unsupported')],
-  ])('[A12] strictness that is refused is given up, and the forced choice kept: %i %j', async (status, body) => {
+  ])('[A12] rejected strict mode is given up, and the forced choice kept: %i %j', async (status, body) => {
     const { model, ways } = await pickyServer(({ tools }) => (tools?.[0]?.function.strict ? [status, body] : null));
     expect(await callOf(model)).toEqual(CALL);
     expect(await callOf(model)).toEqual(CALL);
     expect(ways()).toEqual(['named strict', 'named', 'named']);
   });
 
-  test('[A12] what one form of reply gave up is kept by the other', async () => {
+  test('[A12] the fallback of one reply form does not affect the other', async () => {
     const { model, bodies, ways } = await pickyServer(({ tools, tool_choice: choice, response_format: format }) => {
       if (tools) return typeof choice === 'object' ? [400, LM_STUDIO] : null;
       return format?.type === 'json_schema' ? [400, said('json_schema?')] : null;
@@ -136,17 +136,19 @@ describe('the openai model, asking for a tool call', () => {
     [422, { detail: [{ loc: ['body', 'tools'], msg: 'Extra inputs are not permitted' }] }],
     [501, said('Function calling is not supported')],
   ])(
-    '[A12] a server without tools is not asked for another form; it is told what works: %i %j',
+    '[A12] a server without tools gets no other form; the failure names the alternative: %i %j',
     async (status, body) => {
       const { model, ways } = await pickyServer(({ tools }) => (tools ? [status, body] : null));
       const failure = await failureFrom(model, request);
       expect(failure).toMatchObject({ code: 'tools_unsupported', retryable: false, status, stage: 'transport' });
-      expect(failure.message).toMatch(/^this model seems to take no tool calls; replyForm: 'text' works everywhere \(/);
+      expect(failure.message).toMatch(
+        /^this model does not seem to support tool calls; use replyForm: 'text' instead \(/,
+      );
       for (const way of ways()) expect(way).not.toContain('no tools');
     },
   );
 
-  test('[A12] when nothing is taken the calls are bounded, one thing is given up at a time, and nothing is remembered', async () => {
+  test('[A12] if nothing is accepted, gives up one feature at a time in a bounded number of calls, and remembers nothing', async () => {
     const { model, ways } = await pickyServer((_, index) => [400, said(`unsupported, ${index}`)]);
     const failure = await failureFrom(model, request);
     expect(failure).toMatchObject({ code: 'bad_request', retryable: false });
@@ -163,7 +165,7 @@ describe('the openai model, asking for a tool call', () => {
     ['another parameter', 400, said('temperature is not supported', { param: 'temperature' })],
     ['the key', 401, said('tool_choice is not for you')],
     ['the load', 503, said('tools are not supported right now')],
-  ])('a refusal about something else is no reason to ask again: %s', async (_, status, body) => {
+  ])('a rejection about something else is not repeated: %s', async (_, status, body) => {
     const { model, ways } = await pickyServer(() => [status, body]);
     expect((await failureFrom(model, request)).code).not.toBe('tools_unsupported');
     expect(ways()).toEqual(['named strict']);

@@ -1,0 +1,141 @@
+import { ZodError } from 'zod';
+import type { Failure, FailureStage } from '../../../machines/contracts/failure.ts';
+import { isModuleMissing } from '../../internal/optional-package.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
+import type { OpenAISettings } from './options.ts';
+import { isPromptTooLong, REJECTING, rejectsTools, type ServerError, serverError } from './server-errors.ts';
+
+/** The stable codes of a model's failures. */
+type ModelFailureCode =
+  | 'unauthorized'
+  | 'bad_request'
+  | 'prompt_too_long'
+  | 'tools_unsupported'
+  | 'rate_limited'
+  | 'insufficient_quota'
+  | 'request_timeout'
+  | 'conflict'
+  | 'server_error'
+  | 'connection_failed'
+  | 'stream_cut'
+  | 'garbled_reply'
+  | 'refused'
+  | 'client_missing'
+  | 'unexpected';
+
+interface Details {
+  readonly stage?: FailureStage;
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number | null;
+  readonly status?: number | null;
+}
+
+/** Returns a transport failure that is not retryable by default. */
+export function failure(code: ModelFailureCode, message: string, details: Details = {}): Failure {
+  return {
+    stage: 'transport',
+    code,
+    message,
+    retryable: false,
+    retryAfterMs: null,
+    status: null,
+    issues: [],
+    ...details,
+  };
+}
+
+/**
+ * Returns a failure for an error thrown by a call. Recognizes the openai client's errors by their members, because the client is loaded
+ * lazily and may be installed twice.
+ */
+export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
+  const reported = serverError(thrown);
+  if (reported !== null) return serverFailure(reported, settings);
+  if (isModuleMissing(thrown)) {
+    const message = 'openaiModel requires the package "openai", which is not installed; run: npm install openai';
+    return failure('client_missing', message, { stage: 'unexpected' });
+  }
+  const code = systemCode(thrown);
+  if (thrown instanceof SyntaxError || thrown instanceof ZodError || code?.startsWith('HPE_')) {
+    const message = 'the reply is not a valid chat completion; check the base URL, or retry';
+    return failure('garbled_reply', message, { retryable: true });
+  }
+  const why = code === null ? '' : ` (${code})`;
+  if (isConnectionError(thrown)) {
+    const message = `cannot connect to ${new URL(settings.baseURL).origin}${why}; check that the server is running`;
+    return failure('connection_failed', message, { retryable: true });
+  }
+  if (code !== null || isCut(thrown)) {
+    return failure('stream_cut', `the connection was lost during the reply${why}`, { retryable: true });
+  }
+  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  return failure('unexpected', `the call failed: ${redactSecrets(text, settings.secrets)}`, { stage: 'unexpected' });
+}
+
+/** All of the client's errors have `requestID`. Those without a status and a body are about the connection. */
+function isConnectionError(thrown: unknown): boolean {
+  return thrown instanceof Error && 'requestID' in thrown;
+}
+
+/** Whether `fetch` reports that a body ended early. */
+function isCut(thrown: unknown): boolean {
+  return thrown instanceof TypeError && thrown.message === 'terminated';
+}
+
+/** Returns the innermost code in the chain of causes, for example ECONNREFUSED. A host with several addresses fails with several errors. */
+function systemCode(thrown: unknown): string | null {
+  let code: string | null = null;
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 8; depth += 1) {
+    if ('code' in error && typeof error.code === 'string') code = error.code;
+    error = error instanceof AggregateError ? error.errors[0] : error.cause;
+  }
+  return code;
+}
+
+/** Returns the failure for a server's error, with the delay that the server requests before a retry. */
+function serverFailure(error: ServerError, settings: OpenAISettings): Failure {
+  const { status } = error;
+  const [code, retryable] = classify(error);
+  const where = status === 404 ? ` at ${settings.baseURL} (the base URL usually ends in /v1)` : '';
+  const message = `the model server responded with ${status}${where}: ${redactSecrets(error.text, settings.secrets)}`;
+  const wait = retryable ? retryAfterMs(error.headers, settings.now) : null;
+  return failure(code, message, { retryable, retryAfterMs: wait, status });
+}
+
+function classify(error: ServerError): readonly [ModelFailureCode, boolean] {
+  const { status, code } = error;
+  if (isPromptTooLong(error)) return ['prompt_too_long', false];
+  if (status === 401 || status === 403) return ['unauthorized', false];
+  if (status === 402 || code === 'insufficient_quota') return ['insufficient_quota', false];
+  if (status === 408) return ['request_timeout', true];
+  if (status === 409) return ['conflict', true];
+  if (status === 429) return ['rate_limited', true];
+  return status >= 500 ? ['server_error', status !== 501] : ['bad_request', false];
+}
+
+/**
+ * Returns the delay that the server requests, in milliseconds, or null: `retry-after-ms` (OpenAI's), otherwise `Retry-After` in seconds or
+ * as an HTTP date (RFC 9110, 10.2.3). A date in the past is 0.
+ */
+function retryAfterMs(headers: Headers | null, now: () => number): number | null {
+  const milliseconds = decimal(headers?.get('retry-after-ms'));
+  if (milliseconds !== null) return milliseconds;
+  const retryAfter = headers?.get('retry-after');
+  const seconds = decimal(retryAfter);
+  if (seconds !== null) return seconds * 1000;
+  const date = retryAfter && /^[A-Z][a-z]{2,8},? /u.test(retryAfter) ? Date.parse(retryAfter) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now());
+}
+
+function decimal(text: string | null | undefined): number | null {
+  return text && /^\s*\d{1,12}(\.\d+)?\s*$/u.test(text) ? Number(text) : null;
+}
+
+/** Returns the failure of a request for a tool call. If the model does not support tools, its message suggests `replyForm: 'text'`. */
+export function toolCallFailure(failure: Failure): Failure {
+  const { status, message } = failure;
+  const isRejection = status !== null && (REJECTING.has(status) || status === 500);
+  if (!isRejection || failure.code === 'prompt_too_long' || !rejectsTools(message)) return failure;
+  const unsupported = `this model does not seem to support tool calls; use replyForm: 'text' instead (${message})`;
+  return { ...failure, code: 'tools_unsupported', message: unsupported, retryable: false, retryAfterMs: null };
+}

@@ -1,0 +1,114 @@
+import { admitsNull, isJsonNode, type JsonNode, onlyAlternative } from '../../internal/json-schema.ts';
+
+/** Keywords that OpenAI's strict mode supports. */
+const KEPT = ['type', 'title', 'description', 'enum', 'const', '$ref', 'multipleOf', 'minimum', 'maximum'];
+const ALSO_KEPT = ['exclusiveMinimum', 'exclusiveMaximum', 'minItems', 'maxItems', 'required', 'additionalProperties'];
+const PLAIN = new Set([...KEPT, ...ALSO_KEPT]);
+
+/** Synonyms in JSON Schema of which strict mode supports one. */
+const RENAMED: Readonly<Record<string, string>> = { oneOf: 'anyOf', definitions: '$defs' };
+
+/** Omitted keywords: they only narrow or describe, strict mode rejects some of them, and every reply is validated anyway. */
+const NARROWING = ['minLength', 'maxLength', 'pattern', 'format', 'uniqueItems'];
+const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default', 'examples', 'deprecated', 'readOnly']);
+
+/**
+ * Returns the schema for OpenAI's strict mode, or null if that is not possible. Strict mode requires an object at the root, closed objects
+ * (`additionalProperties: false`) with every property required, and supports a subset of keywords
+ * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+ *
+ * 1. An object with properties and no `additionalProperties` is closed, which only narrows it. An object without properties stays open.
+ * 2. An optional property becomes a required one that may be null; `nullRemover` removes the null when the reply is read. It does not
+ *    look into choices and definitions, so optional properties are not possible there.
+ * 3. `oneOf` becomes `anyOf`, because every reply is validated anyway.
+ */
+export function strictSchema(schema: JsonNode): JsonNode | null {
+  return schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, true) : null;
+}
+
+function strictNode(node: unknown, mayBeNull: boolean): JsonNode | null {
+  if (!isJsonNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;
+  if (node['$ref'] !== undefined) return strictReference(node);
+  const inside = mayBeNull && onlyAlternative(node) !== null;
+  const strict: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(node)) {
+    if (LEFT_OUT.has(keyword)) continue;
+    const kept = PLAIN.has(keyword) ? value : strictChild(node, keyword, inside);
+    if (kept === null) return null;
+    strict[RENAMED[keyword] ?? keyword] = kept;
+  }
+  if (!isObject(node)) return strict;
+  return { ...strict, required: namesIn(node), additionalProperties: false };
+}
+
+function strictChild(node: JsonNode, keyword: string, mayBeNull: boolean): unknown {
+  const value = node[keyword];
+  if (keyword === 'items') return strictNode(value, mayBeNull);
+  if (keyword === 'anyOf' || keyword === 'oneOf')
+    return Array.isArray(value) ? allOrNull(value.map((one) => strictNode(one, mayBeNull))) : null;
+  if (keyword === 'properties') return strictMembers(value, (one, name) => strictProperty(node, name, one, mayBeNull));
+  return keyword === '$defs' || keyword === 'definitions' ? strictMembers(value, strictDefinition) : null;
+}
+
+/** Returns a reference to the root or a definition without other keywords, or null for any other reference. */
+function strictReference({ $ref }: JsonNode): JsonNode | null {
+  const [, name] = /^#(?:\/(?:\$defs|definitions)\/([^/]+))?$/u.exec(String($ref)) ?? [];
+  if (name !== undefined) return { $ref: `#/$defs/${name}` };
+  return $ref === '#' ? { $ref } : null;
+}
+
+function strictProperty({ required }: JsonNode, name: string, property: unknown, mayBeNull: boolean): JsonNode | null {
+  const strict = strictNode(property, mayBeNull);
+  const isRequired = Array.isArray(required) && required.includes(name);
+  return strict === null || isRequired || admitsNull(property) ? strict : { anyOf: [strict, { type: 'null' }] };
+}
+
+function strictMembers(value: unknown, strictOne: (node: unknown, name: string) => JsonNode | null): JsonNode | null {
+  if (!isJsonNode(value)) return null;
+  const names = Object.keys(value);
+  const nodes = allOrNull(names.map((name) => strictOne(value[name], name)));
+  return nodes === null ? null : Object.fromEntries(names.map((name, index) => [name, nodes[index]]));
+}
+
+/** A definition is a schema or a group of definitions. */
+function strictDefinition(node: unknown): JsonNode | null {
+  if (!isJsonNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node, false);
+  const definitions = strictMembers(node['$defs'], strictDefinition);
+  return definitions === null ? null : { $defs: definitions };
+}
+
+function isTyped(node: JsonNode): boolean {
+  if (typesOf(node).includes('array') && !isJsonNode(node['items'])) return false;
+  return ['type', 'enum', 'const', 'anyOf', 'oneOf', '$ref'].some((keyword) => keyword in node);
+}
+
+/** Whether an object accepts no other properties, or can be restricted to them. */
+function isClosable(node: JsonNode, mayBeNull: boolean): boolean {
+  if (!isObject(node)) return true;
+  const { required = [], additionalProperties = namesIn(node).length === 0 } = node;
+  if (additionalProperties !== false || !Array.isArray(required)) return false;
+  const names = namesIn(node);
+  return (
+    required.every((name) => names.includes(name)) && (mayBeNull || names.every((name) => required.includes(name)))
+  );
+}
+
+function namesIn({ properties }: JsonNode): readonly string[] {
+  return isJsonNode(properties) ? Object.keys(properties) : [];
+}
+
+function isObject(node: JsonNode): boolean {
+  return typesOf(node).includes('object') || node['properties'] !== undefined;
+}
+
+function typesOf({ type }: JsonNode): readonly unknown[] {
+  return Array.isArray(type) ? type : [type];
+}
+
+function choicesOf({ anyOf, oneOf }: JsonNode): readonly unknown[] {
+  return [anyOf, oneOf].filter((choice) => choice !== undefined);
+}
+
+function allOrNull(nodes: readonly (JsonNode | null)[]): readonly JsonNode[] | null {
+  return nodes.every((node) => node !== null) ? nodes : null;
+}

@@ -1,10 +1,10 @@
 import { chainInput, createActors, createPassageIndex, loadDocuments } from 'postchain';
-import { chainMachine } from 'postchain/machines';
+import { createChainMachine } from 'postchain/machines';
 import { createActor, toPromise } from 'xstate';
 
 const { documents } = await loadDocuments(['docs']);
 const actors = createActors({ documents: createPassageIndex(documents) });
-const actor = createActor(chainMachine.provide({ actors }), {
+const actor = createActor(createChainMachine(actors), {
   input: chainInput({ request: 'What does Understanding keep?' }),
 });
 actor.on('decision', ({ decision }) => console.log(decision.rationale));

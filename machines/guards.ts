@@ -1,18 +1,17 @@
 import type { GuardResult } from './contracts/decision.ts';
 
-type VerdictOf<Args, Params> = (args: Args, params: Params) => GuardResult;
+type GuardPolicy<Args, Params> = (args: Args, params: Params) => GuardResult;
 
-/** The guards of a chart out of its verdicts, name by name: a guard asks whether its verdict holds, and does nothing else. */
-export function guardsOf<Verdicts extends Record<string, VerdictOf<never, never>>>(verdicts: Verdicts) {
+/** Returns the XState guards of these policies, by the same names: each guard returns its policy's `holds`. */
+export function guardsOf<Policies extends Record<string, GuardPolicy<never, never>>>(policies: Policies) {
   const guards: Record<string, (args: never, params: never) => boolean> = {};
-  for (const [name, verdictOf] of Object.entries(verdicts))
-    guards[name] = (args, params) => verdictOf(args, params).holds;
+  for (const [name, policy] of Object.entries(policies)) guards[name] = (args, params) => policy(args, params).holds;
   return guards as {
-    [Name in keyof Verdicts]: (args: Parameters<Verdicts[Name]>[0], params: ParamsOf<Verdicts[Name]>) => boolean;
+    [Name in keyof Policies]: (args: Parameters<Policies[Name]>[0], params: ParamsOf<Policies[Name]>) => boolean;
   };
 }
 
-type ParamsOf<V> = V extends (args: never, params: infer Params) => GuardResult
+type ParamsOf<Policy> = Policy extends (args: never, params: infer Params) => GuardResult
   ? unknown extends Params
     ? unknown
     : Params

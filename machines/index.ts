@@ -1,7 +1,9 @@
-export { actionMachine } from './action/action.machine.ts';
-export { attemptMachine } from './attempt/attempt.machine.ts';
-export type { ReadReply, ReadReplyInput, ValidateReply } from './attempt/ports.ts';
-export { chainMachine } from './chain/chain.machine.ts';
+export { actionMachine, createActionMachine } from './action/action.machine.ts';
+export type { ActionActors } from './action/actors.ts';
+export type { AttemptActors, ReadReply, ReadReplyInput, ValidateReply } from './attempt/actors.ts';
+export { attemptMachine, createAttemptMachine } from './attempt/attempt.machine.ts';
+export type { ChainActors } from './chain/actors.ts';
+export { chainMachine, createChainMachine } from './chain/chain.machine.ts';
 export { chainGuards } from './chain/guards.ts';
 export type { ActionInput, ActionState } from './contracts/action-state.ts';
 export type { ReplyEvent } from './contracts/attempt.ts';

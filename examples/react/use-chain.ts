@@ -1,6 +1,6 @@
 import { useActor } from '@xstate/react';
 import { type ConsentChoice, type ConsentRequest, createActors, PHASES } from 'postchain';
-import { chainMachine } from 'postchain/machines';
+import { type chainMachine, createChainMachine } from 'postchain/machines';
 import { useLayoutEffect, useState } from 'react';
 import type { InputFrom } from 'xstate';
 import { options, writingOf } from './chain.ts';
@@ -11,7 +11,7 @@ export function useChain(input: InputFrom<typeof chainMachine>) {
   const [question, setQuestion] = useState<ConsentRequest | null>(null);
   const [machine] = useState(() => {
     const actors = createActors(options, { partial: (update) => setWriting(writingOf(update)) });
-    return chainMachine.provide({ actors });
+    return createChainMachine(actors);
   });
   const [snapshot, send, actor] = useActor(machine, { input });
 

@@ -1,57 +1,65 @@
 import { actionAttempt, continuationAttempt } from '../policies/continuation.ts';
-import { requirePorts } from '../ports.ts';
-import { actionOutcome, actionSetup, startAction } from './setup.ts';
-import { broken, stop } from './transitions.ts';
+import type { ActionActors } from './actors.ts';
+import { actionOutcome, actionSetup, initialActionState } from './setup.ts';
 
 /**
- * The bounded capability loop of the Action phase, nested in the chain and usable alone: classify once → resolve → validate the
- * arguments → execute → go on? The model is asked once what it can say and what it would run [R1]; after that the continuation
- * decider drives, for at most `maxContinuations` runs [R3].
+ * The bounded capability loop of the Action phase. It runs in the chain or on its own: classify once → resolve → validate the
+ * arguments → execute → continue? The model is asked once for an answer and a capability to run. After that the continuation
+ * decider drives, for at most `maxContinuations` runs.
  */
 export const actionMachine = actionSetup.createMachine({
   id: 'actionLoop',
-  description: 'Answers from what is there now, and runs capabilities while the decider wants more.',
-  context: ({ input, self }) => {
-    requirePorts(self);
-    return startAction(input);
-  },
+  description: 'Answers with what is known, and runs capabilities while the decider asks for more.',
+  context: ({ input }) => initialActionState(input),
   output: ({ context }) => actionOutcome(context),
   initial: 'beginning',
+  on: {
+    'usage.reported': { actions: [{ type: 'assignUsageInFlight', params: ({ event }) => event }, 'reportUsage'] },
+  },
   states: {
     beginning: {
-      description: 'Is it known already what to run? Else the request is classified.',
+      description: 'Is the first step given? If not, the request is classified.',
       always: [{ guard: 'stepGiven', target: 'resolving' }, { target: 'classifying' }],
     },
     classifying: {
-      description: 'The model answers and says which capability it would run: asked once a request.',
+      description: 'The model answers and names the capability to run: asked once per request.',
       invoke: {
         src: 'attempt',
         id: 'classification',
-        input: ({ context }) => actionAttempt(context),
+        input: ({ context }) => ({ ...actionAttempt(context), hasParent: true }),
         onDone: [
           {
             guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
             target: 'resolving',
-            actions: { type: 'takeReply', params: ({ event }) => event.output },
+            actions: { type: 'assignReply', params: ({ event }) => event.output },
           },
           {
             target: 'failed',
-            actions: [{ type: 'takeReply', params: ({ event }) => event.output }, stop('no_reply')],
+            actions: [
+              { type: 'assignReply', params: ({ event }) => event.output },
+              { type: 'recordStop', params: { reason: 'no_reply' } },
+            ],
           },
         ],
-        onError: { target: 'failed', actions: [broken('takeError'), stop('no_reply')] },
+        onError: {
+          target: 'failed',
+          actions: [
+            { type: 'recordError', params: ({ event }) => event },
+            { type: 'recordStop', params: { reason: 'no_reply' } },
+          ],
+        },
       },
     },
     resolving: {
-      description: 'Is there a step to take: a known capability, and an object of arguments for it?',
+      description: 'Is there a step to take: a known capability with an object of arguments?',
       always: [
         { guard: 'nothingToRun', target: 'concluded' },
-        { guard: 'nextStepInvalid', target: 'refusing', actions: 'noteInvalidStep' },
+        { guard: 'nextStepInvalid', target: 'refusing', actions: 'recordInvalidStep' },
         { target: 'validatingArguments' },
       ],
     },
     validatingArguments: {
-      description: 'The arguments are held against the schema of the capability.',
+      description: 'The arguments are validated against the schema of the capability.',
       invoke: {
         src: 'validateArguments',
         input: ({ context }) => context.call ?? { capability: '', arguments: '' },
@@ -59,29 +67,34 @@ export const actionMachine = actionSetup.createMachine({
           {
             guard: { type: 'argumentsFit', params: ({ event }) => event.output },
             target: 'executing',
-            actions: { type: 'takeArguments', params: ({ event }) => event.output },
+            actions: { type: 'assignArguments', params: ({ event }) => event.output },
           },
-          { target: 'refusing', actions: { type: 'takeMisfit', params: ({ event }) => event.output } },
+          { target: 'refusing', actions: { type: 'recordMismatch', params: ({ event }) => event.output } },
         ],
-        onError: { target: 'refusing', actions: broken('noteBrokenSchema') },
+        onError: { target: 'refusing', actions: { type: 'recordSchemaError', params: ({ event }) => event } },
       },
-      after: { answerDeadline: { target: 'refusing', actions: 'noteLateSchema' } },
+      after: { answerDeadline: { target: 'refusing', actions: 'recordSchemaTimeout' } },
     },
     refusing: {
       description:
-        'A step that cannot be taken: the first is a failed result; a later one leaves the last result as it is.',
+        'The step is invalid. As the first step it is a failed result; a later one leaves the last result as it is.',
       always: [
         {
           guard: 'isFirstStep',
           target: 'concluded',
-          actions: ['takeRefusal', 'appendMemory', 'announceResult', stop('invalid_next_step')],
+          actions: [
+            'recordInvalidCall',
+            'appendMemory',
+            'emitRunEnd',
+            { type: 'recordStop', params: { reason: 'invalid_next_step' } },
+          ],
         },
-        { target: 'concluded', actions: stop('invalid_next_step') },
+        { target: 'concluded', actions: { type: 'recordStop', params: { reason: 'invalid_next_step' } } },
       ],
     },
     executing: {
-      description: 'The capability runs; throwing or running late is a result too.',
-      entry: ['beginRun', 'announceRun'],
+      description: 'The capability runs. An error or a timeout is a result, too.',
+      entry: ['startRun', 'emitRunStart', 'reportProgress'],
       invoke: {
         src: 'executeCapability',
         input: ({ context }) => ({
@@ -94,24 +107,28 @@ export const actionMachine = actionSetup.createMachine({
         }),
         onDone: {
           target: 'continuing',
-          actions: { type: 'takeResult', params: ({ event }) => ({ result: event.output }) },
+          actions: { type: 'assignResult', params: ({ event }) => ({ result: event.output }) },
         },
-        onError: { target: 'continuing', actions: broken('noteThrown') },
+        onError: { target: 'continuing', actions: { type: 'recordRunError', params: ({ event }) => event } },
       },
-      after: { capabilityDeadline: { target: 'continuing', actions: 'noteTimeout' } },
+      after: { capabilityDeadline: { target: 'continuing', actions: 'recordRunTimeout' } },
     },
     continuing: {
-      description: 'The run is remembered, before anybody decides; is there somebody to say what comes next?',
-      entry: ['appendMemory', 'announceResult'],
+      description: 'The run is remembered before anything is decided. Who decides what comes next?',
+      entry: ['appendMemory', 'emitRunEnd', 'reportProgress'],
       always: [
         { guard: 'functionDecides', target: 'asking' },
         { guard: 'modelMayDecide', target: 'thinking' },
-        { guard: 'hasDecider', target: 'concluded', actions: stop('budget_exhausted') },
-        { target: 'concluded', actions: stop('no_decider') },
+        {
+          guard: 'hasDecider',
+          target: 'concluded',
+          actions: { type: 'recordStop', params: { reason: 'budget_exhausted' } },
+        },
+        { target: 'concluded', actions: { type: 'recordStop', params: { reason: 'no_decider' } } },
       ],
     },
     asking: {
-      description: 'The function is asked.',
+      description: 'The function decides.',
       invoke: {
         src: 'decideContinuation',
         input: ({ context }) => ({
@@ -122,49 +139,84 @@ export const actionMachine = actionSetup.createMachine({
         }),
         onDone: {
           target: 'branching',
-          actions: { type: 'takeContinuation', params: ({ event }) => ({ said: event.output }) },
+          actions: { type: 'assignContinuation', params: ({ event }) => ({ reply: event.output }) },
         },
-        onError: { target: 'concluded', actions: [broken('noteProblem'), stop('decider_failed')] },
+        onError: {
+          target: 'concluded',
+          actions: [
+            { type: 'recordDeciderError', params: ({ event }) => event },
+            { type: 'recordStop', params: { reason: 'decider_failed' } },
+          ],
+        },
       },
       after: {
-        answerDeadline: { target: 'concluded', actions: ['noteLateDecider', stop('decider_failed')] },
+        answerDeadline: {
+          target: 'concluded',
+          actions: ['recordDeciderTimeout', { type: 'recordStop', params: { reason: 'decider_failed' } }],
+        },
       },
     },
     thinking: {
-      description: 'The model is asked, with the history of all steps.',
+      description: 'The model decides, with the history of all steps.',
       invoke: {
         src: 'attempt',
         id: 'continuation',
-        input: ({ context }) => continuationAttempt(context),
+        input: ({ context }) => ({ ...continuationAttempt(context), hasParent: true }),
         onDone: [
           {
             guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
             target: 'branching',
-            actions: { type: 'takeThought', params: ({ event }) => event.output },
+            actions: { type: 'assignContinuationOutcome', params: ({ event }) => event.output },
           },
           {
             target: 'concluded',
-            actions: [{ type: 'takeThought', params: ({ event }) => event.output }, stop('decider_failed')],
+            actions: [
+              { type: 'assignContinuationOutcome', params: ({ event }) => event.output },
+              { type: 'recordStop', params: { reason: 'decider_failed' } },
+            ],
           },
         ],
-        onError: { target: 'concluded', actions: [broken('noteProblem'), stop('decider_failed')] },
+        onError: {
+          target: 'concluded',
+          actions: [
+            { type: 'recordDeciderError', params: ({ event }) => event },
+            { type: 'recordStop', params: { reason: 'decider_failed' } },
+          ],
+        },
       },
     },
     branching: {
       description: 'Done, at the limit, or on to the next step.',
-      entry: 'announceContinuation',
+      entry: 'emitContinuation',
       always: [
-        { guard: 'continuationUnreadable', target: 'concluded', actions: stop('decider_failed') },
-        { guard: 'isDone', target: 'concluded', actions: ['takeFinalOutput', stop('done')] },
-        { guard: 'continuationLimitReached', target: 'concluded', actions: ['forgetStep', stop('limit_reached')] },
+        {
+          guard: 'continuationUnreadable',
+          target: 'concluded',
+          actions: { type: 'recordStop', params: { reason: 'decider_failed' } },
+        },
+        {
+          guard: 'isDone',
+          target: 'concluded',
+          actions: ['assignFinalOutput', { type: 'recordStop', params: { reason: 'done' } }],
+        },
+        {
+          guard: 'continuationLimitReached',
+          target: 'concluded',
+          actions: ['clearStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
+        },
         { target: 'resolving' },
       ],
     },
     concluded: {
-      description: 'A response, and the results of what ran.',
+      description: 'A response, and the results of all runs.',
       type: 'final',
-      entry: 'announceStop',
+      entry: 'emitStop',
     },
     failed: { description: 'The model gave no usable response.', type: 'final' },
   },
 });
+
+/** Returns the machine with its actors. */
+export function createActionMachine(actors: ActionActors): typeof actionMachine {
+  return actionMachine.provide({ actors });
+}

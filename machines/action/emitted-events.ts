@@ -2,10 +2,11 @@ import type { ActionState } from '../contracts/action-state.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
 import { breakOff, continuationLimitReached, failedResult } from '../policies/capability-loop.ts';
 
-type FactOf<Type extends EmittedEvent['type']> = Extract<EmittedEvent, { type: Type }>;
-export type ActionEmittedEvent = FactOf<'capability-start' | 'capability-end' | 'continuation' | 'capability-stop'>;
+export type ActionEmittedEvent = Extract<
+  EmittedEvent,
+  { type: 'capability-start' | 'capability-end' | 'continuation' | 'capability-stop' }
+>;
 
-/** What the loop says of each iteration [R8]. */
 export const actionEmittedEvents = {
   start: ({ call, begun }: ActionState): ActionEmittedEvent => ({
     type: 'capability-start',
@@ -36,8 +37,8 @@ export const actionEmittedEvents = {
   }),
 };
 
-/** What is said of a loop that was broken off, in its place: it cannot speak any more. */
-export function brokenOffFacts(loop: ActionState, cause: string): readonly ActionEmittedEvent[] {
+/** Returns the events that an aborted loop would have emitted as it ended. A stopped machine cannot emit them itself. */
+export function abortedLoopEvents(loop: ActionState, cause: string): readonly ActionEmittedEvent[] {
   const ended = breakOff(loop, cause);
   return [...(loop.begun > loop.runs ? [actionEmittedEvents.end(ended)] : []), actionEmittedEvents.stop(ended)];
 }

@@ -10,7 +10,7 @@ import {
 
 type Args = { readonly context: ActionState };
 
-/** The guards of the capability loop by name, each one line to its policy. */
+/** The policies of the capability loop's guards, by name. */
 export const actionGuards = {
   stepGiven: ({ context: { call } }: Args): GuardResult => ({
     holds: call !== null,

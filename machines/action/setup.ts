@@ -1,6 +1,6 @@
-import { assign, emit, setup } from 'xstate';
-import type { ActionInput, ActionState } from '../contracts/action-state.ts';
-import type { AttemptOutcome } from '../contracts/attempt.ts';
+import { assign, emit, enqueueActions, setup } from 'xstate';
+import type { ActionInput, ActionState, LoopReport } from '../contracts/action-state.ts';
+import type { AttemptOutcome, UsageReport } from '../contracts/attempt.ts';
 import type { ArgumentsCheck, CapabilityResult, StopReason } from '../contracts/capability.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { guardsOf } from '../guards.ts';
@@ -16,15 +16,17 @@ import { joinExecutions, readContinuation, synthesizeLast } from '../policies/co
 
 import { unexpectedFailure } from '../policies/failures.ts';
 import { newExecution } from '../policies/retry.ts';
+import { addUsage, NO_USAGE } from '../policies/usage.ts';
+import { missingActionActors } from './actors.ts';
 import { type ActionEmittedEvent, actionEmittedEvents } from './emitted-events.ts';
 import { actionGuards } from './guards.ts';
-import { actionPorts } from './ports.ts';
 
 type Thrown = { readonly error: unknown };
 
-export function startAction(input: ActionInput): ActionState {
+export function initialActionState(input: ActionInput): ActionState {
   return {
     ...input,
+    hasParent: input.hasParent ?? false,
     reply: null,
     checked: {},
     begun: 0,
@@ -36,18 +38,25 @@ export function startAction(input: ActionInput): ActionState {
     problem: null,
     failure: null,
     execution: newExecution({ id: input.id, task: 'action' }),
+    usageInFlight: NO_USAGE,
   };
 }
 
-/** The chart's vocabulary: every name that `action.machine.ts` uses, each a line to a policy. */
-export const actionSetup = setup({
+/** The usage of a call that failed with an error is known only from its reports. */
+function chargeInFlight({ execution, usageInFlight }: ActionState): Pick<ActionState, 'execution' | 'usageInFlight'> {
+  const usage = addUsage(execution.usage, usageInFlight);
+  return { execution: { ...execution, usage }, usageInFlight: NO_USAGE };
+}
+
+const vocabulary = setup({
   types: {
     context: {} as ActionState,
     input: {} as ActionInput,
     output: {} as AttemptOutcome,
+    events: {} as UsageReport,
     emitted: {} as ActionEmittedEvent,
   },
-  actors: actionPorts,
+  actors: missingActionActors,
   guards: {
     attemptSucceeded: (_, { ok }: AttemptOutcome) => ok,
     argumentsFit: (_, { ok }: ArgumentsCheck) => ok,
@@ -57,66 +66,83 @@ export const actionSetup = setup({
     capabilityDeadline: ({ context }) => runMs(context),
     answerDeadline: ({ context }) => context.capabilityMs,
   },
+});
+
+export const actionSetup = vocabulary.extend({
   actions: {
-    takeReply: assign((_, { execution, ...outcome }: AttemptOutcome) => {
-      if (!outcome.ok) return { failure: outcome.failure, execution };
-      const reply = outcome.value as ActionReply;
-      return { reply, call: reply.call, execution };
+    assignUsageInFlight: assign((_, { usage }: UsageReport) => ({ usageInFlight: usage })),
+    reportUsage: enqueueActions(({ context, enqueue }) => {
+      const usage = addUsage(context.execution.usage, context.usageInFlight);
+      if (context.hasParent) enqueue.sendParent({ type: 'usage.reported', usage } satisfies LoopReport);
     }),
-    takeError: assign((_, { error }: Thrown) => ({ failure: unexpectedFailure(error) })),
-    noteInvalidStep: assign(({ context }) => ({ problem: stepProblem(context) })),
-    takeArguments: assign((_, check: ArgumentsCheck) => ({ checked: check.ok ? check.arguments : {} })),
-    takeMisfit: assign((_, check: ArgumentsCheck) => ({
+    reportProgress: enqueueActions(({ context, enqueue }) => {
+      if (context.hasParent) enqueue.sendParent({ type: 'loop.progressed', loop: context } satisfies LoopReport);
+    }),
+    assignReply: assign((_, { execution, ...outcome }: AttemptOutcome) => {
+      const charged = { execution, usageInFlight: NO_USAGE };
+      if (!outcome.ok) return { failure: outcome.failure, ...charged };
+      const reply = outcome.value as ActionReply;
+      return { reply, call: reply.call, ...charged };
+    }),
+    recordError: assign(({ context }, { error }: Thrown) => ({
+      failure: unexpectedFailure(error),
+      ...chargeInFlight(context),
+    })),
+    recordInvalidStep: assign(({ context }) => ({ problem: stepProblem(context) })),
+    assignArguments: assign((_, check: ArgumentsCheck) => ({ checked: check.ok ? check.arguments : {} })),
+    recordMismatch: assign((_, check: ArgumentsCheck) => ({
       problem: check.ok ? null : { code: check.code, message: check.problem },
     })),
-    noteBrokenSchema: assign((_, { error }: Thrown) => ({
+    recordSchemaError: assign((_, { error }: Thrown) => ({
       problem: { code: 'arguments_misfit' as const, message: unexpectedFailure(error).message },
     })),
-    noteLateSchema: assign(({ context }) => ({
+    recordSchemaTimeout: assign(({ context }) => ({
       problem: {
         code: 'arguments_misfit' as const,
-        message: `the schema did not say within ${context.capabilityMs} ms whether the arguments fit`,
+        message: `the schema did not validate the arguments within ${context.capabilityMs} ms`,
       },
     })),
-    forgetStep: assign({ call: null, problem: null }),
-    takeRefusal: assign(({ context }) => {
+    clearStep: assign({ call: null, problem: null }),
+    recordInvalidCall: assign(({ context }) => {
       const { code, message } = context.problem ?? {};
-      const refused = { ...context, checked: {} };
-      return { results: [failedResult(refused, code ?? 'unknown_capability', message ?? '', 0)] };
+      const invalid = { ...context, checked: {} };
+      return { results: [failedResult(invalid, code ?? 'unknown_capability', message ?? '', 0)] };
     }),
-    beginRun: assign(({ context: { runs } }) => ({ begun: runs + 1 })),
-    takeResult: assign(({ context }, { result }: { result: CapabilityResult }) => appendResult(context, result)),
-    noteTimeout: assign(({ context }) => {
+    startRun: assign(({ context: { runs } }) => ({ begun: runs + 1 })),
+    assignResult: assign(({ context }, { result }: { result: CapabilityResult }) => appendResult(context, result)),
+    recordRunTimeout: assign(({ context }) => {
       const ms = runMs(context);
       return appendResult(context, failedResult(context, 'timed_out', `no result within ${ms} ms`, ms));
     }),
-    noteThrown: assign(({ context }, { error }: Thrown) =>
+    recordRunError: assign(({ context }, { error }: Thrown) =>
       appendResult(context, failedResult(context, 'threw', unexpectedFailure(error).message, 0)),
     ),
     appendMemory: assign(({ context }) => ({ memory: appendMemory(context) })),
-    takeContinuation: assign((_, { said }: { said: unknown }) => readContinuation(said)),
-    takeThought: assign(({ context }, { execution, ...outcome }: AttemptOutcome) => ({
+    assignContinuation: assign((_, { reply }: { reply: unknown }) => readContinuation(reply)),
+    assignContinuationOutcome: assign(({ context }, { execution, ...outcome }: AttemptOutcome) => ({
       execution: joinExecutions(context.execution, execution),
+      usageInFlight: NO_USAGE,
       ...(outcome.ok
         ? readContinuation(outcome.value)
         : { problem: { code: null, message: `${outcome.failure.code}: ${outcome.failure.message}` } }),
     })),
-    takeFinalOutput: assign(({ context }) => ({ results: synthesizeLast(context.results, context.continuation) })),
-    noteStop: assign((_, { reason }: { reason: StopReason }) => ({ stopReason: reason })),
-    noteProblem: assign((_, { error }: Thrown) => ({
+    assignFinalOutput: assign(({ context }) => ({ results: synthesizeLast(context.results, context.continuation) })),
+    recordStop: assign((_, { reason }: { reason: StopReason }) => ({ stopReason: reason })),
+    recordDeciderError: assign(({ context }, { error }: Thrown) => ({
       problem: { code: null, message: unexpectedFailure(error).message },
+      ...chargeInFlight(context),
     })),
-    noteLateDecider: assign(({ context }) => ({
-      problem: { code: null, message: `the decider said nothing within ${context.capabilityMs} ms` },
+    recordDeciderTimeout: assign(({ context }) => ({
+      problem: { code: null, message: `the decider did not reply within ${context.capabilityMs} ms` },
     })),
-    announceRun: emit(({ context }) => actionEmittedEvents.start(context)),
-    announceResult: emit(({ context }) => actionEmittedEvents.end(context)),
-    announceContinuation: emit(({ context }) => actionEmittedEvents.continuation(context)),
-    announceStop: emit(({ context }) => actionEmittedEvents.stop(context)),
+    emitRunStart: emit(({ context }) => actionEmittedEvents.start(context)),
+    emitRunEnd: emit(({ context }) => actionEmittedEvents.end(context)),
+    emitContinuation: emit(({ context }) => actionEmittedEvents.continuation(context)),
+    emitStop: emit(({ context }) => actionEmittedEvents.stop(context)),
   },
 });
 
-/** What the machine ends with: the value is an ActionResult without its `phase` and `step`. */
+/** Returns what the machine ends with: the value is an `ActionResult` without its `phase` and `step`. */
 export function actionOutcome(state: ActionState): AttemptOutcome {
   const { failure, execution } = state;
   return failure === null ? { ok: true, value: loopResult(state), execution } : { ok: false, failure, execution };

@@ -1,30 +1,27 @@
-import { requirePorts } from '../ports.ts';
-import { attemptOutcome, progressOf, startAttempts } from './context.ts';
+import type { AttemptActors } from './actors.ts';
 import { attemptSetup } from './setup.ts';
+import { attemptOutcome, initialAttemptState } from './state.ts';
 
 /**
- * One typed value out of a language model: stream it, validate it, and try again while that can help [A1].
- * Corrections and transport retries are bounded each on its own; the machine always ends in `succeeded` or `failed`.
+ * Gets one typed value from a language model: it streams a reply, validates it, and retries while that can help. Corrections and
+ * transport retries have separate limits. The machine always ends in `succeeded` or `failed`.
  */
 export const attemptMachine = attemptSetup.createMachine({
   id: 'attempt',
   description: 'Gets one validated value from a model.',
-  context: ({ input, self }) => {
-    requirePorts(self);
-    return startAttempts(input);
-  },
+  context: ({ input }) => initialAttemptState(input),
   output: ({ context }) => attemptOutcome(context),
   initial: 'calling',
   after: {
     totalDeadline: [
-      { guard: 'callIsUnderWay', target: '.recordingFailure', actions: 'noteTotalDeadline' },
-      { target: '.failed', actions: 'noteTotalDeadline' },
+      { guard: 'callIsUnderWay', target: '.recordingFailure', actions: 'recordTotalDeadline' },
+      { target: '.failed', actions: 'recordTotalDeadline' },
     ],
   },
   states: {
     calling: {
       description: 'One call of the model, from opening it to the end of its stream.',
-      entry: 'announceStart',
+      entry: ['startAttempt', 'emitStart', 'reportUsage'],
       invoke: {
         src: 'readReply',
         input: ({ context }) => ({
@@ -36,58 +33,49 @@ export const attemptMachine = attemptSetup.createMachine({
           feedback: context.feedback,
           policy: context.policy,
         }),
-        onError: {
-          target: 'recordingFailure',
-          actions: { type: 'takeError', params: ({ event }) => ({ error: event.error }) },
-        },
+        onError: { target: 'recordingFailure', actions: { type: 'recordError', params: ({ event }) => event } },
       },
       initial: 'opening',
       states: {
         opening: {
-          description: 'Called, and nothing has come yet.',
+          description: 'The model is called; nothing has arrived yet.',
           on: {
             'reply.started': {
               target: 'streaming',
-              actions: { type: 'noteProgress', params: ({ event }) => progressOf(event) },
+              actions: [{ type: 'assignProgress', params: ({ event }) => event }, 'reportUsage'],
             },
           },
-          after: { firstChunkDeadline: { target: '#attempt.recordingFailure', actions: 'noteNoFirstChunk' } },
+          after: { firstChunkDeadline: { target: '#attempt.recordingFailure', actions: 'recordNoFirstChunk' } },
         },
         streaming: {
-          description: 'Text arrives; partial values are shown while it does.',
+          description: 'Text arrives; partial values are shown meanwhile.',
           on: {
             'reply.progressed': {
               target: 'streaming',
               reenter: true,
-              actions: { type: 'noteProgress', params: ({ event }) => progressOf(event) },
+              actions: [{ type: 'assignProgress', params: ({ event }) => event }, 'reportUsage'],
             },
           },
-          after: { stallDeadline: { target: '#attempt.recordingFailure', actions: 'noteStall' } },
+          after: { stallDeadline: { target: '#attempt.recordingFailure', actions: 'recordStall' } },
         },
       },
       on: {
-        'reply.lost': { target: 'calling', reenter: true, actions: ['recordLoss', 'announceEnd', 'clearAttempt'] },
+        'reply.lost': { target: 'calling', reenter: true, actions: ['recordLoss', 'emitEnd', 'clearAttempt'] },
         'reply.ended': [
           {
             guard: 'replyIsBroken',
             target: 'recordingFailure',
-            actions: {
-              type: 'takeReply',
-              params: ({ event }) => ({ reply: event.reply, progress: progressOf(event) }),
-            },
+            actions: { type: 'assignReply', params: ({ event }) => event },
           },
           {
             target: 'validating',
-            actions: {
-              type: 'takeReply',
-              params: ({ event }) => ({ reply: event.reply, progress: progressOf(event) }),
-            },
+            actions: [{ type: 'assignReply', params: ({ event }) => event }, 'reportUsage'],
           },
         ],
       },
     },
     validating: {
-      description: 'The whole value is held against its schema.',
+      description: 'The complete value is validated against its schema.',
       invoke: {
         src: 'validateReply',
         input: ({ context }) => ({ task: context.task, value: context.reply?.value }),
@@ -95,33 +83,36 @@ export const attemptMachine = attemptSetup.createMachine({
           {
             guard: { type: 'replyIsValid', params: ({ event }) => event.output },
             target: 'succeeded',
-            actions: { type: 'takeValue', params: ({ event }) => event.output },
+            actions: { type: 'assignValue', params: ({ event }) => event.output },
           },
-          { target: 'recordingFailure', actions: { type: 'takeMisfit', params: ({ event }) => event.output } },
+          { target: 'recordingFailure', actions: { type: 'recordMismatch', params: ({ event }) => event.output } },
         ],
-        onError: {
-          target: 'recordingFailure',
-          actions: { type: 'takeError', params: ({ event }) => ({ error: event.error }) },
-        },
+        onError: { target: 'recordingFailure', actions: { type: 'recordError', params: ({ event }) => event } },
       },
     },
     recordingFailure: {
-      description: 'The attempt failed: it is recorded, its partial values are void, and the policy decides.',
-      entry: ['recordFailure', 'announceEnd'],
+      description:
+        'The attempt failed: it is recorded, its partial values are void, and the policy decides what is next.',
+      entry: ['recordFailure', 'emitEnd', 'reportUsage'],
       always: [
-        { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'announceRetry'] },
+        { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'emitRetry'] },
         { guard: 'failureIsHopeless', target: 'failed' },
-        { guard: 'retryIsAllowed', target: 'backingOff', actions: ['prepareRetry', 'announceRetry'] },
+        { guard: 'retryIsAllowed', target: 'backingOff', actions: ['prepareRetry', 'emitRetry'] },
         { target: 'failed' },
       ],
     },
     backingOff: {
-      description: 'Waits before the next call; a correction and another model are not waited for.',
+      description: 'Waits before the next call. A correction or a fallback model starts at once.',
       always: { guard: 'waitIsOver', target: 'calling' },
       after: { backoff: 'calling' },
       exit: 'clearAttempt',
     },
-    succeeded: { description: 'A validated value.', type: 'final', entry: 'announceEnd' },
-    failed: { description: 'No value: the last failure says why.', type: 'final' },
+    succeeded: { description: 'A validated value.', type: 'final', entry: 'emitEnd' },
+    failed: { description: 'No value; the last failure is the reason.', type: 'final' },
   },
 });
+
+/** Returns the machine with its actors. */
+export function createAttemptMachine(actors: AttemptActors): typeof attemptMachine {
+  return attemptMachine.provide({ actors });
+}

@@ -2,13 +2,13 @@ import type { Reply } from '../contracts/attempt.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
 import { fallbackDue, hopeless, retryAllowed } from '../policies/retry.ts';
-import { type AttemptContext, elapsed, waitMs } from './context.ts';
+import { type AttemptState, elapsed, waitMs } from './state.ts';
 
 interface Args {
-  readonly context: AttemptContext;
+  readonly context: AttemptState;
 }
 
-/** The guards' policies by name: the chart asks whether a verdict holds, the journal also shows what it saw. */
+/** The policies of the attempt machine's guards, by name. */
 export const attemptGuards = {
   replyIsBroken: ({ event }: { event: unknown }): GuardResult => {
     const failure = (event as { reply?: Reply }).reply?.failure ?? null;
@@ -19,7 +19,7 @@ export const attemptGuards = {
     inputs: { attempts: context.execution.attempts.length },
   }),
   failureIsHopeless: ({ context }: Args): GuardResult => hopeless(context.failure ?? NO_FAILURE),
-  /** Where the budgets allow it, a rule of the user's own may have declined. */
+  /** The user's own retry rule may decline a retry that the budgets allow. */
   retryIsAllowed: ({ context }: Args): GuardResult => {
     const { execution, failure, policy, next } = context;
     const { holds, inputs } = retryAllowed(execution, failure ?? NO_FAILURE, policy, elapsed(context));

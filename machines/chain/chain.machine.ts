@@ -1,146 +1,359 @@
-import { actionInput } from '../policies/phase-input.ts';
-import { initialState } from '../policies/progress.ts';
-import { answerOf } from '../policies/synthesis/state.ts';
-import { requirePorts } from '../ports.ts';
-import { experience } from './experience.ts';
-import { recalling, remembering } from './session.ts';
+import { deadlines } from '../policies/limits.ts';
+import { actionInput, phaseAttempt, searchQuery, summaryAttempt } from '../policies/phase-input.ts';
+import { initialState, visibleMessages } from '../policies/progress.ts';
+import { lostSession, problemOf, STOPPED, tooLate, turnOf } from '../policies/session.ts';
+import { answerOf, writingInput } from '../policies/synthesis/state.ts';
+import type { ChainActors } from './actors.ts';
 import { chainSetup } from './setup.ts';
-import { synthesizing } from './synthesizing.ts';
-import {
-  begin,
-  brokenOff,
-  completeBy,
-  goOnWith,
-  leaveUncompared,
-  onBroken,
-  onDeadline,
-  onStopped,
-  routeTo,
-  settle,
-  think,
-} from './transitions.ts';
-import { understanding } from './understanding.ts';
 
 /**
- * PostChain: a request goes through six phases, again and again while it pays, and always comes back as an answer.
+ * PostChain: a request goes through six phases, cycle after cycle, until Yield decides that the answer is complete.
  *
- * `routing` leads into a cycle, `deciding` out of it; `recovering` takes every failed phase; `synthesizing` is where all ways
- * end, and it cannot fail. The names are in setup.ts, the edges that come once a phase in edges.ts, the phases of several
- * steps in files of their own.
+ * `routing` leads into a phase, `deciding` out of a cycle. `recovering` handles every failed phase. Every path ends in
+ * `synthesizing`, which cannot fail. The names that the chart uses are in setup.ts.
  */
 export const chainMachine = chainSetup.createMachine({
   id: 'postChain',
-  description: 'A reasoning chain of six phases that always ends in an answer.',
-  context: ({ input, self }) => {
-    requirePorts(self);
-    return initialState(input);
-  },
+  description: 'A reasoning chain of six phases that always ends with an answer.',
+  context: ({ input }) => initialState(input),
   output: ({ context }) => context.answer ?? answerOf(context),
   initial: 'cycling',
+  on: {
+    'usage.reported': { actions: { type: 'assignUsageInFlight', params: ({ event }) => event } },
+    'loop.progressed': { actions: { type: 'assignLoopInFlight', params: ({ event }) => event } },
+  },
   states: {
     cycling: {
-      description: 'The phases, in order within a cycle; from anywhere in here the user can cancel, finish or direct.',
+      description: 'The phases, in order within a cycle. At any point the user can cancel, finish or direct the run.',
       initial: 'beginning',
       always: {
-        guard: 'budgetExhausted',
+        guard: 'budgetSpent',
         target: 'synthesizing',
-        actions: { type: 'interrupt', params: { kind: 'budget' } },
+        actions: { type: 'interruptRun', params: { kind: 'budget' } },
       },
       after: {
-        runDeadline: {
-          target: 'synthesizing',
-          actions: [brokenOff('the time for the run was over'), { type: 'interrupt', params: { kind: 'deadline' } }],
-        },
+        runDeadline: { target: 'synthesizing', actions: { type: 'interruptRun', params: { kind: 'deadline' } } },
       },
       on: {
-        'run.cancelled': onStopped('cancelled', 'synthesizing'),
-        'run.interrupted': onStopped('interrupted', 'synthesizing'),
+        'run.cancelled': {
+          target: 'synthesizing',
+          actions: { type: 'interruptRun', params: ({ event }) => ({ kind: 'cancelled', reason: event.reason }) },
+        },
+        'run.interrupted': {
+          target: 'synthesizing',
+          actions: { type: 'interruptRun', params: ({ event }) => ({ kind: 'interrupted', reason: event.reason }) },
+        },
         'run.finished': {
           target: 'synthesizing',
-          actions: [brokenOff('the run was finished'), { type: 'interrupt', params: { kind: 'finished_by_user' } }],
+          actions: { type: 'interruptRun', params: { kind: 'finished_by_user' } },
         },
-        'run.adjusted': { actions: { type: 'adjust', params: ({ event }) => event } },
+        'run.adjusted': { actions: { type: 'adjustLimits', params: ({ event }) => event } },
         'run.directed': [
           {
             guard: { type: 'directionIsPhase', params: ({ event }) => event },
             target: '.routing',
             actions: [
-              brokenOff('the run was directed elsewhere'),
-              { type: 'takeDirection', params: ({ event }) => ({ phase: event.phase, prompt: event.prompt }) },
+              { type: 'settleAborted', params: { cause: 'the run was directed elsewhere' } },
+              { type: 'assignDirection', params: ({ event }) => event },
             ],
           },
-          { actions: { type: 'refuseDirection', params: ({ event }) => event } },
+          { actions: { type: 'emitDirectionRefused', params: ({ event }) => event } },
         ],
       },
       states: {
         beginning: {
-          description: 'Does the request belong to a session that is to be recalled?',
+          description: 'Does the request belong to a session that must be recalled?',
           always: [{ guard: 'recallWanted', target: 'recalling' }, { target: 'routing' }],
         },
-        recalling,
+        recalling: {
+          description: 'Recalls the earlier turns of the session. If the store fails, the run continues without them.',
+          invoke: {
+            src: 'recallSession',
+            input: ({ context: { sessionId, limits } }) => ({ sessionId: sessionId ?? '', turns: limits.sessionTurns }),
+            onDone: { target: 'routing', actions: { type: 'assignSession', params: ({ event }) => event.output } },
+            onError: {
+              target: 'routing',
+              actions: { type: 'assignSession', params: ({ event }) => lostSession(problemOf(event.error)) },
+            },
+          },
+          after: {
+            sessionDeadline: {
+              target: 'routing',
+              actions: {
+                type: 'assignSession',
+                params: ({ context }) => lostSession(tooLate(deadlines(context).sessionMs)),
+              },
+            },
+          },
+          on: {
+            'run.directed': {
+              guard: { type: 'directionIsPhase', params: ({ event }) => event },
+              actions: { type: 'assignDirection', params: ({ event }) => event },
+            },
+          },
+        },
         routing: {
           id: 'routing',
           description:
-            'Goes to the phase that the origin, the user or a recovery points to; first to Understanding where nothing fits.',
+            'Goes to the phase that the origin, the user or a recovery points to, or to Understanding first if the context is too large.',
           always: [
-            { guard: 'contextMustShrink', target: '#understanding', actions: 'takeDetour' },
-            routeTo('experience'),
-            routeTo('intention'),
-            routeTo('observation'),
-            routeTo('understanding'),
-            routeTo('yield'),
+            { guard: 'contextMustShrink', target: 'understanding', actions: 'startDetour' },
+            { guard: { type: 'directedTo', params: { phase: 'experience' } }, target: 'experience' },
+            { guard: { type: 'directedTo', params: { phase: 'intention' } }, target: 'intention' },
+            { guard: { type: 'directedTo', params: { phase: 'observation' } }, target: 'observation' },
+            { guard: { type: 'directedTo', params: { phase: 'understanding' } }, target: 'understanding' },
+            { guard: { type: 'directedTo', params: { phase: 'yield' } }, target: 'yield' },
             { target: 'action' },
           ],
         },
         action: {
           id: 'action',
-          description: 'The immediate present: an answer from what is there, and the capabilities it takes.',
-          entry: begin('action'),
+          description: 'The present: answers with what is known, and runs the capabilities that this takes.',
+          entry: { type: 'enterPhase', params: { phase: 'action' } },
           invoke: {
             src: 'action',
-            input: ({ context }) => actionInput(context),
-            onDone: settle('action', 'experience'),
-            onError: onBroken('action'),
+            input: ({ context }) => ({ ...actionInput(context), hasParent: true }),
+            onDone: [
+              {
+                guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                target: 'experience',
+                actions: { type: 'completePhase', params: ({ event }) => event.output },
+              },
+              { target: 'recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+            ],
+            onError: { target: 'recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
           },
-          after: onDeadline('action'),
+          after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
         },
-        experience,
+        experience: {
+          id: 'experience',
+          description: 'The past: what is already known and written about the request.',
+          entry: { type: 'enterPhase', params: { phase: 'experience' } },
+          after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
+          initial: 'retrieving',
+          states: {
+            retrieving: {
+              description: 'Searches the documents. If the source fails, the phase continues without passages.',
+              invoke: {
+                src: 'retrievePassages',
+                input: ({ context }) => ({
+                  query: searchQuery(context),
+                  limit: context.thresholds.passages,
+                  minRelevance: context.thresholds.passageRelevance,
+                }),
+                onDone: {
+                  target: 'reading',
+                  actions: { type: 'assignPassages', params: ({ event }) => event.output },
+                },
+                onError: [
+                  {
+                    guard: { type: 'sourceMayRecover', params: ({ event }) => event },
+                    target: 'backingOff',
+                    actions: { type: 'recordRateLimit', params: ({ event }) => event },
+                  },
+                  {
+                    target: 'reading',
+                    actions: {
+                      type: 'recordSourceFailure',
+                      params: ({ context, event }) => ({ error: event.error, query: searchQuery(context) }),
+                    },
+                  },
+                ],
+              },
+            },
+            backingOff: {
+              description: 'The source limits its rate: the search is repeated after a wait.',
+              after: { sourceBackoff: 'retrieving' },
+            },
+            reading: {
+              description: 'The model reads what the passages say about the request.',
+              invoke: {
+                src: 'attempt',
+                input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+                onDone: [
+                  {
+                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                    target: '#intention',
+                    actions: { type: 'completePhase', params: ({ event }) => event.output },
+                  },
+                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+                ],
+                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
+              },
+            },
+          },
+        },
         intention: {
           id: 'intention',
           description: 'The desired future: the goal behind the request.',
-          entry: begin('intention'),
-          invoke: { ...think('intention'), onDone: settle('intention', 'observation'), onError: onBroken('intention') },
-          after: onDeadline('intention'),
+          entry: { type: 'enterPhase', params: { phase: 'intention' } },
+          invoke: {
+            src: 'attempt',
+            input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+            onDone: [
+              {
+                guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                target: 'observation',
+                actions: { type: 'completePhase', params: ({ event }) => event.output },
+              },
+              { target: 'recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+            ],
+            onError: { target: 'recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
+          },
+          after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
         },
         observation: {
           id: 'observation',
           description: 'Keeping for later: what is worth remembering, and what belongs together.',
-          entry: begin('observation'),
+          entry: { type: 'enterPhase', params: { phase: 'observation' } },
           invoke: {
-            ...think('observation'),
-            onDone: settle('observation', 'understanding'),
-            onError: onBroken('observation'),
+            src: 'attempt',
+            input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+            onDone: [
+              {
+                guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                target: 'understanding',
+                actions: { type: 'completePhase', params: ({ event }) => event.output },
+              },
+              { target: 'recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+            ],
+            onError: { target: 'recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
           },
-          after: onDeadline('observation'),
+          after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
         },
-        understanding,
+        understanding: {
+          id: 'understanding',
+          description: 'Letting go: what stays in the context, and what may leave it.',
+          entry: { type: 'enterPhase', params: { phase: 'understanding' } },
+          initial: 'beginning',
+          states: {
+            beginning: {
+              description:
+                'Is the context worth measuring? Can a model be shown it? If not, the policy rates it alone.',
+              always: [
+                { guard: 'measuringPays', target: 'measuring' },
+                { guard: 'modelMayRate', target: 'evaluating' },
+                { target: 'planned', actions: 'evaluateByPolicy' },
+              ],
+            },
+            measuring: {
+              description: 'Counts tokens with the model’s tokenizer, and compares messages with the request.',
+              invoke: {
+                src: 'measureContext',
+                input: ({ context }) => ({ request: context.request, messages: visibleMessages(context) }),
+                onDone: { target: 'ready', actions: { type: 'assignMeasures', params: ({ event }) => event.output } },
+                onError: { target: 'ready', actions: 'estimateMeasures' },
+              },
+              after: { phaseDeadline: { target: 'ready', actions: 'estimateMeasures' } },
+            },
+            ready: {
+              description: 'Measured: can a model be shown the context? If not, the policy rates it alone.',
+              always: [
+                { guard: 'modelMayRate', target: 'evaluating' },
+                { target: 'planned', actions: 'evaluateByPolicy' },
+              ],
+            },
+            evaluating: {
+              description: 'The model rates every message, and operations are planned.',
+              invoke: {
+                src: 'attempt',
+                input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+                onDone: [
+                  {
+                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                    target: 'planned',
+                    actions: { type: 'assignEvaluation', params: ({ event }) => event.output },
+                  },
+                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+                ],
+                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
+              },
+              after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
+            },
+            planned: {
+              description: 'Is there anything to summarize, or to ask the user?',
+              always: [
+                { guard: 'summariesWanted', target: 'summarizing' },
+                { guard: 'consentNeeded', target: 'awaitingConsent' },
+                { target: 'applying' },
+              ],
+            },
+            summarizing: {
+              description: 'The model writes the summaries. Extracts stay where it does not.',
+              invoke: {
+                src: 'attempt',
+                input: ({ context }) => ({ ...summaryAttempt(context), hasParent: true }),
+                onDone: {
+                  target: 'consulting',
+                  actions: { type: 'assignSummaries', params: ({ event }) => event.output },
+                },
+                onError: {
+                  target: 'consulting',
+                  actions: { type: 'settleAborted', params: { cause: 'its actor failed' } },
+                },
+              },
+              after: {
+                phaseDeadline: {
+                  target: 'consulting',
+                  actions: { type: 'settleAborted', params: { cause: 'it took too long' } },
+                },
+              },
+            },
+            consulting: {
+              description: 'Does the plan touch user content?',
+              always: [{ guard: 'consentNeeded', target: 'awaitingConsent' }, { target: 'applying' }],
+            },
+            awaitingConsent: {
+              description: 'Asks once for the whole batch. Without an answer in time, everything is kept.',
+              entry: 'emitConsentRequest',
+              on: {
+                'consent.given': {
+                  target: 'applying',
+                  actions: { type: 'assignConsent', params: ({ event }) => event },
+                },
+              },
+              after: {
+                consentDeadline: {
+                  target: 'applying',
+                  actions: { type: 'assignConsent', params: { choice: 'keep', by: 'time-out' } },
+                },
+              },
+            },
+            applying: {
+              description: 'The operations are appended.',
+              always: [
+                { guard: 'onDetour', target: '#routing', actions: ['applyEvaluation', 'endDetour'] },
+                { target: '#yield', actions: 'applyEvaluation' },
+              ],
+            },
+          },
+        },
         yield: {
           id: 'yield',
-          description: 'Answer now, or go on, and where?',
-          entry: begin('yield'),
+          description: 'Is the answer complete? If not, where does the next cycle begin?',
+          entry: { type: 'enterPhase', params: { phase: 'yield' } },
           initial: 'assessing',
           states: {
             assessing: {
-              description: 'The answer as it stands, and how good it is.',
+              description: 'The model states the answer so far and how good it is.',
               invoke: {
-                ...think('yield'),
-                onDone: settle('yield', 'deciding', 'takeAssessment'),
-                onError: onBroken('yield'),
+                src: 'attempt',
+                input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+                onDone: [
+                  {
+                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                    target: 'deciding',
+                    actions: { type: 'completeAssessment', params: ({ event }) => event.output },
+                  },
+                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+                ],
+                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
               },
-              after: onDeadline('yield'),
+              after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
             },
             comparing: {
-              description: 'How much the answer changed, by embeddings; where that cannot be told, by words.',
+              description:
+                'Compares the answer with the previous one by embeddings, or by words if that is impossible.',
               invoke: {
                 src: 'compareAnswers',
                 input: ({ context: { assessment } }) => ({
@@ -149,50 +362,95 @@ export const chainMachine = chainSetup.createMachine({
                 }),
                 onDone: {
                   target: 'deciding',
-                  actions: { type: 'takeChange', params: ({ event }) => ({ change: event.output }) },
+                  actions: { type: 'assignChange', params: ({ event }) => ({ change: event.output }) },
                 },
-                onError: { target: 'deciding', actions: leaveUncompared },
+                onError: { target: 'deciding', actions: { type: 'assignChange', params: { change: null } } },
               },
-              after: { phaseDeadline: { target: 'deciding', actions: leaveUncompared } },
+              after: {
+                phaseDeadline: { target: 'deciding', actions: { type: 'assignChange', params: { change: null } } },
+              },
             },
             deciding: {
-              description: 'The rules, in their order: the first that holds decides.',
+              description: 'The rules, in order: the first that holds decides.',
+              entry: 'evaluateRules',
               always: [
-                completeBy('cycleLimitReached'),
-                completeBy('budgetExhausted'),
-                completeBy('confidenceReached'),
+                {
+                  guard: 'cycleLimitReached',
+                  target: '#synthesizing',
+                  actions: { type: 'completeRun', params: { rule: 'cycleLimitReached' } },
+                },
+                {
+                  guard: 'budgetExhausted',
+                  target: '#synthesizing',
+                  actions: { type: 'completeRun', params: { rule: 'budgetExhausted' } },
+                },
+                {
+                  guard: 'confidenceReached',
+                  target: '#synthesizing',
+                  actions: { type: 'completeRun', params: { rule: 'confidenceReached' } },
+                },
                 { guard: 'comparisonWanted', target: 'comparing' },
-                completeBy('answerConverged'),
-                completeBy('taskComplete'),
-                completeBy('loopDetected'),
+                {
+                  guard: 'answerConverged',
+                  target: '#synthesizing',
+                  actions: { type: 'completeRun', params: { rule: 'answerConverged' } },
+                },
+                {
+                  guard: 'taskComplete',
+                  target: '#synthesizing',
+                  actions: { type: 'completeRun', params: { rule: 'taskComplete' } },
+                },
+                {
+                  guard: 'loopDetected',
+                  target: '#synthesizing',
+                  actions: { type: 'completeRun', params: { rule: 'loopDetected' } },
+                },
                 { guard: 'directionWanted', target: 'awaitingDirection' },
-                goOnWith('action'),
-                goOnWith('experience'),
-                goOnWith('intention'),
-                goOnWith('observation'),
-                goOnWith('understanding'),
-                goOnWith('yield'),
+                {
+                  guard: { type: 'nextPhaseIs', params: { phase: 'action' } },
+                  target: '#action',
+                  actions: { type: 'continueWith', params: { phase: 'action' } },
+                },
+                {
+                  guard: { type: 'nextPhaseIs', params: { phase: 'experience' } },
+                  target: '#experience',
+                  actions: { type: 'continueWith', params: { phase: 'experience' } },
+                },
+                {
+                  guard: { type: 'nextPhaseIs', params: { phase: 'intention' } },
+                  target: '#intention',
+                  actions: { type: 'continueWith', params: { phase: 'intention' } },
+                },
+                {
+                  guard: { type: 'nextPhaseIs', params: { phase: 'observation' } },
+                  target: '#observation',
+                  actions: { type: 'continueWith', params: { phase: 'observation' } },
+                },
+                {
+                  guard: { type: 'nextPhaseIs', params: { phase: 'understanding' } },
+                  target: '#understanding',
+                  actions: { type: 'continueWith', params: { phase: 'understanding' } },
+                },
+                {
+                  guard: { type: 'nextPhaseIs', params: { phase: 'yield' } },
+                  target: '#yield',
+                  actions: { type: 'continueWith', params: { phase: 'yield' } },
+                },
                 {
                   guard: 'nextPhaseInvalid',
                   target: '#action',
-                  actions: [
-                    { type: 'goOn', params: { rule: 'nextPhaseInvalid', phase: 'action' } },
-                    'announceDecision',
-                  ],
+                  actions: { type: 'continueWith', params: { rule: 'nextPhaseInvalid', phase: 'action' } },
                 },
               ],
             },
             awaitingDirection: {
-              description: 'Manual mode: the user says where to go, or to finish.',
-              entry: 'askDirection',
+              description: 'Manual mode: the user chooses the next phase, or finishes the run.',
+              entry: 'emitDirectionRequest',
               on: {
                 'run.directed': {
                   guard: { type: 'directionIsPhase', params: ({ event }) => event },
                   target: '#routing',
-                  actions: [
-                    { type: 'goOnAsDirected', params: ({ event }) => ({ phase: event.phase, prompt: event.prompt }) },
-                    'announceDecision',
-                  ],
+                  actions: { type: 'continueAsDirected', params: ({ event }) => event },
                 },
               },
             },
@@ -200,45 +458,96 @@ export const chainMachine = chainSetup.createMachine({
         },
         recovering: {
           id: 'recovering',
-          description: 'A phase failed: again, without it, or straight to the answer.',
+          description: 'A phase failed: it is repeated, skipped, or the run finishes with what it has.',
           always: [
             { guard: 'phaseSaved', target: 'routing' },
             {
               guard: 'modelUnavailable',
               target: '#synthesizing',
-              actions: [
-                { type: 'announceRecovery', params: { how: 'finish' } },
-                { type: 'interrupt', params: { kind: 'model_unavailable' } },
-              ],
+              actions: { type: 'finishDegraded', params: { kind: 'model_unavailable' } },
             },
-            {
-              guard: 'phaseMayRepeat',
-              target: 'routing',
-              actions: [{ type: 'announceRecovery', params: { how: 'again' } }, 'repeatPhase'],
-            },
-            {
-              guard: 'phaseMayBeSkipped',
-              target: 'routing',
-              actions: [{ type: 'announceRecovery', params: { how: 'skip' } }, 'skipPhase'],
-            },
-            {
-              target: '#synthesizing',
-              actions: [
-                { type: 'announceRecovery', params: { how: 'finish' } },
-                { type: 'interrupt', params: { kind: 'phase_failed' } },
-              ],
-            },
+            { guard: 'phaseMayRepeat', target: 'routing', actions: 'repeatPhase' },
+            { guard: 'phaseMayBeSkipped', target: 'routing', actions: 'skipPhase' },
+            { target: '#synthesizing', actions: { type: 'finishDegraded', params: { kind: 'phase_failed' } } },
           ],
         },
       },
     },
-    synthesizing,
-    remembering,
+    synthesizing: {
+      id: 'synthesizing',
+      description: 'Builds the final answer, with a model if possible and without one if not. It cannot fail.',
+      initial: 'preparing',
+      on: {
+        'run.cancelled': {
+          target: '.composing',
+          actions: { type: 'interruptSynthesis', params: ({ event }) => ({ kind: 'cancelled', reason: event.reason }) },
+        },
+        'run.interrupted': {
+          target: '.composing',
+          actions: {
+            type: 'interruptSynthesis',
+            params: ({ event }) => ({ kind: 'interrupted', reason: event.reason }),
+          },
+        },
+      },
+      states: {
+        preparing: {
+          description: 'Is there a model to write the answer, and a reserve that its prompt fits into?',
+          always: [{ guard: 'modelMayWrite', target: 'writing' }, { target: 'composing' }],
+        },
+        writing: {
+          description: 'The model writes the final answer from the results of the phases.',
+          invoke: {
+            src: 'attempt',
+            input: ({ context }) => ({ ...writingInput(context), hasParent: true }),
+            onDone: { target: 'composing', actions: { type: 'assignSynthesis', params: ({ event }) => event.output } },
+            onError: { target: 'composing', actions: { type: 'recordSynthesisError', params: ({ event }) => event } },
+          },
+          after: { synthesisDeadline: { target: 'composing', actions: 'timeOutSynthesis' } },
+        },
+        composing: {
+          description: 'The answer, with the flags that the engine computed.',
+          entry: 'composeAnswer',
+          always: [{ guard: 'hasSession', target: '#remembering' }, { target: '#answered' }],
+        },
+      },
+    },
+    remembering: {
+      id: 'remembering',
+      description: 'Adds the request and its answer to the session. The answer stands, whatever the store does.',
+      invoke: {
+        src: 'appendTurn',
+        input: ({ context }) => ({ sessionId: context.sessionId ?? '', turn: turnOf(context) }),
+        onDone: { target: '#answered', actions: { type: 'emitStored', params: { problem: null } } },
+        onError: {
+          target: '#answered',
+          actions: { type: 'emitStored', params: ({ event }) => ({ problem: problemOf(event.error) }) },
+        },
+      },
+      after: {
+        sessionDeadline: {
+          target: '#answered',
+          actions: {
+            type: 'emitStored',
+            params: ({ context }) => ({ problem: tooLate(deadlines(context).sessionMs) }),
+          },
+        },
+      },
+      on: {
+        'run.cancelled': { target: '#answered', actions: { type: 'emitStored', params: { problem: STOPPED } } },
+        'run.interrupted': { target: '#answered', actions: { type: 'emitStored', params: { problem: STOPPED } } },
+      },
+    },
     answered: {
       id: 'answered',
-      description: 'completed, degraded or cancelled: always with an answer.',
+      description: 'Completed, degraded or cancelled: always with an answer.',
       type: 'final',
-      entry: 'announceAnswer',
+      entry: 'emitAnswer',
     },
   },
 });
+
+/** Returns the machine with its actors. */
+export function createChainMachine(actors: ChainActors): typeof chainMachine {
+  return chainMachine.provide({ actors });
+}

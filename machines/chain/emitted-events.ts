@@ -1,24 +1,27 @@
+import { abortedLoopEvents } from '../action/emitted-events.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver } from '../contracts/context.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
-import type { Phase } from '../contracts/phase.ts';
 import type { RecalledSession } from '../contracts/session.ts';
+import { consentRequest } from '../policies/consent.ts';
 import { NO_DECISION } from '../policies/decisions.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
+import { DEFAULT_PHASE } from '../policies/phase-selection.ts';
+import { visibleMessages } from '../policies/progress.ts';
 import { NO_STATISTICS } from '../policies/retention/statistics.ts';
 import { fittingTurns, recalledMessages } from '../policies/session.ts';
 import { answerOf } from '../policies/synthesis/state.ts';
 import { preview } from '../text/summary.ts';
 
-/** What the chart says of itself: the state's view of each fact, for whoever listens and for the journal. */
+/** The events that the chain emits, each built from its state. */
 export const emittedEvents = {
-  phaseStart: ({ recursion: { cycle, step } }: ChainState, phase: Phase): EmittedEvent => ({
+  phaseStart: ({ recursion: { cycle, step }, phase }: ChainState): EmittedEvent => ({
     type: 'phase-start',
     phase,
     cycle,
     step,
   }),
-  phaseEnd: ({ recursion: { cycle, step }, envelope, failure }: ChainState, phase: Phase): EmittedEvent => ({
+  phaseEnd: ({ recursion: { cycle, step }, phase, envelope, failure }: ChainState): EmittedEvent => ({
     type: 'phase-end',
     phase,
     cycle,
@@ -26,7 +29,7 @@ export const emittedEvents = {
     summary: failure === null ? preview(envelope.content, 160) : '',
     failure: failure?.failure ?? null,
   }),
-  operations: ({ recursion: { step }, applied }: ChainState, phase: Phase): EmittedEvent => ({
+  operations: ({ recursion: { step }, phase, applied }: ChainState): EmittedEvent => ({
     type: 'operations',
     phase,
     step,
@@ -45,9 +48,13 @@ export const emittedEvents = {
     pruningLog: [...(understanding?.pruningLog ?? [])],
     problem: understanding?.problem ?? null,
   }),
+  consentAsked: (state: ChainState): EmittedEvent => ({
+    type: 'consent-asked',
+    request: consentRequest(state.evaluation?.operations ?? [], visibleMessages(state)) ?? { items: [] },
+  }),
   consentResolved: ({ evaluation }: ChainState, by: ConsentGiver): EmittedEvent => {
-    const said = (evaluation?.operations ?? []).map(({ metadata }) => metadata['consent']);
-    const count = (choice: string): number => said.filter((one) => one === choice).length;
+    const choices = (evaluation?.operations ?? []).map(({ metadata }) => metadata['consent']);
+    const count = (choice: string): number => choices.filter((one) => one === choice).length;
     return {
       type: 'consent-resolved',
       kept: count('keep'),
@@ -56,6 +63,13 @@ export const emittedEvents = {
       by,
     };
   },
+  directionAsked: ({ recursion, assessment }: ChainState): EmittedEvent => ({
+    type: 'direction-asked',
+    cycle: recursion.cycle,
+    proposal: assessment?.proposal ?? DEFAULT_PHASE,
+    answer: assessment?.answer ?? '',
+    confidence: assessment?.confidence ?? 0,
+  }),
   decision: (state: ChainState): EmittedEvent => ({
     type: 'decision',
     decision: state.decision ?? NO_DECISION,
@@ -77,3 +91,9 @@ export const emittedEvents = {
   }),
   answer: (state: ChainState): EmittedEvent => ({ type: 'answer', answer: state.answer ?? answerOf(state) }),
 };
+
+/** Returns the events of what is aborted: a capability loop ends, and Action with it. `state` is the state after the abort. */
+export function abortEvents({ inFlight: { loop } }: ChainState, state: ChainState, cause: string): EmittedEvent[] {
+  if (loop === null) return [];
+  return [...abortedLoopEvents(loop, cause), emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
+}

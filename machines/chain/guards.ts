@@ -2,15 +2,7 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import { comparisonWanted } from '../policies/assessment.ts';
-import {
-  answerConverged,
-  budgetExhausted,
-  confidenceReached,
-  cycleLimitReached,
-  taskComplete,
-} from '../policies/completion.ts';
 import { consentRequest } from '../policies/consent.ts';
-import { loopDetected } from '../policies/decisions.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
@@ -19,20 +11,19 @@ import { hasSession, recallWanted } from '../policies/session.ts';
 import { sourceMayRecover } from '../policies/source-retry.ts';
 import { modelMayWrite } from '../policies/synthesis/state.ts';
 import { measuringPays, summariesWanted } from '../policies/understanding.ts';
+import { budgetExhausted, ruleResult, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
 
 type Args = { readonly context: ChainState };
 
-/**
- * The guards of the chain by name, each one line to its policy. The chart asks whether the verdict holds; the journal also
- * shows the numbers it saw.
- */
+/** The guards of Yield's rules read the results that `deciding` has evaluated. */
+const ruleGuards = Object.fromEntries(
+  (Object.keys(YIELD_RULES) as YieldRule[]).map((rule) => [rule, ({ context }: Args) => ruleResult(context, rule)]),
+) as Readonly<Record<YieldRule, (args: Args) => GuardResult>>;
+
+/** The policies of the chain's guards, by name. A guard returns `holds`; the journal also records the compared values. */
 export const chainGuards = {
-  cycleLimitReached: ({ context }: Args): GuardResult => cycleLimitReached(context),
-  budgetExhausted: ({ context }: Args): GuardResult => budgetExhausted(context),
-  confidenceReached: ({ context }: Args): GuardResult => confidenceReached(context),
-  answerConverged: ({ context }: Args): GuardResult => answerConverged(context),
-  taskComplete: ({ context }: Args): GuardResult => taskComplete(context),
-  loopDetected: ({ context }: Args): GuardResult => loopDetected(context),
+  ...ruleGuards,
+  budgetSpent: ({ context }: Args): GuardResult => budgetExhausted(context),
   directionWanted: ({ context: { recursion } }: Args): GuardResult => ({
     holds: recursion.mode === 'manual',
     inputs: { mode: recursion.mode },

@@ -1,9 +1,9 @@
-import { type AnyMachineSnapshot, assign, emit, enqueueActions, setup } from 'xstate';
-import { brokenOffFacts } from '../action/emitted-events.ts';
-import type { AttemptOutcome } from '../contracts/attempt.ts';
+import { assign, emit, enqueueActions, setup } from 'xstate';
+import type { LoopReport } from '../contracts/action-state.ts';
+import type { AttemptOutcome, UsageReport } from '../contracts/attempt.ts';
 import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver, ContextMeasures } from '../contracts/context.ts';
-import type { DecisionRule, Interruption } from '../contracts/decision.ts';
+import type { Interruption } from '../contracts/decision.ts';
 import type { ChainEvent, EmittedEvent } from '../contracts/events.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
@@ -11,8 +11,8 @@ import type { RecalledSession } from '../contracts/session.ts';
 import type { FinalAnswer } from '../contracts/synthesis.ts';
 import { guardsOf } from '../guards.ts';
 import { withComparison } from '../policies/assessment.ts';
-import { consentRequest, readChoice, resolveConsent } from '../policies/consent.ts';
-import { type CompletingRule, decideAsDirected, decideToComplete, decideToContinue } from '../policies/decisions.ts';
+import { readChoice, resolveConsent } from '../policies/consent.ts';
+import { decideAsDirected, decideToComplete, decideToContinue } from '../policies/decisions.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import { adjust, deadlines } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
@@ -23,29 +23,31 @@ import { nextSourceRetry } from '../policies/source-retry.ts';
 import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
 import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/state.ts';
 import { evaluateContext, NOT_RATED, noteUnmeasured, takeMeasures, takeSummaries } from '../policies/understanding.ts';
-import { emittedEvents } from './emitted-events.ts';
+import { evaluateYieldRules, type YieldRule } from '../policies/yield-rules.ts';
+import { missingChainActors } from './actors.ts';
+import { abortEvents, emittedEvents } from './emitted-events.ts';
 import { chainGuards } from './guards.ts';
-import { inFlight } from './in-flight.ts';
-import { chainPorts } from './ports.ts';
 
-type OfPhase = { readonly phase: Phase };
-type Settled = OfPhase & { readonly outcome: AttemptOutcome };
-type Adjusted = Extract<ChainEvent, { type: 'run.adjusted' }>;
+type Thrown = { readonly error: unknown };
+type Direction = { readonly phase: string; readonly prompt?: string | undefined };
+type Adjusted = Pick<Extract<ChainEvent, { type: 'run.adjusted' }>, 'limits' | 'thresholds'>;
 type Consent = {
   readonly choice: string;
   readonly items?: Readonly<Record<string, string>> | undefined;
-  readonly by: ConsentGiver;
+  readonly by?: ConsentGiver | undefined;
 };
+/** Why a run stops early; only the user or the host gives a reason. */
+type Stop = { readonly kind: Interruption['kind']; readonly reason?: string | undefined };
 
 const vocabulary = setup({
   types: {
     context: {} as ChainState,
     input: {} as ChainInput,
     output: {} as FinalAnswer,
-    events: {} as ChainEvent,
+    events: {} as ChainEvent | LoopReport,
     emitted: {} as EmittedEvent,
   },
-  actors: chainPorts,
+  actors: missingChainActors,
   guards: {
     phaseSucceeded: (_, { ok }: AttemptOutcome) => ok,
     ...guardsOf(chainGuards),
@@ -60,110 +62,201 @@ const vocabulary = setup({
   },
 });
 
-/** The chart's vocabulary: every name that `chain.machine.ts` uses, each a line to a policy. */
+interface Enqueuer {
+  readonly context: ChainState;
+  readonly enqueue: {
+    readonly assign: (changes: Partial<ChainState>) => void;
+    readonly emit: (event: EmittedEvent) => void;
+  };
+}
+
+/** For `enqueueActions`: assigns the changes that a policy returns, then emits these events of the new state. */
+function assignThenEmit<Params>(
+  changesOf: (state: ChainState, params: Params) => Partial<ChainState>,
+  eventsOf: (state: ChainState, params: Params, before: ChainState) => readonly EmittedEvent[],
+) {
+  return ({ context, enqueue }: Enqueuer, params: Params): void => {
+    const changes = changesOf(context, params);
+    enqueue.assign(changes);
+    for (const event of eventsOf({ ...context, ...changes }, params, context)) enqueue.emit(event);
+  };
+}
+
+const interruptionOf = ({ kind, reason = '' }: Stop): Interruption =>
+  kind === 'cancelled' || kind === 'interrupted' ? { kind, reason } : { kind };
+
+const ABORT_CAUSES: Readonly<Record<Interruption['kind'], string>> = {
+  cancelled: 'the run was cancelled',
+  interrupted: 'the run was interrupted',
+  finished_by_user: 'the run was finished',
+  deadline: 'the run reached its deadline',
+  budget: 'the budget was used up',
+  phase_failed: 'a phase failed',
+  model_unavailable: 'the model was unavailable',
+};
+
+const phaseEnds = (state: ChainState) => [emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
+
+/** The names that the chart uses. An action calls a policy, assigns the changes and emits events. */
 export const chainSetup = vocabulary.extend({
   actions: {
-    takeSession: assign(({ context }, recalled: RecalledSession) => takeSession(context, recalled)),
-    enterPhase: assign(({ context }) => progress.enterPhase(context)),
-    takePassages: assign((_, { found }: { found: Retrieval }) => ({ retrieval: { found, failure: null } })),
-    noteRateLimit: assign(({ context }, { error }: { error: unknown }) => ({
-      sourceRetry: nextSourceRetry(context, error),
+    assignUsageInFlight: assign(({ context }, { usage }: UsageReport) => ({
+      inFlight: { ...context.inFlight, usage },
     })),
-    noteDeadSource: assign((_, { error, query }: { error: unknown; query: string }) => ({
-      retrieval: { found: { query, passages: [], widened: false }, failure: unexpectedFailure(error).message },
+    assignLoopInFlight: assign(({ context }, { loop }: Extract<LoopReport, { type: 'loop.progressed' }>) => ({
+      inFlight: { ...context.inFlight, loop },
     })),
-    takePhase: assign(({ context }, { phase, outcome }: Settled) => outcomes.settlePhase(context, phase, outcome)),
-    takeMeasures: assign(({ context }, measures: ContextMeasures) =>
-      takeMeasures(progress.visibleMessages(context), measures),
+    assignSession: enqueueActions(
+      assignThenEmit(takeSession, (_, recalled: RecalledSession, before) => [
+        emittedEvents.sessionRecalled(before, recalled),
+      ]),
     ),
-    noteUnmeasured: assign(({ context }) => noteUnmeasured(context, progress.visibleMessages(context))),
-    evaluateAlone: assign(({ context }) => ({
-      evaluation: evaluateContext(context, progress.visibleMessages(context), NOT_RATED),
-    })),
-    takeDetour: assign({ detour: true }),
-    endDetour: assign({ detour: false }),
-    takeSummaries: assign(({ context }, outcome: AttemptOutcome) => takeSummaries(context, outcome)),
-    takeChange: assign(({ context }, { change }: { change: number | null }) => ({
-      assessment: withComparison(context.assessment, change),
-    })),
-    takeEvaluation: assign(({ context }, { outcome }: Settled) => outcomes.settleEvaluation(context, outcome)),
-    takeAssessment: assign(({ context }, { outcome }: Settled) => outcomes.settleAssessment(context, outcome)),
-    takeConsent: assign(({ context }, { choice, items, by }: Consent) => ({
-      consentAsked: true,
-      evaluation: context.evaluation && {
-        ...context.evaluation,
-        operations: resolveConsent(context.evaluation.operations, readChoice(choice), items, by),
-      },
-    })),
-    applyEvaluation: assign(({ context }) => outcomes.applyEvaluation(context)),
-    breakPhase: assign(({ context }, { phase, error }: OfPhase & { error: unknown }) =>
-      outcomes.breakPhase(context, phase, error),
-    ),
-    timeOutPhase: enqueueActions(({ context, enqueue }, { phase }: OfPhase) => {
-      enqueue.assign(outcomes.timeOutPhase(context, phase));
-      if (!outcomes.isSaved(context, phase)) enqueue.emit(({ context: state }) => emittedEvents.phaseEnd(state, phase));
-    }),
-    repeatPhase: assign(({ context }) => progress.repeatPhase(context)),
-    skipPhase: assign(({ context }) => progress.skipPhase(context)),
-    complete: assign(({ context }, { rule }: { rule: CompletingRule }) => decideToComplete(context, rule)),
-    goOn: assign(({ context }, { rule, phase }: { rule: DecisionRule; phase: Phase }) =>
-      decideToContinue(context, rule, phase),
-    ),
-    goOnAsDirected: assign(({ context }, { phase, prompt }: { phase: string; prompt: string | undefined }) =>
-      decideAsDirected(context, isPhase(phase) ? phase : DEFAULT_PHASE, prompt),
-    ),
-    takeDirection: assign(({ context }, { phase, prompt }: { phase: string; prompt: string | undefined }) => ({
+    assignDirection: assign(({ context }, { phase, prompt }: Direction) => ({
       direction: isPhase(phase) ? phase : DEFAULT_PHASE,
       detour: false,
       phaseRetries: 0,
       recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
     })),
-    takeBrokenOff: enqueueActions(({ context, enqueue, self }, { cause }: { cause: string }) => {
-      const broken = inFlight(self.getSnapshot() as AnyMachineSnapshot);
-      enqueue.assign(outcomes.takeBrokenOff(context, broken, cause));
-      if (broken.loop === null) return;
-      for (const fact of brokenOffFacts(broken.loop, cause)) enqueue.emit(fact);
-      enqueue.emit(({ context: state }) => emittedEvents.phaseEnd(state, 'action'));
-      enqueue.emit(({ context: state }) => emittedEvents.operations(state, 'action'));
+    startDetour: assign({ detour: true }),
+    endDetour: assign({ detour: false }),
+    adjustLimits: assign(({ context }, adjusted: Adjusted) => adjust(context, adjusted)),
+
+    enterPhase: enqueueActions(
+      assignThenEmit(
+        (state, { phase }: { phase: Phase }) => progress.enterPhase(state, phase),
+        (state) => [emittedEvents.phaseStart(state)],
+      ),
+    ),
+    completePhase: enqueueActions(
+      assignThenEmit((state, outcome: AttemptOutcome) => outcomes.settlePhase(state, state.phase, outcome), phaseEnds),
+    ),
+    failPhase: enqueueActions(
+      assignThenEmit(
+        (state, outcome: AttemptOutcome) => outcomes.settlePhase(state, state.phase, outcome),
+        (state) => [emittedEvents.phaseEnd(state)],
+      ),
+    ),
+    failPhaseByError: enqueueActions(
+      assignThenEmit(
+        (state, { error }: Thrown) => outcomes.failByError(state, state.phase, error),
+        (state) => [emittedEvents.phaseEnd(state)],
+      ),
+    ),
+    timeOutPhase: enqueueActions(({ context, enqueue }) => {
+      const cause = outcomes.overdue(context, context.phase);
+      const aborted = { ...context, ...outcomes.settleAborted(context, cause) };
+      const timedOut = { ...aborted, ...outcomes.timeOutPhase(aborted, context.phase) };
+      enqueue.assign(timedOut);
+      for (const event of abortEvents(context, aborted, cause)) enqueue.emit(event);
+      if (!outcomes.isSaved(aborted, context.phase)) enqueue.emit(emittedEvents.phaseEnd(timedOut));
     }),
-    adjust: assign(({ context }, { limits, thresholds }: Adjusted) => adjust(context, { limits, thresholds })),
-    interrupt: assign((_, interruption: Interruption) => ({ interruption })),
-    takeSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
-    breakSynthesis: assign((_, { error }: { error: unknown }) => ({ written: brokenOutcome(error) })),
-    breakOffSynthesis: assign(({ self }) => ({
-      written: composedOutcome('', inFlight(self.getSnapshot() as AnyMachineSnapshot).usage),
+    settleAborted: enqueueActions(
+      assignThenEmit(
+        (state, { cause }: { cause: string }) => outcomes.settleAborted(state, cause),
+        (state, { cause }, before) => abortEvents(before, state, cause),
+      ),
+    ),
+    interruptRun: enqueueActions(
+      assignThenEmit(
+        (state, stop: Stop) => ({
+          ...outcomes.settleAborted(state, ABORT_CAUSES[stop.kind]),
+          interruption: interruptionOf(stop),
+        }),
+        (state, { kind }, before) => abortEvents(before, state, ABORT_CAUSES[kind]),
+      ),
+    ),
+    repeatPhase: enqueueActions(({ context, enqueue }) => {
+      enqueue.emit(emittedEvents.recovery(context, 'again'));
+      enqueue.assign(progress.repeatPhase(context));
+    }),
+    skipPhase: enqueueActions(({ context, enqueue }) => {
+      enqueue.emit(emittedEvents.recovery(context, 'skip'));
+      enqueue.assign(progress.skipPhase(context));
+    }),
+    finishDegraded: enqueueActions(
+      assignThenEmit(
+        (_, { kind }: { kind: 'model_unavailable' | 'phase_failed' }) => ({ interruption: { kind } }),
+        (state) => [emittedEvents.recovery(state, 'finish')],
+      ),
+    ),
+
+    assignPassages: assign((_, found: Retrieval) => ({ retrieval: { found, failure: null } })),
+    recordRateLimit: assign(({ context }, { error }: Thrown) => ({ sourceRetry: nextSourceRetry(context, error) })),
+    recordSourceFailure: assign((_, { error, query }: Thrown & { query: string }) => ({
+      retrieval: { found: { query, passages: [], widened: false }, failure: unexpectedFailure(error).message },
     })),
-    timeOutSynthesis: assign(({ context, self }) =>
-      timeOutWriting(context, inFlight(self.getSnapshot() as AnyMachineSnapshot).usage),
+
+    assignMeasures: assign(({ context }, measures: ContextMeasures) =>
+      takeMeasures(progress.visibleMessages(context), measures),
     ),
+    estimateMeasures: assign(({ context }) => noteUnmeasured(context, progress.visibleMessages(context))),
+    evaluateByPolicy: assign(({ context }) => ({
+      evaluation: evaluateContext(context, progress.visibleMessages(context), NOT_RATED),
+    })),
+    assignEvaluation: assign(({ context }, outcome: AttemptOutcome) => outcomes.settleEvaluation(context, outcome)),
+    assignSummaries: assign(({ context }, outcome: AttemptOutcome) => takeSummaries(context, outcome)),
+    assignConsent: enqueueActions(
+      assignThenEmit(
+        ({ evaluation }, { choice, items, by = 'user' }: Consent) => ({
+          consentAsked: true,
+          evaluation: evaluation && {
+            ...evaluation,
+            operations: resolveConsent(evaluation.operations, readChoice(choice), items, by),
+          },
+        }),
+        (state, { by = 'user' }) => [emittedEvents.consentResolved(state, by)],
+      ),
+    ),
+    applyEvaluation: enqueueActions(
+      assignThenEmit(
+        (state, _: unknown) => outcomes.applyEvaluation(state),
+        (state) => [emittedEvents.contextEvaluated(state), ...phaseEnds(state)],
+      ),
+    ),
+
+    completeAssessment: enqueueActions(
+      assignThenEmit((state, outcome: AttemptOutcome) => outcomes.settleAssessment(state, outcome), phaseEnds),
+    ),
+    assignChange: assign(({ context }, { change }: { change: number | null }) => ({
+      assessment: withComparison(context.assessment, change),
+    })),
+    evaluateRules: assign(({ context }) => evaluateYieldRules(context)),
+    completeRun: enqueueActions(
+      assignThenEmit(
+        (state, { rule }: { rule: YieldRule }) => decideToComplete(state, rule),
+        (state) => [emittedEvents.decision(state)],
+      ),
+    ),
+    continueWith: enqueueActions(
+      assignThenEmit(
+        (state, { rule = 'nextPhaseChosen', phase }: { rule?: 'nextPhaseChosen' | 'nextPhaseInvalid'; phase: Phase }) =>
+          decideToContinue(state, rule, phase),
+        (state) => [emittedEvents.decision(state)],
+      ),
+    ),
+    continueAsDirected: enqueueActions(
+      assignThenEmit(
+        (state, { phase, prompt }: Direction) =>
+          decideAsDirected(state, isPhase(phase) ? phase : DEFAULT_PHASE, prompt),
+        (state) => [emittedEvents.decision(state)],
+      ),
+    ),
+
+    assignSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
+    recordSynthesisError: assign((_, { error }: Thrown) => ({ written: brokenOutcome(error) })),
+    timeOutSynthesis: assign(({ context }) => timeOutWriting(context, context.inFlight.usage)),
+    interruptSynthesis: assign(({ context }, stop: Stop) => ({
+      written: composedOutcome('', context.inFlight.usage),
+      interruption: interruptionOf(stop),
+    })),
     composeAnswer: assign(({ context }) => ({ answer: answerOf(context) })),
-    announceRecalled: emit(({ context }, recalled: RecalledSession) =>
-      emittedEvents.sessionRecalled(context, recalled),
-    ),
-    announceStored: emit(({ context }, { problem }: { problem: string | null }) =>
+
+    emitConsentRequest: emit(({ context }) => emittedEvents.consentAsked(context)),
+    emitDirectionRequest: emit(({ context }) => emittedEvents.directionAsked(context)),
+    emitDirectionRefused: emit((_, { phase }: Direction) => ({ type: 'direction-refused' as const, got: phase })),
+    emitStored: emit(({ context }, { problem }: { problem: string | null }) =>
       emittedEvents.sessionStored(context, problem),
     ),
-    announcePhase: emit(({ context }, { phase }: OfPhase) => emittedEvents.phaseStart(context, phase)),
-    announceEnd: emit(({ context }, { phase }: OfPhase) => emittedEvents.phaseEnd(context, phase)),
-    announceOperations: emit(({ context }, { phase }: OfPhase) => emittedEvents.operations(context, phase)),
-    announceRecovery: emit(({ context }, { how }: { how: 'again' | 'skip' | 'finish' }) =>
-      emittedEvents.recovery(context, how),
-    ),
-    announceEvaluation: emit(({ context }) => emittedEvents.contextEvaluated(context)),
-    askConsent: emit(({ context }) => ({
-      type: 'consent-asked' as const,
-      request: consentRequest(context.evaluation?.operations ?? [], progress.visibleMessages(context)) ?? { items: [] },
-    })),
-    announceConsent: emit(({ context }, { by }: { by: ConsentGiver }) => emittedEvents.consentResolved(context, by)),
-    askDirection: emit(({ context }) => ({
-      type: 'direction-asked' as const,
-      cycle: context.recursion.cycle,
-      proposal: context.assessment?.proposal ?? DEFAULT_PHASE,
-      answer: context.assessment?.answer ?? '',
-      confidence: context.assessment?.confidence ?? 0,
-    })),
-    refuseDirection: emit((_, { phase }: { phase: string }) => ({ type: 'direction-refused' as const, got: phase })),
-    announceDecision: emit(({ context }) => emittedEvents.decision(context)),
-    announceAnswer: emit(({ context }) => emittedEvents.answer(context)),
+    emitAnswer: emit(({ context }) => emittedEvents.answer(context)),
   },
 });

@@ -1,4 +1,4 @@
-import type { AttemptExecution, AttemptPolicy } from './attempt.ts';
+import type { AttemptExecution, AttemptPolicy, UsageReport } from './attempt.ts';
 import type {
   CapabilityCall,
   CapabilityFailure,
@@ -10,6 +10,7 @@ import type {
 } from './capability.ts';
 import type { Failure } from './failure.ts';
 import type { ActionReply, PhaseInput } from './phase-io.ts';
+import type { Usage } from './usage.ts';
 
 /** What the capability loop is started with. */
 export interface ActionInput {
@@ -26,7 +27,12 @@ export interface ActionInput {
   readonly sessionId: string | null;
   /** The first step, where it is known: then no model is asked for it. */
   readonly call: CapabilityCall | null;
+  /** Whether a machine invokes this one: if so, it is sent a `LoopReport` for each change in usage or capability runs. */
+  readonly hasParent?: boolean;
 }
+
+/** Sent to the parent machine: usage, and the loop's state when a capability run starts or ends. */
+export type LoopReport = UsageReport | { readonly type: 'loop.progressed'; readonly loop: ActionState };
 
 /** What was wrong, in words; with a code where it was the next step [R5]. */
 export interface LoopProblem {
@@ -36,6 +42,7 @@ export interface LoopProblem {
 
 /** The loop's state: JSON, all of it. `call` is the step wished next, `checked` its arguments once they are known to fit. */
 export interface ActionState extends ActionInput {
+  readonly hasParent: boolean;
   readonly reply: ActionReply | null;
   readonly checked: Record<string, unknown>;
   /** Capability runs that were begun; one more than `runs` while a capability runs. */
@@ -51,4 +58,6 @@ export interface ActionState extends ActionInput {
   readonly problem: LoopProblem | null;
   readonly failure: Failure | null;
   readonly execution: AttemptExecution;
+  /** Reported by the model call in flight. */
+  readonly usageInFlight: Usage;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Failure, failureSchema } from './failure.ts';
 import { limitsSchema, MAX_TIMER_MS } from './limits.ts';
-import { priceSchema, tokenUsageSchema, usageSchema } from './usage.ts';
+import { priceSchema, tokenUsageSchema, type Usage, usageSchema } from './usage.ts';
 
 /**
  * The bounds and rules of one execution, as data: it stands in the machine's context and in the journal [A3, A4]. Times in
@@ -95,6 +95,14 @@ export interface AttemptInput {
   readonly task: string;
   readonly input: unknown;
   readonly policy: AttemptPolicy;
+  /** Whether a machine invokes this one: if so, it is sent `usage.reported` whenever the usage of a call changes. */
+  readonly hasParent?: boolean;
+}
+
+/** Sent to the parent machine: what all calls have used so far, the call in flight included. */
+export interface UsageReport {
+  readonly type: 'usage.reported';
+  readonly usage: Usage;
 }
 
 /** The call to come after a failed attempt, as the policy prepared it. A wait is cut to what a timer can hold, 0 to 2^31 - 1 ms. */

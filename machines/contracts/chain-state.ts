@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import type { ActionState } from './action-state.ts';
 import { capabilityDescriptorSchema, deciderKindSchema, type RememberedRun } from './capability.ts';
 import type { ContextMeasures, ContextOperation, Envelope } from './context.ts';
-import type { Assessment, Decision, Interruption } from './decision.ts';
+import type { Assessment, Decision, GuardResult, Interruption } from './decision.ts';
 import type { PhaseFailure } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
 import { messageSchema } from './message.ts';
@@ -77,6 +78,16 @@ export interface Evaluation {
   readonly operations: readonly ContextOperation[];
 }
 
+/** What the machines in flight have reported. If they are aborted, it is charged and kept. */
+export interface InFlight {
+  readonly usage: Usage;
+  /** The capability loop, once it has started a capability. */
+  readonly loop: ActionState | null;
+}
+
+/** The state as the journal records it. Reports in flight are left out: their own entries have the same values. */
+export type RecordedState = Omit<ChainState, 'inFlight'>;
+
 /**
  * The whole state of a run: JSON, all of it. It stays bounded however long a run lasts: `messages` by the limits and what must stay, `decisions`
  * and `failures` to the newest 16, the recursion history to the newest 64.
@@ -102,8 +113,12 @@ export interface ChainState extends ChainInput {
   /** Understanding between its model call and the user's consent. */
   readonly evaluation: Evaluation | null;
   readonly assessment: Assessment | null;
+  /** The results of Yield's rules, by name, as `deciding` last evaluated them. */
+  readonly rules: Readonly<Record<string, GuardResult>>;
   readonly decision: Decision | null;
   readonly decisions: readonly Decision[];
+  /** The phase entered last. */
+  readonly phase: Phase;
   /** Where `routing` goes. */
   readonly direction: Phase;
   /** Times the current phase was tried again in this cycle. */
@@ -112,6 +127,7 @@ export interface ChainState extends ChainInput {
   readonly failures: readonly PhaseFailure[];
   /** Of the phases; what synthesis used is in `written`. */
   readonly usage: Usage;
+  readonly inFlight: InFlight;
   /** The capability runs of all cycles in order, the newest 64: what the session will remember of them [R4]. */
   readonly runs: readonly RememberedRun[];
   /** Why not all of the session was recalled; null where it was, and without a session. */

@@ -1,31 +1,20 @@
 import { z } from 'zod';
 import { phaseSchema } from './phase.ts';
 
-/** The inputs that a verdict saw: flat, so that every one can be shown beside its guard [Y8]. */
+/** The values that a guard compared. They are flat, so that each can be shown beside its guard. */
 export const verdictInputsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.null()]));
 
-/** What a guard's policy says, and the numbers it saw. */
-const verdictSchema = z.object({ holds: z.boolean(), inputs: verdictInputsSchema });
-export type GuardResult = Readonly<z.infer<typeof verdictSchema>>;
+/** The result of a guard's policy, with the values it compared. */
+const guardResultSchema = z.object({ holds: z.boolean(), inputs: verdictInputsSchema });
+export type GuardResult = Readonly<z.infer<typeof guardResultSchema>>;
 
-/** The rule that ended a cycle [Y2, Y3]. It is the name of the guard that held in the chart. */
-const decisionRuleSchema = z.enum([
-  'cycleLimitReached',
-  'budgetExhausted',
-  'confidenceReached',
-  'answerConverged',
-  'taskComplete',
-  'loopDetected',
-  'nextPhaseChosen',
-  'nextPhaseInvalid',
-  'directedByUser',
-]);
-export type DecisionRule = z.infer<typeof decisionRuleSchema>;
-
-/** One decision of Yield, with its reason and the numbers it saw [Y8]. `nextPhase` is null when the run is complete. */
+/**
+ * One decision of Yield, with its reason and the values it compared. `rule` is the rule that decided (see `YIELD_RULES`), or
+ * `nextPhaseChosen`, `nextPhaseInvalid` or `directedByUser`. `nextPhase` is null if the run is complete.
+ */
 export const decisionSchema = z.object({
   cycle: z.int().min(1),
-  rule: decisionRuleSchema,
+  rule: z.string().min(1),
   complete: z.boolean(),
   nextPhase: phaseSchema.nullable(),
   rationale: z.string().min(1),
@@ -34,8 +23,9 @@ export const decisionSchema = z.object({
 export type Decision = Readonly<z.infer<typeof decisionSchema>>;
 
 /**
- * What the model said, and what speaks for it, each 0..1 [Y1]: how far the answer stands in what was gathered, how far that is enough,
- * how far the answer bears out that the task is done, and how satisfied the user sounds. Null where there is nothing to hold it against.
+ * The model's claims and the evidence for them, each from 0 to 1: how well the gathered text supports the answer (`grounding`),
+ * whether that text suffices, how well the answer supports the claim that the task is done, and how satisfied the user sounds.
+ * Null if there is nothing to compare with.
  */
 const evidenceSchema = z.object({
   modelConfidence: z.number(),
@@ -48,9 +38,8 @@ const evidenceSchema = z.object({
 });
 
 /**
- * What Yield's rules look at, computed once a cycle. `change` is null in the first cycle; `toCompare` is the answer before, where it is
- * yet to be compared by its embedding; `proposal` is what the phase
- * selection or the model wants next, not yet checked to be a phase.
+ * What Yield's rules read, computed once per cycle. `change` is null in the first cycle. `toCompare` is the previous answer if it
+ * still has to be compared by its embedding. `proposal` is the next phase that the policy or the model proposes; it may be invalid.
  */
 export const assessmentSchema = z.object({
   answer: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ChainState, chainInputSchema } from './chain-state.ts';
+import { chainInputSchema, type RecordedState } from './chain-state.ts';
 import { verdictInputsSchema } from './decision.ts';
 import { callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';
 import { usageSchema } from './usage.ts';
@@ -115,7 +115,7 @@ const runtimeFactSchema = z.discriminatedUnion('type', [
   /** How the state of the chart changed since it was last told. */
   z.object({ type: z.literal('state'), changes: z.array(stateChangeSchema) }),
   /** All of it. */
-  z.object({ type: z.literal('keyframe'), state: z.custom<ChainState>((value) => typeof value === 'object') }),
+  z.object({ type: z.literal('keyframe'), state: z.custom<RecordedState>((value) => typeof value === 'object') }),
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
 ]);
 export type RuntimeEvent = z.infer<typeof runtimeFactSchema>;

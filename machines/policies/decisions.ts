@@ -1,45 +1,33 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { Decision, DecisionRule, GuardResult } from '../contracts/decision.ts';
+import type { Decision, GuardResult } from '../contracts/decision.ts';
 import type { Phase } from '../contracts/phase.ts';
-import { answerConverged, budgetExhausted, confidenceReached, cycleLimitReached, taskComplete } from './completion.ts';
-import { loopVerdict, remember } from './loop-detection.ts';
+import { remember } from './loop-detection.ts';
 import { DEFAULT_PHASE } from './phase-selection.ts';
+import { ruleResult, YIELD_RULES, type YieldRule } from './yield-rules.ts';
 
+/** The newest decisions that the state keeps. */
 const KEPT = 16;
 
-/** The rules that end a run, with why in words [Y8]. */
-const COMPLETING = {
-  cycleLimitReached: { verdict: cycleLimitReached, says: 'the limit of cycles is reached' },
-  budgetExhausted: { verdict: budgetExhausted, says: 'the budget is used up' },
-  confidenceReached: { verdict: confidenceReached, says: 'the answer is confident enough' },
-  answerConverged: { verdict: answerConverged, says: 'the answer no longer changes' },
-  taskComplete: { verdict: taskComplete, says: 'the task is complete' },
-  loopDetected: { verdict: loopDetected, says: 'going on would repeat an earlier turn' },
-} as const;
-export type CompletingRule = keyof typeof COMPLETING;
+export type DecisionRule = YieldRule | 'nextPhaseChosen' | 'nextPhaseInvalid' | 'directedByUser';
 
-/** Stands where a decision should be and none is: seen in a journal, it points at a mistake in a chart. */
+/** Replaces a decision that is missing. In a journal, it points at a bug in a chart. */
 export const NO_DECISION: Decision = {
   cycle: 1,
   rule: 'nextPhaseInvalid',
   complete: false,
   nextPhase: null,
-  rationale: 'There is no decision to speak of.',
+  rationale: 'No decision was made.',
   inputs: {},
 };
 
-export function loopDetected({ assessment, thresholds }: ChainState): GuardResult {
-  return loopVerdict(assessment?.repeats ?? 0, thresholds.loopRepeats);
+/** Completes the run by a rule that holds. */
+export function decideToComplete(state: ChainState, rule: YieldRule): Partial<ChainState> {
+  const { inputs } = ruleResult(state, rule);
+  const rationale = `${YIELD_RULES[rule].rationale} (${describeInputs(inputs)})`;
+  return recordDecision(state, { rule, complete: true, nextPhase: null, rationale, inputs });
 }
 
-/** The run is complete by a rule. */
-export function decideToComplete(state: ChainState, rule: CompletingRule): Partial<ChainState> {
-  const { verdict, says } = COMPLETING[rule];
-  const { inputs } = verdict(state);
-  return taken(state, { rule, complete: true, nextPhase: null, rationale: `${says} (${spell(inputs)})`, inputs });
-}
-
-/** The run goes on with a phase: the next cycle begins there [Y6]. */
+/** Starts the next cycle with a phase. */
 export function decideToContinue(state: ChainState, rule: DecisionRule, phase: Phase): Partial<ChainState> {
   const { assessment } = state;
   const inputs = {
@@ -51,13 +39,15 @@ export function decideToContinue(state: ChainState, rule: DecisionRule, phase: P
   };
   const rationale =
     rule === 'nextPhaseInvalid'
-      ? `"${assessment?.proposal ?? ''}" is no phase, so it goes on with the default, ${DEFAULT_PHASE}`
-      : `on with ${phase}: ${assessment?.rationale ?? 'asked for'}`;
-  return { ...goOn(state, phase), ...taken(state, { rule, complete: false, nextPhase: phase, rationale, inputs }) };
+      ? `"${assessment?.proposal ?? ''}" is not a phase; continuing with the default, ${DEFAULT_PHASE}`
+      : `continuing with ${phase}: ${assessment?.rationale ?? 'requested'}`;
+  return {
+    ...startCycle(state, phase),
+    ...recordDecision(state, { rule, complete: false, nextPhase: phase, rationale, inputs }),
+  };
 }
 
-/** The next cycle begins with a phase [Y6]. */
-function goOn(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
+function startCycle(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
   const { recursion, assessment } = state;
   const turn = { cycle: recursion.cycle, target: phase, fingerprint: assessment?.fingerprint ?? '' };
   return {
@@ -72,33 +62,33 @@ function goOn(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState>
   };
 }
 
-/** The user says where to go on, perhaps with words of their own [Y4]. */
+/** Starts the next cycle with the phase that the user chose, with the user's prompt if there is one. */
 export function decideAsDirected(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
   return {
-    ...goOn(state, phase, prompt),
-    ...taken(state, {
+    ...startCycle(state, phase, prompt),
+    ...recordDecision(state, {
       rule: 'directedByUser',
       complete: false,
       nextPhase: phase,
-      rationale: `on with ${phase}: the user said so`,
+      rationale: `continuing with ${phase}, as directed by the user`,
       inputs: { directedTo: phase, proposal: state.assessment?.proposal ?? '' },
     }),
   };
 }
 
-function taken(state: ChainState, decision: Omit<Decision, 'cycle'>): Partial<ChainState> {
+function recordDecision(state: ChainState, decision: Omit<Decision, 'cycle'>): Partial<ChainState> {
   const whole: Decision = { cycle: state.recursion.cycle, ...decision };
   return { decision: whole, decisions: [...state.decisions.slice(-(KEPT - 1)), whole] };
 }
 
-function spell(inputs: GuardResult['inputs']): string {
+function describeInputs(inputs: GuardResult['inputs']): string {
   return Object.entries(inputs)
     .map(([name, value]) => `${name} ${typeof value === 'number' ? Math.round(value * 1000) / 1000 : value}`)
     .join(', ');
 }
 
-/** What each phase is asked for when a cycle begins with it. */
-const ASKED: Record<Phase, string> = {
+/** The task of each phase when a cycle begins with it. */
+const TASKS: Record<Phase, string> = {
   action: 'Answer again with what is known now.',
   experience: 'Find what is still missing.',
   intention: 'Make clear what is wanted.',
@@ -107,10 +97,10 @@ const ASKED: Record<Phase, string> = {
   yield: 'Look at the answer again.',
 };
 
-/** The prompt of the next cycle [Y6]: the request, what is asked now, and what was missing. It never grows with the cycles. */
+/** Returns the next cycle's prompt: the request, the phase's task, and what is missing. It does not grow with the cycles. */
 export function continuationPrompt(state: ChainState, phase: Phase): string {
   const missing = state.results.experience?.reply.missing.slice(0, 8) ?? [];
-  const lines = [state.request, ASKED[phase]];
+  const lines = [state.request, TASKS[phase]];
   const conflicts = phase === 'intention' ? (state.results.intention?.conflicts ?? []) : [];
   if (conflicts.length > 0) lines.push(`The request contradicts itself: ${conflicts.slice(0, 4).join('; ')}.`);
   if (missing.length > 0) lines.push(`Still missing: ${missing.join(', ')}.`);

@@ -1,3 +1,4 @@
+import { PostChainError } from '../contracts/error.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 
 /** A failure with everything but its stage, code and message left at "nothing known". */
@@ -12,9 +13,15 @@ export function failureOf(
 
 /** Something threw that never should: told in one line, and not tried again. */
 export function unexpectedFailure(error: unknown): Failure {
-  return failureOf('unexpected', 'unexpected', textOf(error).split('\n', 1)[0] || 'an error without a message', {
-    retryable: false,
-  });
+  const isMissing = error instanceof PostChainError && error.code === 'port_missing';
+  return failureOf(
+    'unexpected',
+    isMissing ? error.code : 'unexpected',
+    textOf(error).split('\n', 1)[0] || 'an error without a message',
+    {
+      retryable: false,
+    },
+  );
 }
 
 /** Stands where a failure should be and none is: seen in a journal, it points at a mistake in a chart. */

@@ -1,15 +1,20 @@
-import type { ActionState } from '../contracts/action-state.ts';
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
-import type { Usage } from '../contracts/usage.ts';
 import { assess } from './assessment.ts';
 import { breakOff, loopResult } from './capability-loop.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
 import { makePhase } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import { chargeExecution, completePhase, failPhase, type PhaseOutput, visibleMessages } from './progress.ts';
+import {
+  chargeExecution,
+  completePhase,
+  failPhase,
+  NOTHING_IN_FLIGHT,
+  type PhaseOutput,
+  visibleMessages,
+} from './progress.ts';
 import { tellingFailure } from './recovery.ts';
 import { rememberRuns } from './session.ts';
 import { evaluateContext } from './understanding.ts';
@@ -32,17 +37,13 @@ function settled(state: ChainState, made: PhaseOutput): Change {
   return { ...completePhase(state, made), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
 }
 
-interface Broken {
-  readonly usage: Usage;
-  readonly loop: ActionState | null;
-}
-
 /**
- * What was under way is broken off: what it used is charged, and a capability loop that has begun is Action's result as far as it
- * came, so that no capability ran for nothing and none is run again for want of time.
+ * Settles what is aborted in flight: its usage is charged, and the results of a capability loop become Action's result, so that
+ * no finished capability run is lost or repeated.
  */
-export function takeBrokenOff(state: ChainState, { usage, loop }: Broken, cause: string): Change {
-  const charged = { usage: addUsage(state.usage, usage) };
+export function settleAborted(state: ChainState, cause: string): Change {
+  const { usage, loop } = state.inFlight;
+  const charged = { usage: addUsage(state.usage, usage), inFlight: NOTHING_IN_FLIGHT };
   if (loop === null) return charged;
   const paid = { ...state, ...charged };
   return { ...charged, ...settled(paid, makePhase(paid, 'action', loopResult(breakOff(loop, cause)))) };
@@ -75,8 +76,13 @@ export function settleAssessment(state: ChainState, outcome: AttemptOutcome): Ch
   };
 }
 
-export function breakPhase(state: ChainState, phase: Phase, error: unknown): Change {
-  return failPhase(state, phase, unexpectedFailure(error));
+/** The phase's actor threw, which is a bug or a missing actor. */
+export function failByError(state: ChainState, phase: Phase, error: unknown): Change {
+  return {
+    usage: addUsage(state.usage, state.inFlight.usage),
+    inFlight: NOTHING_IN_FLIGHT,
+    ...failPhase(state, phase, unexpectedFailure(error)),
+  };
 }
 
 /** Not done in time: failed, but for a capability loop that was broken off with something done. */

@@ -1,10 +1,11 @@
 import type { ActionInput } from '../contracts/action-state.ts';
-import { type AttemptPolicy, DEFAULT_POLICY } from '../contracts/attempt.ts';
+import { type AttemptInput, type AttemptPolicy, DEFAULT_POLICY } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import type { PhaseInput } from '../contracts/phase-io.ts';
 import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
+import { summaryInput } from './understanding.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
@@ -47,6 +48,27 @@ export function actionInput(state: ChainState): ActionInput {
     maxTokens: tokensLeft(state),
     sessionId,
     call: null,
+  };
+}
+
+/** Returns the input of the current phase's attempt. */
+export function phaseAttempt(state: ChainState): AttemptInput {
+  const { phase } = state;
+  return {
+    id: executionId(state, phase),
+    task: phase,
+    input: phaseInput(state, phase),
+    policy: attemptPolicy(state),
+  };
+}
+
+/** Returns the input of the attempt that writes Understanding's summaries. */
+export function summaryAttempt(state: ChainState): AttemptInput {
+  return {
+    id: executionId(state, 'summary'),
+    task: 'summary',
+    input: summaryInput(state),
+    policy: attemptPolicy(state),
   };
 }
 

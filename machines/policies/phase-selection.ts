@@ -11,7 +11,7 @@ export interface SelectionInputs {
   readonly unclearIntent: boolean;
   readonly needsTools: boolean;
   readonly undigestedInsights: boolean;
-  /** Whether Understanding found anything to prune or summarise when it last looked; true before it ever did. */
+  /** Whether Understanding found anything to remove or summarize when it last ran; true before its first run. */
   readonly mayShrink: boolean;
   readonly messages: readonly Message[];
   readonly tokens: number;
@@ -26,8 +26,8 @@ export interface Selection {
 }
 
 /**
- * Which phase comes next [Y3]: the one order that the two selectors of the source document were brought to. Where no rule of
- * the policy applies, the model's own proposal is taken as it is, valid or not [Y4, Y5]; without one it is the default.
+ * Returns the phase to begin the next cycle with: the first row that applies. If none does, it returns the model's proposal, valid
+ * or not, or the default if there is no proposal.
  */
 export function selectNextPhase(seen: SelectionInputs, thresholds: Thresholds): Selection {
   const choose = (proposal: Phase, rationale: string): Selection => ({ proposal, by: 'policy', rationale });

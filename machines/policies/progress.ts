@@ -1,5 +1,5 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
-import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
+import type { ChainInput, ChainState, InFlight } from '../contracts/chain-state.ts';
 import type { ContextOperation, Envelope } from '../contracts/context.ts';
 import type { Failure, PhaseFailure } from '../contracts/failure.ts';
 import type { Message } from '../contracts/message.ts';
@@ -19,6 +19,8 @@ export interface PhaseOutput<Result extends PhaseResult = PhaseResult> {
 }
 
 const KEPT_FAILURES = 16;
+
+export const NOTHING_IN_FLIGHT: InFlight = { usage: NO_USAGE, loop: null };
 
 /** The context that a run begins with: the earlier turns, then the request. */
 export function initialMessages(input: ChainInput): readonly Message[] {
@@ -65,11 +67,14 @@ export function initialState(input: ChainInput): ChainState {
     assessment: null,
     decision: null,
     decisions: [],
+    rules: {},
+    phase: input.origin,
     direction: input.origin,
     phaseRetries: 0,
     failure: null,
     failures: [],
     usage: NO_USAGE,
+    inFlight: NOTHING_IN_FLIGHT,
     runs: [],
     sessionProblem: null,
     corrections: 0,
@@ -126,8 +131,14 @@ export function visibleMessages({ messages, envelope }: ChainState): readonly Me
   return view;
 }
 
-export function enterPhase({ recursion }: ChainState): Partial<ChainState> {
-  return { recursion: { ...recursion, step: recursion.step + 1 }, measures: null, sourceRetry: null, failure: null };
+export function enterPhase({ recursion }: ChainState, phase: Phase): Partial<ChainState> {
+  return {
+    phase,
+    recursion: { ...recursion, step: recursion.step + 1 },
+    measures: null,
+    sourceRetry: null,
+    failure: null,
+  };
 }
 
 /** The phase is done: the incoming operations apply, then its own go into the envelope [C3]. */
@@ -149,10 +160,11 @@ export function completePhase(state: ChainState, made: PhaseOutput): Partial<Cha
 export function chargeExecution(
   state: ChainState,
   execution: AttemptExecution,
-): Pick<ChainState, 'usage' | 'corrections' | 'lastMessageAtMs'> {
+): Pick<ChainState, 'usage' | 'inFlight' | 'corrections' | 'lastMessageAtMs'> {
   const last = execution.attempts.at(-1);
   return {
     usage: addUsage(state.usage, execution.usage),
+    inFlight: NOTHING_IN_FLIGHT,
     corrections: state.corrections + execution.corrections,
     lastMessageAtMs:
       last === undefined || last.startedAtMs === null ? state.lastMessageAtMs : last.startedAtMs + last.durationMs,

@@ -1,6 +1,6 @@
 import { createActor } from 'xstate';
 import { z } from 'zod';
-import { usageOf } from '../../machines/chain/in-flight.ts';
+import { usageSoFar } from '../../machines/attempt/state.ts';
 import type { AttemptInput } from '../../machines/contracts/attempt.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';
 import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
@@ -179,7 +179,7 @@ function writeAnswer(
       },
     });
     const abort = (): void => {
-      end(composedOutcome('', usageOf(actor.getSnapshot())), true);
+      end(composedOutcome('', usageSoFar(actor.getSnapshot().context)), true);
       actor.stop();
     };
     if (signal !== null) forget = onAbort(signal, abort);

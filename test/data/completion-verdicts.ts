@@ -1,5 +1,5 @@
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
-import { answerConverged, confidenceReached, taskComplete } from '../../machines/policies/completion.ts';
+import { answerConverged, confidenceReached, taskComplete } from '../../machines/policies/yield-rules.ts';
 
 /** Which of the rules that look at an answer hold, by name. */
 export function completionVerdicts(state: ChainState): readonly string[] {

@@ -1,8 +1,7 @@
 import { createActor, SimulatedClock } from 'xstate';
-import { chainMachine } from '../../machines/chain/chain.machine.ts';
+import { createChainMachine } from '../../machines/chain/chain.machine.ts';
 import type { ChainInput } from '../../machines/contracts/chain-state.ts';
 import type { EmittedEvent } from '../../machines/contracts/events.ts';
-
 import type { Task } from '../../machines/contracts/phase.ts';
 import { chainInput, createActors } from '../../src/engine/runtime/bare-chain.ts';
 import { type ScriptEntry, scriptedModel } from '../../src/models/scripted.ts';
@@ -23,7 +22,7 @@ export async function startBare(changes: Partial<ChainInput>, plan: Plan = {}) {
   const clock = new SimulatedClock();
   const options = { model, clock, limits: { maxCycles: 3 } };
   const input = { ...chainInput({ request: 'When was the bridge opened?' }, options), ...changes };
-  const actor = createActor(chainMachine.provide({ actors: createActors(options) }), { input, clock });
+  const actor = createActor(createChainMachine(createActors(options)), { input, clock });
   const facts: EmittedEvent[] = [];
   const broken: { error: unknown } = { error: null };
   actor.on('*', (fact) => facts.push(fact));

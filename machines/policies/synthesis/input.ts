@@ -1,9 +1,9 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
 import { PHASES } from '../../contracts/phase.ts';
 import type { SynthesisInput } from '../../contracts/synthesis.ts';
-import { settled } from '../completion.ts';
 import { deadlines } from '../limits.ts';
 import { visibleMessages } from '../progress.ts';
+import { hasConverged } from '../yield-rules.ts';
 import { draftIn } from './draft.ts';
 
 type Readers<View> = { readonly [Field in keyof View]-?: (state: ChainState) => View[Field] };
@@ -53,7 +53,7 @@ const INPUT: Readers<SynthesisInput> = {
   taskProfile: ({ recursion, request }) => ({ prompt: recursion.continuationPrompt ?? request }),
   correlationId: ({ runId }) => runId,
   executionStartTimestamp: ({ startedAtMs }) => new Date(startedAtMs).toISOString(),
-  convergenceStatus: ({ decision }) => settled(decision),
+  convergenceStatus: ({ decision }) => hasConverged(decision),
   totalPasses: ({ recursion }) => recursion.completedCycles,
   totalRefinements: ({ corrections }) => corrections,
   ttlRemaining: ({ limits, recursion }) => Math.max(0, limits.maxCycles - recursion.completedCycles),

@@ -1,10 +1,9 @@
-import { fromCallback } from 'xstate';
-import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
-import { recordFailureWith } from '../../../machines/attempt/setup.ts';
+import { assign, fromCallback } from 'xstate';
+import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../../machines/attempt/actors.ts';
+import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import { recordFailure } from '../../../machines/attempt/setup.ts';
 import type { Reply, ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
-
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry-hooks.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
@@ -16,28 +15,28 @@ import { readStream } from '../streaming/read-stream.ts';
 interface JoinedParts extends Omit<ReadReplyParts, 'dispatcher'> {
   readonly dispatcher?: ActivityDispatcher;
   readonly hooks?: RetryHooks;
-  /** Guards that are listened to, for a journal. */
+  /** Guards that record their results for a journal. */
   readonly guards?: Parameters<typeof attemptMachine.provide>[0]['guards'];
 }
 
-/** The attempt machine joined to models and to what is asked of them: the same one stands alone and in the chain. */
+/** Returns the attempt machine, connected to models and prompts. It runs on its own and in the chain. */
 export function provideAttempt({
   hooks = NO_HOOKS,
   guards = {},
   dispatcher = inlineDispatcher,
   ...parts
 }: JoinedParts): typeof attemptMachine {
-  return attemptMachine.provide({
-    actors: {
-      readReply: createReadReply({ ...parts, dispatcher }),
-      validateReply: createValidateReply(parts.specFor, dispatcher),
-    },
-    actions: { recordFailure: recordFailureWith(hooks) },
+  const actors = {
+    readReply: createReadReply({ ...parts, dispatcher }),
+    validateReply: createValidateReply(parts.specFor, dispatcher),
+  };
+  return createAttemptMachine(actors).provide({
+    actions: { recordFailure: assign(({ context }) => recordFailure(context, hooks)) },
     guards,
   });
 }
 
-/** Holds a reply against the schema of what was asked for: the `validateReply` port [A10]. */
+/** Returns the actor that validates a reply against the schema of its prompt. */
 export function createValidateReply(
   askFor: (task: string) => PromptSpec,
   dispatcher: ActivityDispatcher,

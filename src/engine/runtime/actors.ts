@@ -1,11 +1,16 @@
-import { actionMachine } from '../../../machines/action/action.machine.ts';
+import { actionMachine, createActionMachine } from '../../../machines/action/action.machine.ts';
+import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../../machines/action/actors.ts';
 import { actionGuards } from '../../../machines/action/guards.ts';
-import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../../machines/action/ports.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { attemptGuards } from '../../../machines/attempt/guards.ts';
-import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import type {
+  AppendTurnInput,
+  ChainActors,
+  RecallSessionInput,
+  RetrievePassagesInput,
+} from '../../../machines/chain/actors.ts';
+import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
-import type { AppendTurnInput, RecallSessionInput, RetrievePassagesInput } from '../../../machines/chain/ports.ts';
 import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../../../machines/contracts/capability.ts';
 import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../../../machines/contracts/context.ts';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
@@ -14,7 +19,6 @@ import { type PassageSource, type Retrieval, retrievalSchema } from '../../../ma
 import type { Task } from '../../../machines/contracts/phase.ts';
 import type { RecalledSession, SessionStore } from '../../../machines/contracts/session.ts';
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
-
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { readTurns } from '../../../machines/policies/session.ts';
 import { checkArguments } from '../../tools/check-arguments.ts';
@@ -54,14 +58,13 @@ export interface ChainParts extends Omit<ActorParts, 'observer' | 'dispatcher'> 
 
 /** Returns the chain machine with its actors provided and its guards recorded. */
 export function provideChain(parts: ActorParts): typeof chainMachine {
-  return chainMachine.provide({
-    actors: createChainActors(parts),
+  return createChainMachine(createChainActors(parts)).provide({
     guards: recordGuards(chainGuards, parts.observer.guardLogs.of(chainMachine.id)),
   });
 }
 
 /** Returns the actors that the chain machine invokes. */
-export function createChainActors(parts: ActorParts) {
+export function createChainActors(parts: ActorParts): ChainActors {
   const { dispatcher, observer } = parts;
   const attempt = provideAttempt({
     models: parts.models,
@@ -72,8 +75,7 @@ export function createChainActors(parts: ActorParts) {
     observer: callObserver(observer),
     guards: recordGuards(attemptGuards, observer.guardLogs.of(attemptMachine.id)),
   });
-  const action = actionMachine.provide({
-    actors: { attempt, ...createActionActors(parts) },
+  const action = createActionMachine({ attempt, ...createActionActors(parts) }).provide({
     guards: recordGuards(actionGuards, observer.guardLogs.of(actionMachine.id)),
   });
   const measure = createContextMeasurer(parts.models[0], parts.embeddings);

@@ -15,7 +15,7 @@ export function chainInput(run: RunOptions, options: PostChainOptions = {}): Cha
 
 /**
  * Returns the actors that the chain machine invokes, for code that starts the machine itself:
- * `createActor(chainMachine.provide({ actors: createActors({ model }) }), { input: chainInput({ request }) })`.
+ * `createActor(createChainMachine(createActors({ model })), { input: chainInput({ request }) })`.
  * The observer receives text and retrievals (`record`) and partial values (`partial`).
  */
 export function createActors(

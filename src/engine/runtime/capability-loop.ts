@@ -1,7 +1,6 @@
 import type { ActorRefFrom } from 'xstate';
 import type { actionMachine } from '../../../machines/action/action.machine.ts';
-import { brokenOffFacts } from '../../../machines/action/emitted-events.ts';
-import { inFlight } from '../../../machines/chain/in-flight.ts';
+import { abortedLoopEvents } from '../../../machines/action/emitted-events.ts';
 import type { ActionInput, ActionState, LoopProblem } from '../../../machines/contracts/action-state.ts';
 import type { CapabilityResult, MemoryEntry, StopReason } from '../../../machines/contracts/capability.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
@@ -14,7 +13,7 @@ import { readContinuation } from '../../../machines/policies/continuation.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';
-import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
+import { addUsage } from '../../../machines/policies/usage.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/options.ts';
 import { createJournal } from '../recording/journal.ts';
@@ -79,7 +78,7 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
       const { call, ...run } = given ?? {};
       const state = initialState(createChainInput(run, parts));
       return startLoop(
-        { ...actionInput({ ...state, ...enterPhase(state) }), call: parseFirstCall(call) },
+        { ...actionInput({ ...state, ...enterPhase(state, 'action') }), call: parseFirstCall(call) },
         parts,
         run.signal,
       );
@@ -115,19 +114,13 @@ function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | 
   });
   const { actor } = durableActor;
   let forgetSignal = (): void => {};
-  /** The usage of the calls that a cancel aborted. */
-  let abortedUsage = NO_USAGE;
   const outcome = new Promise<LoopOutcome>((resolve) => {
     let state: ActionState = actor.getSnapshot().context;
     const end = (changes: Partial<LoopOutcome> = {}): void => {
       forgetSignal();
       journal.close();
       stream.end();
-      resolve({ ...outcomeOf(state, abortedUsage), ...changes });
-    };
-    const abortInFlight = (): void => {
-      for (const event of brokenOffFacts(state, STOPPED)) journal.append(event);
-      state = breakOff(state, STOPPED);
+      resolve({ ...outcomeOf(state), ...changes });
     };
     actor.subscribe({
       next: ({ context }) => {
@@ -135,15 +128,15 @@ function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | 
       },
       error: (error) => end({ failure: unexpectedFailure(error) }),
       complete: () => {
-        if (actor.getSnapshot().output === undefined) abortInFlight();
+        if (actor.getSnapshot().output === undefined) {
+          for (const event of abortedLoopEvents(state, STOPPED)) journal.append(event);
+          state = breakOff(state, STOPPED);
+        }
         end();
       },
     });
   });
-  const cancel = (): void => {
-    abortedUsage = inFlight(actor.getSnapshot()).usage;
-    durableActor.deliver({ type: 'run-stopped' });
-  };
+  const cancel = (): void => durableActor.deliver({ type: 'run-stopped' });
   durableActor.attach(liveExecutor(clock, durableActor.deliver));
   durableActor.start();
   if (signal?.aborted) cancel();
@@ -151,10 +144,8 @@ function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | 
   return { outcome, events: stream, journal: journal.entries, cancel, actor };
 }
 
-function outcomeOf(
-  { results, reply, stopReason, problem, memory, execution, failure }: ActionState,
-  abortedUsage: Usage,
-): LoopOutcome {
+function outcomeOf(state: ActionState): LoopOutcome {
+  const { results, reply, stopReason, problem, memory, execution, usageInFlight, failure } = state;
   return {
     result: results.at(-1) ?? null,
     results,
@@ -162,7 +153,7 @@ function outcomeOf(
     stopReason,
     problem,
     memory,
-    usage: addUsage(execution.usage, abortedUsage),
+    usage: addUsage(execution.usage, usageInFlight),
     failure,
   };
 }

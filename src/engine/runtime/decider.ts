@@ -1,4 +1,4 @@
-import type { DecideContinuationInput } from '../../../machines/action/ports.ts';
+import type { DecideContinuationInput } from '../../../machines/action/actors.ts';
 import type { DeciderKind } from '../../../machines/contracts/capability.ts';
 import { describeValue } from '../../internal/options.ts';
 

@@ -2,7 +2,12 @@ import type { ActorRefFrom, AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
+import {
+  type ChainInput,
+  type ChainState,
+  chainInputSchema,
+  type RecordedState,
+} from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChainEvent, chainEventSchema } from '../../../machines/contracts/events.ts';
 import {
@@ -11,7 +16,6 @@ import {
   type JournalWriter,
   type RunStart,
 } from '../../../machines/contracts/journal.ts';
-
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { failPhase } from '../../../machines/policies/progress.ts';
@@ -133,7 +137,7 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: OpenRun
     durableActor.deliver({ type: 'delivery', event: read.data });
   };
   // Events that are sent directly to the actor go through the journal too.
-  actor.send = send;
+  actor.send = send as typeof actor.send;
   actor.stop = () => {
     durableActor.deliver({ type: 'run-stopped' });
     return actor;
@@ -198,16 +202,21 @@ const ENTRY_CHARS = 150;
 
 /** Records the changes of the chart's context, and a keyframe now and then, so that reading any state needs few entries. */
 function createStateRecorder({ entries, append }: Journal) {
-  let state: ChainState | null = null;
+  let latest: ChainState | null = null;
+  let recorded: RecordedState | null = null;
   let keyframeDue = 0;
   return (next: ChainState): void => {
-    if (next === state) return;
-    if (state === null || entries.length >= keyframeDue) {
-      append({ type: 'keyframe', state: next });
+    if (next === latest) return;
+    latest = next;
+    const { inFlight: _, ...state } = next;
+    const changes = recorded === null ? null : changesBetween(recorded, state);
+    if (changes?.length === 0) return;
+    if (changes === null || entries.length >= keyframeDue) {
+      append({ type: 'keyframe', state });
       keyframeDue =
-        entries.length + Math.max(MIN_KEYFRAME_ENTRIES, Math.ceil(JSON.stringify(next).length / ENTRY_CHARS));
-    } else append({ type: 'state', changes: changesBetween(state, next) });
-    state = next;
+        entries.length + Math.max(MIN_KEYFRAME_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
+    } else append({ type: 'state', changes });
+    recorded = state;
   };
 }
 

@@ -12,7 +12,7 @@ import { initialState } from '../../../machines/policies/progress.ts';
 import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
 import { done, fails } from '../exploration/occurrences.ts';
-import { attemptOutcomes } from './attempt-outcomes.ts';
+import { attemptOutcomes, reportsUsage } from './attempt-outcomes.ts';
 import { CLOCK, LOOKUP } from './explored-world.ts';
 
 const CALL: CapabilityCall = { capability: LOOKUP.name, arguments: '{}' };
@@ -59,8 +59,8 @@ export const actionChart = {
     'the step is given': inputOf('function', { call: CALL }),
   },
   outcomes: {
-    classification: (input) => attemptOutcomes(input as AttemptInput, REPLIES),
-    continuation: (input) => attemptOutcomes(input as AttemptInput, CONTINUATIONS),
+    classification: (input) => [...attemptOutcomes(input as AttemptInput, REPLIES), reportsUsage],
+    continuation: (input) => [...attemptOutcomes(input as AttemptInput, CONTINUATIONS), reportsUsage],
     validateArguments: [done(FITS, 'fit'), done(MISFIT, 'do not fit'), fails()],
     executeCapability: [done(WORKED, 'works'), done(THREW, 'throws'), fails()],
     decideContinuation: [
@@ -71,7 +71,7 @@ export const actionChart = {
   },
   /** The step wished for, what was said of it, how many were taken, and what came of them. */
   abstraction: ({
-    context: { call, runs, begun, continuation, problem, failure, stopReason, results, execution },
+    context: { call, runs, begun, continuation, problem, failure, stopReason, results, execution, usageInFlight },
   }) => ({
     ...{
       call: call?.capability,
@@ -83,6 +83,6 @@ export const actionChart = {
       stopReason,
     },
     ...{ results: results.length, last: results.at(-1)?.code },
-    isAsked: execution.usage.modelCalls > 0,
+    isAsked: execution.usage.modelCalls + usageInFlight.modelCalls > 0,
   }),
 } satisfies ExploredChart<typeof actionMachine>;

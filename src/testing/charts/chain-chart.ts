@@ -1,11 +1,11 @@
-import type { AnyActorLogic, EventFrom, SnapshotFrom } from 'xstate';
-import { actionMachine } from '../../../machines/action/action.machine.ts';
+import type { SnapshotFrom } from 'xstate';
+import { initialActionState } from '../../../machines/action/setup.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import type { ActionInput } from '../../../machines/contracts/action-state.ts';
+import type { ActionInput, LoopReport } from '../../../machines/contracts/action-state.ts';
 import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
-import type { ArgumentsCheck } from '../../../machines/contracts/capability.ts';
 import type { ChainInput, ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { CompareAnswersInput, MeasureContextInput } from '../../../machines/contracts/context.ts';
+import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { PHASES, type Task } from '../../../machines/contracts/phase.ts';
 import type { Replies } from '../../../machines/contracts/phase-io.ts';
@@ -13,36 +13,20 @@ import { consentRequest } from '../../../machines/policies/consent.ts';
 import { visibleMessages } from '../../../machines/policies/progress.ts';
 import { modelMayRate } from '../../../machines/policies/prompt-window.ts';
 import { measuringPays, summariesWanted } from '../../../machines/policies/understanding.ts';
-
 import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../engine/runtime/options.ts';
 import type { RunOptions } from '../../engine/runtime/run-options.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
-import { activeActors, done, fails, type Outcome } from '../exploration/occurrences.ts';
-import { pureSteps } from '../exploration/pure-steps.ts';
-import { stubActor, withStubActors } from '../exploration/stub-actors.ts';
+import { done, fails, type Outcome, sends } from '../exploration/occurrences.ts';
 import { replies } from '../replies.ts';
-import { attemptOutcomes } from './attempt-outcomes.ts';
+import { attemptOutcomes, reportsUsage } from './attempt-outcomes.ts';
 import { CLOCK, LOOKUP } from './explored-world.ts';
 
-const FITS: ArgumentsCheck = { ok: true, arguments: {} };
-
-/**
- * A capability loop whose first capability runs, and does not end by itself; without a capability to run, one that has only begun. The
- * chain breaks a loop off by what it has come to.
- */
-const loopUnderWay = {
-  ...stubActor,
-  getInitialSnapshot(scope, input) {
-    const asked = input as ActionInput;
-    const [capability] = asked.input.capabilities;
-    if (capability === undefined) return stubActor.getInitialSnapshot(scope, input);
-    const steps = pureSteps(withStubActors(actionMachine));
-    const validating = steps.start({ ...asked, call: { capability: capability.name, arguments: '{}' } });
-    const [{ id } = { id: '' }] = activeActors(validating);
-    return steps.after(validating, { type: `xstate.done.actor.${id}`, output: FITS } as never);
-  },
-} as AnyActorLogic;
+/** A capability loop while its first capability runs. */
+function loopInProgress(input: ActionInput): LoopReport {
+  const call = { capability: LOOKUP.name, arguments: '{}' };
+  return { type: 'loop.progressed', loop: { ...initialActionState(input), call, begun: 1 } };
+}
 
 type ChainSnapshot = SnapshotFrom<typeof chainMachine>;
 
@@ -95,7 +79,7 @@ function measured({ messages }: MeasureContextInput): readonly Outcome[] {
 const TOO_MANY = Object.assign(new Error('too many requests'), { status: 429 });
 
 /** What a user, or a host, may say at any time. */
-const SAID: readonly EventFrom<typeof chainMachine>[] = [
+const SAID: readonly ChainEvent[] = [
   { type: 'run.cancelled' },
   { type: 'run.interrupted' },
   { type: 'run.finished' },
@@ -139,13 +123,19 @@ export const chainChart = {
   },
   outcomes: {
     attempt: (input, { context }) => {
-      const asked = input as AttemptInput;
-      return attemptOutcomes(asked, repliesTo(asked.task as Task, context as ChainState));
+      const { task } = input as AttemptInput;
+      const outcomes = attemptOutcomes(input as AttemptInput, repliesTo(task as Task, context as ChainState));
+      // A report changes how many calls are left after an abort, which only few calls make a difference to.
+      return (context as ChainState).limits.maxModelCalls > FEW_CALLS ? [...outcomes, reportsUsage] : outcomes;
     },
-    action: (input) =>
-      attemptOutcomes(input as AttemptInput, {
+    action: (input) => [
+      ...attemptOutcomes(input as AttemptInput, {
         replied: { reply: replies.action, results: [], stopReason: 'nothing_to_run', memory: [] },
       }),
+      ...((input as ActionInput).input.capabilities.length > 0
+        ? [sends(loopInProgress(input as ActionInput), 'reports a capability run')]
+        : []),
+    ],
     retrievePassages: (input) => {
       const { query } = input as { readonly query: string };
       return [done({ query, passages: [], widened: false }), fails(TOO_MANY, 'too many requests'), fails()];
@@ -168,7 +158,6 @@ export const chainChart = {
           })),
         ]
       : SAID,
-  actors: { action: loopUnderWay },
   abstraction: whatDecides,
   limit: 50_000,
 } satisfies ExploredChart<typeof chainMachine>;
@@ -192,6 +181,7 @@ function whatDecides({ context, value }: ChainSnapshot): unknown {
     ...{ isToMeasure: measuringPays(context, visibleMessages(context)).holds, isToRate: modelMayRate(context).holds },
     within:
       (phase === 'recalling' && context.direction) ||
+      (phase === 'action' && context.inFlight.loop !== null) ||
       (phase === 'experience' && context.sourceRetry?.retries) ||
       (phase === 'understanding' && evaluation && planOf(context)) ||
       (phase === 'yield' && assessment && [assessment.proposal, assessment.confidence, assessment.toCompare !== null]),

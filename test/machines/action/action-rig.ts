@@ -1,6 +1,6 @@
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
-import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../../machines/action/ports.ts';
+import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../../machines/action/actors.ts';
 import type { ActionInput, ActionState } from '../../../machines/contracts/action-state.ts';
 import type {
   ArgumentsCheck,

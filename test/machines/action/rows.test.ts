@@ -110,7 +110,7 @@ describe('why the loop stopped, told apart', () => {
     own.clock.increment(1);
     expect(own.actor.getSnapshot().context).toMatchObject({
       stopReason: 'decider_failed',
-      problem: { code: null, message: 'the decider said nothing within 1000 ms' },
+      problem: { code: null, message: 'the decider did not reply within 1000 ms' },
     });
   });
 

@@ -1,7 +1,7 @@
 import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
+import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/actors.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import type { AttemptContext } from '../../../machines/attempt/context.ts';
-import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/ports.ts';
+import type { AttemptState } from '../../../machines/attempt/state.ts';
 import {
   type AttemptPolicy,
   DEFAULT_POLICY,
@@ -12,7 +12,6 @@ import {
 import type { EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
-
 import { failureOf } from '../../../machines/policies/failures.ts';
 
 export const POLICY: AttemptPolicy = {
@@ -77,7 +76,7 @@ export function attemptRig({
   const clock = new SimulatedClock();
   const calls: Call[] = [];
   const facts: EmittedEvent[] = [];
-  const contexts: AttemptContext[] = [];
+  const contexts: AttemptState[] = [];
   const readReply = fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack }) => {
     onRead?.(input.attempt);
     let stopped = false;

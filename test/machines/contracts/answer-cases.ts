@@ -59,7 +59,7 @@ export const answerCases: readonly ContractCase[] = [
     ['executionResults.0.stepId', 1],
     ['planState.goal', 3],
     ['convergenceAssessment.confidence', null],
-    ['executionPasses.0.rule', 'mood'],
+    ['executionPasses.0.rule', ''],
     ['semanticValidation.failures', null],
     ['taskProfile.prompt', null],
     ['correlationId', ''],

@@ -107,7 +107,7 @@ export const chainCases: readonly ContractCase[] = [
     decisionSchema,
     aDecision({ complete: false, nextPhase: 'action', rule: 'nextPhaseChosen' }),
     ['cycle', 0],
-    ['rule', 'mood'],
+    ['rule', ''],
     ['nextPhase', 'nowhere'],
     ['rationale', ''],
     ['inputs', { deep: {} }],

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { AttemptContext } from '../../../machines/attempt/context.ts';
+import type { AttemptState } from '../../../machines/attempt/state.ts';
 import type { ActionState } from '../../../machines/contracts/action-state.ts';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
@@ -38,7 +38,7 @@ type Open<T, Path extends string> =
 describe('the contexts of the machines', () => {
   it('[A5] the types hold nothing but JSON', () => {
     expectTypeOf<NotJson<ChainState, 'state'>>().toEqualTypeOf<never>();
-    expectTypeOf<NotJson<AttemptContext, 'attempt'>>().toEqualTypeOf<never>();
+    expectTypeOf<NotJson<AttemptState, 'attempt'>>().toEqualTypeOf<never>();
     expectTypeOf<NotJson<ActionState, 'action'>>().toEqualTypeOf<never>();
   });
 
@@ -49,9 +49,11 @@ describe('the contexts of the machines', () => {
 
   it('[A5] only what capabilities and prompts define is left open by the types', () => {
     expectTypeOf<Open<ChainState, 'state'>>().toEqualTypeOf<
-      `state.capabilities[].arguments.${string}` | `state.results.action.results[].arguments.${string}`
+      | `state.capabilities[].arguments.${string}`
+      | `state.results.action.results[].arguments.${string}`
+      | `state.inFlight.loop.${'input.capabilities[].arguments' | 'checked' | 'results[].arguments'}.${string}`
     >();
-    expectTypeOf<Open<AttemptContext, 'attempt'>>().toEqualTypeOf<
+    expectTypeOf<Open<AttemptState, 'attempt'>>().toEqualTypeOf<
       'attempt.input' | 'attempt.value' | 'attempt.reply.value'
     >();
   });

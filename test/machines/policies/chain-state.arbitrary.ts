@@ -4,19 +4,7 @@ import type { Interruption } from '../../../machines/contracts/decision.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { UnderstandingReply } from '../../../machines/contracts/phase-io.ts';
 import { FALLBACKS, type SynthesisOutcome, type SynthesisReply } from '../../../machines/contracts/synthesis.ts';
-import {
-  answerConverged,
-  budgetExhausted,
-  confidenceReached,
-  cycleLimitReached,
-  taskComplete,
-} from '../../../machines/policies/completion.ts';
-import {
-  type CompletingRule,
-  decideToComplete,
-  decideToContinue,
-  loopDetected,
-} from '../../../machines/policies/decisions.ts';
+import { decideToComplete, decideToContinue } from '../../../machines/policies/decisions.ts';
 import {
   applyEvaluation,
   settleAssessment,
@@ -26,6 +14,7 @@ import {
 } from '../../../machines/policies/outcomes.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';
+import { evaluateYieldRules, ruleResult, YIELD_RULES, type YieldRule } from '../../../machines/policies/yield-rules.ts';
 import { contextArbitrary, prose } from './context.arbitrary.ts';
 import { passages, replies, synthesisReply } from './replies.arbitrary.ts';
 import { aChainInput, failed, someLimits, succeeded } from './states.ts';
@@ -46,14 +35,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   values: fc.record(replies) as fc.Arbitrary<Values>,
 });
 
-const RULES: readonly [CompletingRule, (state: ChainState) => { readonly holds: boolean }][] = [
-  ['cycleLimitReached', cycleLimitReached],
-  ['budgetExhausted', budgetExhausted],
-  ['confidenceReached', confidenceReached],
-  ['answerConverged', answerConverged],
-  ['taskComplete', taskComplete],
-  ['loopDetected', loopDetected],
-];
+const RULES = Object.keys(YIELD_RULES) as YieldRule[];
 
 /** The run after some steps, as the chart would lead it: a failed phase is skipped, a complete one goes no further. */
 function walk(start: ChainState, steps: readonly Step[]): ChainState {
@@ -63,7 +45,7 @@ function walk(start: ChainState, steps: readonly Step[]): ChainState {
   };
   let phase: Phase = state.direction;
   for (const { how, found, values } of steps) {
-    change(enterPhase(state));
+    change(enterPhase(state, phase));
     if (phase === 'experience') change({ retrieval: found });
     if (how === 'late') change(timeOutPhase(state, phase));
     else if (how === 'failure') change(settlePhase(state, phase, failed()));
@@ -77,7 +59,8 @@ function walk(start: ChainState, steps: readonly Step[]): ChainState {
       continue;
     }
     if (how !== 'value') return { ...state, interruption: { kind: 'phase_failed' } };
-    const rule = RULES.find(([, verdict]) => verdict(state).holds)?.[0];
+    change(evaluateYieldRules(state));
+    const rule = RULES.find((name) => ruleResult(state, name).holds);
     if (rule !== undefined) return { ...state, ...decideToComplete(state, rule) };
     const proposal = state.assessment?.proposal ?? '';
     phase = isPhase(proposal) ? proposal : 'action';

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
-import { decideToContinue, loopDetected } from '../../../machines/policies/decisions.ts';
+import { decideToContinue } from '../../../machines/policies/decisions.ts';
 import { settleAssessment, settlePhase } from '../../../machines/policies/outcomes.ts';
 import { enterPhase, failPhase, initialState } from '../../../machines/policies/progress.ts';
 import { recency } from '../../../machines/policies/relevance/relevance.ts';
+import { loopDetected } from '../../../machines/policies/yield-rules.ts';
 import { results } from '../contracts/samples.ts';
 import { found, planned, said } from './hostile.ts';
 import { aChainInput, failed, someLimits, succeeded } from './states.ts';
@@ -28,7 +29,7 @@ const reply = (cycle: number) => ({
 
 /** One cycle of Yield: a failure on the way, an answer, a decision to go on. */
 function cycled(state: ChainState, cycle: number): ChainState {
-  let now: ChainState = { ...state, ...enterPhase(state) };
+  let now: ChainState = { ...state, ...enterPhase(state, 'yield') };
   now = { ...now, ...settlePhase(now, 'intention', failed()) };
   now = { ...now, ...settleAssessment(now, succeeded(reply(cycle))) };
   now = { ...now, messages: state.messages, envelope: state.envelope };

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { decideToContinue, loopDetected } from '../../../machines/policies/decisions.ts';
+import { decideToContinue } from '../../../machines/policies/decisions.ts';
 import { countRepeats, loopVerdict, remember } from '../../../machines/policies/loop-detection.ts';
+import { loopDetected } from '../../../machines/policies/yield-rules.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { anAssessment, aState, someThresholds } from './states.ts';
 

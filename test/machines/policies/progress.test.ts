@@ -56,7 +56,7 @@ describe('the way from phase to phase', () => {
     expect(first.messages).toEqual(entered.messages);
     expect(first.envelope).toMatchObject({ phase: 'action', content: 'It was 1932.\n\ndraft: a draft' });
     expect(contents(first)).toContain('It was 1932.');
-    const second = { ...first, ...enterPhase(first) };
+    const second = { ...first, ...enterPhase(first, 'intention') };
     const third = { ...second, ...settlePhase(second, 'intention', succeeded(results.intention.reply)) };
     expect(third.messages).toEqual(visibleMessages(first));
     expect(third.applied).toEqual(first.envelope.operations);
@@ -65,7 +65,7 @@ describe('the way from phase to phase', () => {
   it('[C1] gives every phase an input that fits its contract, in any state', () => {
     fc.assert(
       fc.property(chainStateArbitrary, fc.constantFrom(...PHASES), (state, phase) => {
-        const input = phaseInput(deepFreeze({ ...state, ...enterPhase(state) }), phase);
+        const input = phaseInput(deepFreeze({ ...state, ...enterPhase(state, phase) }), phase);
         expect(phaseInputSchema.parse(input)).toEqual(input);
       }),
     );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { deadlines } from '../../../machines/policies/limits.ts';
-import { breakPhase, settlePhase, timeOutPhase } from '../../../machines/policies/outcomes.ts';
+import { failByError, settlePhase, timeOutPhase } from '../../../machines/policies/outcomes.ts';
 import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
 import {
   modelUnavailable,
@@ -87,7 +87,7 @@ describe('a failed phase', () => {
   });
 
   it('[Y9] by something that threw is a failure, not a crash', () => {
-    expect(breakPhase(aState(), 'action', new Error('boom')).failure?.failure.message).toBe('boom');
+    expect(failByError(aState(), 'action', new Error('boom')).failure?.failure.message).toBe('boom');
   });
 
   it('[A11] is paid for', () => {
@@ -96,10 +96,10 @@ describe('a failed phase', () => {
 
   it('leaves no more than the newest 16 failures, and the next phase begins without one', () => {
     let state = aState();
-    for (let at = 0; at < 40; at += 1) state = { ...state, ...breakPhase(state, 'action', new Error(`no ${at}`)) };
+    for (let at = 0; at < 40; at += 1) state = { ...state, ...failByError(state, 'action', new Error(`no ${at}`)) };
     expect(state.failures.length).toBe(16);
     expect(state.failures.at(-1)?.failure.message).toBe('no 39');
-    expect(enterPhase(state)).toMatchObject({ failure: null, recursion: { step: 1 } });
+    expect(enterPhase(state, 'action')).toMatchObject({ failure: null, recursion: { step: 1 } });
   });
 });
 

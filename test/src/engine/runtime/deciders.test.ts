@@ -50,7 +50,9 @@ describe.each(WAYS)('[R6] who decides, through %s', (way) => {
       expect(asked(played.model)).toBe(0);
       expect(warned).toHaveBeenCalledTimes(1);
       const [[message]] = warned.mock.calls as unknown as [[string]];
-      expect(message).toBe(`${CONTINUATION_VARIABLE}: got ${JSON.stringify(value)}; wanted noop or model; noop is taken.`);
+      expect(message).toBe(
+        `${CONTINUATION_VARIABLE}: got ${JSON.stringify(value)}; wanted noop or model; noop is taken.`,
+      );
     },
   );
 

@@ -80,7 +80,7 @@ describe('how a run decides', () => {
     await run.answer;
     const [first] = entriesOf(run, 'decision');
     expect(first?.decision).toMatchObject({ rule: 'nextPhaseInvalid', nextPhase: 'action' });
-    expect(first?.decision.rationale).toContain('"lunch" is no phase');
+    expect(first?.decision.rationale).toContain('"lunch" is not a phase');
   });
 
   it('[Y6] the next cycle gets a continuation prompt, its number and its origin', async () => {

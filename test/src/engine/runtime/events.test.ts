@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
-import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
-import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
+import { createChainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { chainInput, createActors } from '../../../../src/engine/runtime/bare-chain.ts';
@@ -112,7 +111,7 @@ describe('the events of a run', () => {
 
 describe('the bare machine', () => {
   it('runs with the actors of createActors and emits the same facts', async () => {
-    const actor = createActor(chainMachine.provide({ actors: createActors() }), {
+    const actor = createActor(createChainMachine(createActors()), {
       input: chainInput({ request: 'Is it?' }),
     });
     const facts: string[] = [];
@@ -122,17 +121,6 @@ describe('the bare machine', () => {
     await done;
     expect(actor.getSnapshot().output?.answerText).not.toBe('');
     expect(facts).toEqual(expect.arrayContaining(['phase-start', 'phase-end', 'operations', 'decision', 'answer']));
-  });
-
-  it.each([
-    ['chain', chainMachine, chainInput({ request: 'Is it?' }), 'attempt'],
-    ['attempt', attemptMachine, {}, 'readReply'],
-  ])('the %s machine refuses to start without its actors, by name', (_, machine, input, missing) => {
-    const actor = createActor(machine as typeof chainMachine, { input: input as never });
-    let error: unknown;
-    actor.subscribe({ error: (thrown) => (error = thrown) });
-    actor.start();
-    expect(error).toMatchObject({ code: 'port_missing', message: expect.stringContaining(`"${missing}"`) });
   });
 });
 

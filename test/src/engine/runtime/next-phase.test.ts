@@ -57,7 +57,7 @@ describe('where a run goes on', () => {
       );
       await run.answer;
       expect(decisionsOf(run)[0]).toMatchObject({ rule: 'nextPhaseInvalid', nextPhase: 'action' });
-      expect(decisionsOf(run)[0]?.rationale).toContain(`"${proposedPhase}" is no phase`);
+      expect(decisionsOf(run)[0]?.rationale).toContain(`"${proposedPhase}" is not a phase`);
     },
   );
 

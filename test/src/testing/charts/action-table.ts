@@ -17,6 +17,8 @@ const endsBy =
     stopReason === reason;
 
 export const ACTION_TABLE: readonly ActionRow[] = [
+  // C8: an attempt reports its usage, which is passed on to the chain.
+  { from: ['classifying', 'thinking'], on: /: reports its usage$/, to: ['the same'], by: 'C8' },
   // R1: the request is classified once, unless it is known what to run.
   { from: [START], on: /the step is given/, to: ['validatingArguments'], by: 'R1, R2' },
   { from: [START], on: /./, to: ['classifying'], by: 'R1' },

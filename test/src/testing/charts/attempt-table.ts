@@ -1,20 +1,20 @@
-import type { AttemptContext } from '../../../../machines/attempt/context.ts';
+import type { AttemptState } from '../../../../machines/attempt/state.ts';
 import type { Row } from './held-against.ts';
 
-type AttemptRow = Row<AttemptContext>;
+type AttemptRow = Row<AttemptState>;
 
 const CALLING = ['opening', 'streaming'];
 
 /** A call to another model is begun at once, and so is a correction; an attempt that is over says why. */
 const ANEW = ['opening'];
 
-const hasFallback = ({ execution, policy }: AttemptContext): boolean => execution.fallbacks < policy.maxFallbacks;
-const mayCorrect = ({ execution, policy }: AttemptContext): boolean => execution.corrections < policy.maxCorrections;
+const hasFallback = ({ execution, policy }: AttemptState): boolean => execution.fallbacks < policy.maxFallbacks;
+const mayCorrect = ({ execution, policy }: AttemptState): boolean => execution.corrections < policy.maxCorrections;
 
 /** A4, A13: a retry is left, and its wait is over before the time is. What ran into a timer took as long. */
 const mayRetry =
-  (tookMs: (context: AttemptContext) => number) =>
-  (context: AttemptContext): boolean => {
+  (tookMs: (context: AttemptState) => number) =>
+  (context: AttemptState): boolean => {
     const { execution, policy, elapsedMs } = context;
     const waitMs = Math.min(policy.backoffMaxMs, policy.backoffBaseMs * 2 ** execution.transportRetries);
     return (
@@ -31,7 +31,7 @@ const given = (from: readonly string[], on: RegExp, by: string): readonly Attemp
 const retried = (
   from: readonly string[],
   on: RegExp,
-  tookMs: (context: AttemptContext) => number,
+  tookMs: (context: AttemptState) => number,
 ): readonly AttemptRow[] => [
   { from, on, when: mayRetry(tookMs), to: ['backingOff'], by: 'A4, A13' },
   ...given(from, on, 'A4, C4'),

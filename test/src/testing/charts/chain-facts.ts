@@ -1,5 +1,5 @@
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
-import type { DecisionRule } from '../../../../machines/contracts/decision.ts';
+import type { DecisionRule } from '../../../../machines/policies/decisions.ts';
 import { visibleMessages } from '../../../../machines/policies/progress.ts';
 
 /** What the table of the chain asks of a run as it stood, in the words of the requirements. */
@@ -31,7 +31,7 @@ export function isSummarised(state: ChainState, there: string): boolean {
   const { evaluation, limits, usage } = state;
   const isPlanned = evaluation?.operations.some(({ operation }) => operation === 'TRANSFORM') === true;
   return (
-    (there === 'understanding.summarising') ===
+    (there === 'understanding.summarizing') ===
     (isPlanned && limits.maxModelCalls - usage.modelCalls > 1 && isShown(state))
   );
 }

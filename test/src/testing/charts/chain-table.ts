@@ -23,7 +23,7 @@ const STOPPED = ['remembering', 'answered'];
 const ENDED = ['writing', ...STOPPED];
 /** Understanding measures, rates, summarises and asks, each where there is something to do; then comes Yield. */
 const ASKING = ['understanding.awaitingConsent', 'yield.assessing'];
-const RATED = ['understanding.summarising', ...ASKING];
+const RATED = ['understanding.summarizing', ...ASKING];
 const UNMEASURED = ['understanding.evaluating', ...RATED];
 const UNDERSTANDING = ['understanding.measuring', ...UNMEASURED];
 
@@ -73,7 +73,7 @@ const asked = ([from, [phase, next]]: readonly [string, readonly [string, readon
         {
           from: [from],
           on: /^after phaseDeadline$/,
-          when: ({ capabilities }: ChainState) => capabilities.length > 0,
+          when: ({ inFlight }: ChainState) => inFlight.loop !== null,
           to: next,
           by: 'R7, C8',
         },
@@ -88,6 +88,14 @@ const SAID_IN_YIELD = /^attempt: (?!no |nothing that|error)/;
 const WRITTEN = /^(attempt|after synthesisDeadline|run\.(cancelled|interrupted))/;
 
 export const CHAIN_TABLE: readonly ChainRow[] = [
+  // C8: what is in flight reports to the chain; nothing else changes.
+  {
+    from: [...CYCLING, 'yield.assessing', 'writing'],
+    on: /^(attempt|action): reports /,
+    to: ['the same'],
+    by: 'C8',
+  },
+
   // Promise 1: from anywhere in the cycles to an answer.
   { from: CYCLING, on: /^run\.(cancelled|interrupted)/, to: STOPPED, by: 'E3, E9' },
   { from: CYCLING, on: /^run\.finished/, to: ENDED, by: 'E3' },
@@ -194,7 +202,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     by: 'U7, U10',
   },
   { from: ['understanding.measuring'], on: /^(measureContext|after phaseDeadline)/, to: UNMEASURED, by: 'U10' },
-  { from: ['understanding.summarising'], on: /^(attempt|after phaseDeadline)/, to: ASKING, by: 'U5' },
+  { from: ['understanding.summarizing'], on: /^(attempt|after phaseDeadline)/, to: ASKING, by: 'U5' },
 
   // Y2: when a cycle is the last.
   {

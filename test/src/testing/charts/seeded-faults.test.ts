@@ -84,7 +84,7 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
   [
     'a value that fits is not taken',
     suites['attempt'] as Suite,
-    attemptMachine.provide({ actions: { takeValue: () => {} } }),
+    attemptMachine.provide({ actions: { assignValue: () => {} } }),
     /^FAILS: never done with neither a value nor a failure: reached in "succeeded", after one model → readReply: ends well → validateReply: fits$/u,
   ],
   [

@@ -12,7 +12,7 @@ import { xstatePatterns } from '../xstate-patterns.ts';
 const steps = { maxCommands: 60, size: 'max' } as const;
 
 it.each(Object.keys(chainChart.inputs))('a random walk of the chain keeps its invariants: %s', (input) => {
-  const { machine, outcomes, events, inputs, actors } = chainChart;
+  const { machine, outcomes, events, inputs } = chainChart;
   fc.assert(
     fc.property(fc.commands([fc.nat(1_000).map(walkStep)], steps), (commands) => {
       const invariants = {
@@ -24,7 +24,7 @@ it.each(Object.keys(chainChart.inputs))('a random walk of the chain keeps its in
         'an answer is never empty': ({ status, output }: { status: string; output?: { answerText: string } }) =>
           status !== 'done' || output?.answerText.trim() !== '',
       };
-      const real = startWalk(machine, { outcomes, events, inputs, actors, invariants, input } as never);
+      const real = startWalk(machine, { outcomes, events, inputs, invariants, input } as never);
       fc.modelRun(() => ({ model: {}, real }), commands);
       expect(['active', 'done']).toContain(real.snapshot.status);
       real.stop();

@@ -7,7 +7,7 @@ import {
   confidenceReached,
   cycleLimitReached,
   taskComplete,
-} from '../../../machines/policies/completion.ts';
+} from '../../../machines/policies/yield-rules.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { anAssessment, aState, someLimits, someThresholds } from './states.ts';
 

@@ -1,0 +1,42 @@
+import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
+import type { AttemptPolicy, Feedback, ReplyEvent, Validation } from '../contracts/attempt.ts';
+import { missingActor } from '../missing-actor.ts';
+
+/** What reading one reply needs. `attempt` counts from 1; `model` counts from 0, the first model, through its fallbacks. */
+export interface ReadReplyInput {
+  readonly attemptId: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly model: number;
+  readonly input: unknown;
+  readonly feedback: Feedback | null;
+  readonly policy: AttemptPolicy;
+}
+
+/**
+ * Calls the model once and reads its stream to the end. Neither validates nor retries.
+ *
+ * Sends `reply.started` at the first chunk, `reply.progressed` every eighth of `chunkMs` while chunks arrive and occasionally as
+ * the text grows (never for each chunk), and `reply.ended` exactly once. Never fails: errors are in `reply.failure`. If stopped early, it aborts the call
+ * and sends nothing more.
+ */
+export type ReadReply = CallbackActorLogic<ReplyEvent, ReadReplyInput>;
+
+export interface ValidateReplyInput {
+  readonly task: string;
+  readonly value: unknown;
+}
+
+/** Validates a parsed reply against the task's schema. A rejection counts as an unexpected failure. */
+export type ValidateReply = PromiseActorLogic<Validation, ValidateReplyInput>;
+
+/** The actors that the attempt machine invokes. */
+export type AttemptActors = {
+  readonly readReply: ReadReply;
+  readonly validateReply: ValidateReply;
+};
+
+export const missingAttemptActors: AttemptActors = {
+  readReply: missingActor('readReply'),
+  validateReply: missingActor('validateReply'),
+};

@@ -1,0 +1,126 @@
+import type {
+  AttemptExecution,
+  AttemptInput,
+  AttemptOutcome,
+  AttemptPolicy,
+  AttemptRecord,
+  CallProgress,
+  Feedback,
+  NextCall,
+  Reply,
+} from '../contracts/attempt.ts';
+import type { Failure } from '../contracts/failure.ts';
+import { MAX_TIMER_MS } from '../contracts/limits.ts';
+import type { TokenUsage, Usage } from '../contracts/usage.ts';
+import { newExecution } from '../policies/retry.ts';
+import { addCall, estimateTokens } from '../policies/usage.ts';
+
+/**
+ * The state of the attempt machine, all of it JSON. `progress`, `reply`, `value` and `failure` belong to the current attempt and are
+ * cleared before the next one.
+ */
+export interface AttemptState extends AttemptInput {
+  readonly hasParent: boolean;
+  readonly execution: AttemptExecution;
+  readonly feedback: Feedback | null;
+  /** An estimate of the input's tokens. */
+  readonly inputTokens: number;
+  /** Whether a call has started that is not in `execution` yet. */
+  readonly isInFlight: boolean;
+  /** How far the call has come; null before its first chunk. */
+  readonly progress: CallProgress | null;
+  readonly reply: Reply | null;
+  readonly value: unknown;
+  readonly failure: Failure | null;
+  /** The next call, once the policy has allowed one. */
+  readonly next: NextCall | null;
+  /** The duration of all attempts and of the waits between them. */
+  readonly elapsedMs: number;
+}
+
+/** The fields of one attempt before it starts. */
+export const NEW_ATTEMPT = {
+  progress: null,
+  reply: null,
+  value: null,
+  failure: null,
+  next: null,
+} as const;
+
+export function initialAttemptState(input: AttemptInput): AttemptState {
+  return {
+    ...input,
+    hasParent: input.hasParent ?? false,
+    execution: newExecution(input),
+    feedback: null,
+    inputTokens: estimateTokens(JSON.stringify(input.input) ?? ''),
+    isInFlight: false,
+    elapsedMs: 0,
+    ...NEW_ATTEMPT,
+  };
+}
+
+/** Returns the usage of the current call: from its reply, or estimated from the input and the characters received so far. */
+export function callUsage({ reply, progress, inputTokens }: AttemptState): TokenUsage {
+  if (reply !== null) return reply.usage;
+  return { inputTokens, outputTokens: Math.ceil((progress?.chars ?? 0) / 4), estimated: true };
+}
+
+/** Returns the usage of all calls so far, the one in flight included. */
+export function usageSoFar(state: AttemptState): Usage {
+  const { execution, policy, isInFlight } = state;
+  if (!isInFlight) return execution.usage;
+  return addCall(execution.usage, callUsage(state), policy.prices[execution.fallbacks] ?? null);
+}
+
+/** A chunk may arrive just after a progress report, so an eighth is added: a live stream is never cut. */
+export function stallMs({ chunkMs }: AttemptPolicy): number {
+  return Math.min(MAX_TIMER_MS, chunkMs * 1.125);
+}
+
+export function progressOf({ openedAtMs, atMs, chars }: CallProgress): CallProgress {
+  return { openedAtMs, atMs, chars };
+}
+
+/** Returns the wait before the next call. */
+export function waitMs({ next }: Pick<AttemptState, 'next'>): number {
+  return next?.waitMs ?? 0;
+}
+
+/** Returns the total duration, including the attempt recorded last. */
+export function elapsed({ elapsedMs, execution }: Pick<AttemptState, 'elapsedMs' | 'execution'>): number {
+  return elapsedMs + (execution.attempts.at(-1)?.durationMs ?? 0);
+}
+
+/** Returns the record of the current attempt. */
+export function attemptRecord(state: AttemptState): AttemptRecord {
+  const { execution, reply, failure, progress } = state;
+  return {
+    attempt: execution.attempts.length + 1,
+    model: execution.fallbacks,
+    text: reply?.text ?? '',
+    failure,
+    usage: callUsage(state),
+    startedAtMs: progress?.openedAtMs ?? null,
+    durationMs: Math.max(0, durationMs(state)),
+  };
+}
+
+/** An attempt that timed out ends when its timer fired. If the reader itself ended the reply, the reply's own times count. */
+function durationMs({ failure, policy, progress, reply, elapsedMs }: AttemptState): number {
+  const reportedMs = progress === null ? 0 : progress.atMs - progress.openedAtMs;
+  switch (failure?.code) {
+    case 'no_reply':
+      return reply === null ? policy.firstChunkMs : reportedMs;
+    case 'stalled':
+      return reply === null ? reportedMs + stallMs(policy) : reportedMs;
+    case 'total_deadline':
+      return policy.totalMs - elapsedMs;
+    default:
+      return reportedMs;
+  }
+}
+
+export function attemptOutcome({ execution, value, failure }: AttemptState): AttemptOutcome {
+  return failure === null ? { ok: true, value, execution } : { ok: false, failure, execution };
+}

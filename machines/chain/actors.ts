@@ -1,0 +1,48 @@
+import type { PromiseActorLogic } from 'xstate';
+import type { actionMachine } from '../action/action.machine.ts';
+import type { attemptMachine } from '../attempt/attempt.machine.ts';
+import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../contracts/context.ts';
+import type { Retrieval } from '../contracts/passage.ts';
+import type { RecalledSession, SessionTurn } from '../contracts/session.ts';
+import { missingActor } from '../missing-actor.ts';
+
+export interface RetrievePassagesInput {
+  readonly query: string;
+  readonly limit: number;
+  readonly minRelevance: number;
+}
+
+export interface RecallSessionInput {
+  readonly sessionId: string;
+  /** The most turns to recall, the newest first. */
+  readonly turns: number;
+}
+
+export interface AppendTurnInput {
+  readonly sessionId: string;
+  readonly turn: SessionTurn;
+}
+
+/** The actors that the chain invokes. Every promise may reject: the run continues without its result. */
+export type ChainActors = {
+  readonly attempt: typeof attemptMachine;
+  readonly action: typeof actionMachine;
+  /** Searches the documents. */
+  readonly retrievePassages: PromiseActorLogic<Retrieval, RetrievePassagesInput>;
+  /** Counts tokens and compares messages with the request. Without a result, tokens are estimated. */
+  readonly measureContext: PromiseActorLogic<ContextMeasures, MeasureContextInput>;
+  /** Measures by embeddings how much an answer changed, 0 to 1; null if that is unknown. */
+  readonly compareAnswers: PromiseActorLogic<number | null, CompareAnswersInput>;
+  readonly recallSession: PromiseActorLogic<RecalledSession, RecallSessionInput>;
+  readonly appendTurn: PromiseActorLogic<void, AppendTurnInput>;
+};
+
+export const missingChainActors: ChainActors = {
+  attempt: missingActor('attempt'),
+  action: missingActor('action'),
+  retrievePassages: missingActor('retrievePassages'),
+  measureContext: missingActor('measureContext'),
+  compareAnswers: missingActor('compareAnswers'),
+  recallSession: missingActor('recallSession'),
+  appendTurn: missingActor('appendTurn'),
+};

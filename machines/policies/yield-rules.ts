@@ -1,0 +1,89 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { Decision, GuardResult } from '../contracts/decision.ts';
+import { loopVerdict } from './loop-detection.ts';
+
+interface YieldRuleDefinition {
+  readonly evaluate: (state: ChainState) => GuardResult;
+  /** Begins the decision's rationale; the compared values follow. */
+  readonly rationale: string;
+  /** Whether the run ends because the answer is good, not because of a limit. */
+  readonly isConverged: boolean;
+}
+
+export function cycleLimitReached({ recursion, limits }: ChainState): GuardResult {
+  const inputs = { completedCycles: recursion.completedCycles, maxCycles: limits.maxCycles };
+  return { holds: recursion.completedCycles >= limits.maxCycles, inputs };
+}
+
+/** Usage is counted after each call, so one call may exceed the budget. The reserve for the answer is separate. */
+export function budgetExhausted({ usage, limits }: ChainState): GuardResult {
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const { maxTokens, maxModelCalls } = limits;
+  return {
+    holds: tokens >= maxTokens || usage.modelCalls >= maxModelCalls,
+    inputs: { tokens, maxTokens, modelCalls: usage.modelCalls, maxModelCalls },
+  };
+}
+
+/** The assessment has already capped the model's confidence by how well the answer is grounded. */
+export function confidenceReached({ assessment, thresholds }: ChainState): GuardResult {
+  const confidence = assessment?.confidence ?? 0;
+  const { modelConfidence = 0, grounding = null } = assessment?.evidence ?? {};
+  return {
+    holds: confidence > thresholds.confidence,
+    inputs: { confidence, above: thresholds.confidence, modelConfidence, grounding },
+  };
+}
+
+/** More than one cycle is complete, and the answer hardly changed since the last one. */
+export function answerConverged({ assessment, recursion, thresholds }: ChainState): GuardResult {
+  const change = assessment?.change ?? null;
+  const { completedCycles } = recursion;
+  return {
+    holds: completedCycles > 1 && change !== null && change < thresholds.change,
+    inputs: { completedCycles, change, below: thresholds.change },
+  };
+}
+
+/** The model claims completion and the evidence supports it, or the user says so. */
+export function taskComplete({ assessment }: ChainState): GuardResult {
+  const complete = assessment?.taskComplete ?? false;
+  const { claimsCompletion = false, claim = null, satisfaction = 0 } = assessment?.evidence ?? {};
+  return { holds: complete, inputs: { taskComplete: complete, claimsCompletion, claim, satisfaction } };
+}
+
+export function loopDetected({ assessment, thresholds }: ChainState): GuardResult {
+  return loopVerdict(assessment?.repeats ?? 0, thresholds.loopRepeats);
+}
+
+/**
+ * The rules that complete a run, in their order. To add one, add it here and as a row of the chart's state `deciding`: guards,
+ * decisions and types derive from this table.
+ */
+export const YIELD_RULES = {
+  cycleLimitReached: { evaluate: cycleLimitReached, rationale: 'the cycle limit is reached', isConverged: false },
+  budgetExhausted: { evaluate: budgetExhausted, rationale: 'the budget is used up', isConverged: false },
+  confidenceReached: { evaluate: confidenceReached, rationale: 'the answer is confident enough', isConverged: true },
+  answerConverged: { evaluate: answerConverged, rationale: 'the answer no longer changes', isConverged: true },
+  taskComplete: { evaluate: taskComplete, rationale: 'the task is complete', isConverged: true },
+  loopDetected: { evaluate: loopDetected, rationale: 'the next cycle would repeat an earlier one', isConverged: false },
+} as const satisfies Readonly<Record<string, YieldRuleDefinition>>;
+
+export type YieldRule = keyof typeof YIELD_RULES;
+
+const rules: Readonly<Record<string, YieldRuleDefinition>> = YIELD_RULES;
+
+/** Evaluates every rule once: guards and decisions read these results. */
+export function evaluateYieldRules(state: ChainState): Pick<ChainState, 'rules'> {
+  return { rules: Object.fromEntries(Object.entries(rules).map(([name, { evaluate }]) => [name, evaluate(state)])) };
+}
+
+/** Returns a rule's latest result. Before the first evaluation, no rule holds. */
+export function ruleResult({ rules: results }: ChainState, rule: YieldRule): GuardResult {
+  return results[rule] ?? { holds: false, inputs: {} };
+}
+
+/** Whether a run ended because its answer was good, not because of a limit. */
+export function hasConverged(decision: Decision | null): boolean {
+  return decision !== null && (rules[decision.rule]?.isConverged ?? false);
+}

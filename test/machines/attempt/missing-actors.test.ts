@@ -1,0 +1,133 @@
+import { describe, expect, it, test } from 'vitest';
+import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
+import { actionMachine, createActionMachine } from '../../../machines/action/action.machine.ts';
+import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attempt/actors.ts';
+import { attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
+import type { AttemptOutcome, ReplyEvent, Validation } from '../../../machines/contracts/attempt.ts';
+import { chainInput } from '../../../src/engine/runtime/bare-chain.ts';
+import { actionInput } from '../action/action-rig.ts';
+import { attemptRig, flush, POLICY, reply } from './attempt-rig.ts';
+
+const input = { id: 's1.yield', task: 'yield' as const, input: {}, policy: POLICY };
+const readReply = fromCallback<ReplyEvent, ReadReplyInput>(() => {});
+const validateReply = fromPromise<Validation, ValidateReplyInput>(async () => ({ ok: true, value: 1 }));
+
+/** What the attempt machine ends with, given the actors that it has. */
+async function outcomeOf(machine: typeof attemptMachine) {
+  const actor = createActor(machine, { input, clock: new SimulatedClock() });
+  actor.start();
+  await flush();
+  return actor.getSnapshot().output;
+}
+
+const replies = fromCallback<ReplyEvent, ReadReplyInput>(({ sendBack }) => {
+  sendBack({ type: 'reply.ended', openedAtMs: 0, atMs: 0, chars: 2, reply: reply() });
+});
+
+describe('a missing actor', () => {
+  test.each([
+    ['readReply', attemptMachine],
+    ['readReply', attemptMachine.provide({ actors: { validateReply } })],
+    ['validateReply', attemptMachine.provide({ actors: { readReply: replies } })],
+  ])('%s fails with port_missing, its name and what to do, when it is invoked', async (name, machine) => {
+    expect(await outcomeOf(machine)).toMatchObject({
+      ok: false,
+      failure: { stage: 'unexpected', code: 'port_missing', retryable: false },
+    });
+    const { failure } = (await outcomeOf(machine)) as Extract<AttemptOutcome, { ok: false }>;
+    expect(failure.message).toContain(`"${name}" is missing`);
+    expect(failure.message).toContain('machine.provide');
+  });
+
+  test('of the action machine ends the loop with port_missing', async () => {
+    const actor = createActor(actionMachine, { input: actionInput([]) }).start();
+    await flush();
+    expect(actor.getSnapshot().output).toMatchObject({
+      ok: false,
+      failure: { code: 'port_missing', message: expect.stringContaining('"attempt"') },
+    });
+  });
+
+  test('of the chain ends the run with a degraded answer that names it', async () => {
+    const actor = createActor(chainMachine, { input: chainInput({ request: 'Is it?' }) }).start();
+    await flush(200);
+    const { status, output, context } = actor.getSnapshot();
+    expect([status, output?.status]).toEqual(['done', 'degraded']);
+    expect(context.failures[0]?.failure).toMatchObject({ code: 'port_missing' });
+    expect(output?.metadata.explanation).toContain('is missing');
+  });
+
+  test('is a type error of the factories', () => {
+    // @ts-expect-error: `validateReply` is missing
+    createAttemptMachine({ readReply });
+    // @ts-expect-error: all but `attempt` are missing
+    createActionMachine({ attempt: attemptMachine });
+    // @ts-expect-error: all are missing
+    createChainMachine({});
+  });
+
+  test('with all actors the machine calls them', () => {
+    const actor = createActor(createAttemptMachine({ readReply, validateReply }), { input }).start();
+    expect(actor.getSnapshot().value).toEqual({ calling: 'opening' });
+    actor.stop();
+  });
+});
+
+describe('an actor that fails', () => {
+  const validator = (thrown: unknown) => attemptRig({ validate: () => Promise.reject(thrown) });
+
+  test.each([
+    ['an error', new Error('schema gone\nat line 1'), 'schema gone'],
+    ['an error without a message', new Error(''), 'an error without a message'],
+    ['a string', 'no', 'no'],
+    ['undefined', undefined, 'undefined'],
+    ['a symbol', Symbol('no'), 'Symbol(no)'],
+  ])(
+    'a validator that rejects with %s is an unexpected failure: told in one line, not tried again',
+    async (_, thrown, message) => {
+      const rig = validator(thrown);
+      await rig.end(reply());
+      expect(rig.outcome()).toMatchObject({
+        ok: false,
+        failure: { stage: 'unexpected', message, retryable: false },
+        execution: { attempts: [{ text: '{"good":true}' }], usage: { modelCalls: 1, outputTokens: 5 } },
+      });
+    },
+  );
+
+  it.each([
+    ['an object without a prototype', Object.create(null)],
+    ['an error whose message is no text', Object.assign(new Error('x'), { message: 5 })],
+  ])('a validator that rejects with %s does not crash the machine', async (_, thrown) => {
+    const rig = validator(thrown);
+    await rig.end(reply());
+    expect(rig.actor.getSnapshot().status).toBe('done');
+    expect(rig.outcome()).toMatchObject({ ok: false, failure: { stage: 'unexpected' } });
+  });
+
+  test('a reader that throws as it starts is an unexpected failure of that attempt', async () => {
+    const rig = attemptRig({
+      onRead: () => {
+        throw new Error('no reader');
+      },
+    });
+    await flush();
+    expect(rig.outcome()).toMatchObject({
+      ok: false,
+      failure: { stage: 'unexpected', message: 'no reader' },
+      execution: { attempts: [{ attempt: 1, text: '' }] },
+    });
+    expect(rig.facts.map(({ type }) => type)).toEqual(['attempt-start', 'attempt-end']);
+  });
+
+  test('stopped in mid-attempt, the reader is stopped with the machine', () => {
+    const rig = attemptRig();
+    rig.call().started();
+    rig.actor.stop();
+    expect(rig.call().stopped).toBe(true);
+    rig.clock.increment(1_000_000);
+    expect(rig.calls).toHaveLength(1);
+    expect(rig.facts.map(({ type }) => type)).toEqual(['attempt-start']);
+  });
+});

@@ -74,12 +74,14 @@ function entryOf(event: JournalEntry, ms: number): Entry | null {
       return aside(`"${oneLine(event.got)}" is not a phase`);
     case 'consent-resolved':
       return aside(
-        `consent (${event.by}): ${event.kept} kept, ${event.summarised} summarized, ${event.removed} removed`,
+        `consent (${CONSENT_SOURCES[event.by]}): ${event.kept} kept, ${event.summarised} summarized, ${event.removed} removed`,
       );
     default:
       return null;
   }
 }
+
+const CONSENT_SOURCES = { user: 'user', option: 'option', nobody: 'not asked', 'time-out': 'no reply' } as const;
 
 const RECOVERY = { again: 'retrying', skip: 'continuing without it', finish: 'finishing with an answer' } as const;
 

@@ -41,18 +41,18 @@ describe('postchain run --capability and --mcp', () => {
     [['--capability', 'play'], /calculator, current_time, search_documents, read_passage/],
     [['--capability', 'read_passage'], /--capability read_passage requires --docs/],
     [['--mcp', 'no-such-command-anywhere'], /^postchain: .*no-such-command-anywhere/m],
-  ])('%j is rejected before anything starts', async (flags, says) => {
+  ])('%j is rejected before anything starts', async (flags, message) => {
     const { code, stdout, stderr } = await cli('run', 'x', ...flags);
-    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
   it.each([
     ['an empty request', ' ', [], /request: expected a question or a task/],
     ['a journal that cannot be written', 'x', ['--journal', 'no/such/folder/run.jsonl'], /no\/such\/folder/],
-  ])('%s closes the server that was started', async (_, request, flags, says) => {
+  ])('%s closes the server that was started', async (_, request, flags, message) => {
     const { code, stderr } = await cli('run', request, '--mcp', `node ${everything} stdio`, ...flags);
-    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(message);
     expect(code).toBe(2);
   });
 });

@@ -17,7 +17,7 @@ function entriesIn(path: string): readonly JournalEntry[] {
 
 describe('a run over earlier turns, without a terminal', () => {
   it.each([
-    [[], 'consent (nobody): 3 kept, 0 summarized, 0 removed'],
+    [[], 'consent (not asked): 3 kept, 0 summarized, 0 removed'],
     [['--consent', 'keep'], 'consent (option): 3 kept, 0 summarized, 0 removed'],
     [['--consent', 'summarise'], 'consent (option): 0 kept, 3 summarized, 0 removed'],
     [['--consent', 'remove'], 'consent (option): 0 kept, 0 summarized, 3 removed'],

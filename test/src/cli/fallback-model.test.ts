@@ -25,8 +25,8 @@ describe('postchain run --fallback-model', () => {
     expect(stdout).toContain(replies.synthesis.answerText);
     expect(code).toBe(0);
     expect(stderr).toContain('openai:bad, then openai:worse, then openai:good');
-    const [begun] = readFileSync(journal, 'utf8').split('\n');
-    expect(JSON.parse(begun ?? '')).toMatchObject({
+    const [firstLine] = readFileSync(journal, 'utf8').split('\n');
+    expect(JSON.parse(firstLine ?? '')).toMatchObject({
       modelId: 'openai:bad',
       fallbackModelIds: ['openai:worse', 'openai:good'],
     });

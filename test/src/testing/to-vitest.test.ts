@@ -35,8 +35,8 @@ async function runTest(folder: string) {
   }
 }
 
-describe('a test that is made of a run', () => {
-  it('passes on the recording, whatever the request says, and fails on one that goes another way', async () => {
+describe('toVitest', () => {
+  it('writes a test that passes on its recording, whatever the request contains, and fails on a different one', async () => {
     const folder = aFolder();
     const recorded = await recordingOf('Is it so? \'); process.exit(7); (\' \\\n*/ $`{1} \u2028 "quoted"');
     writeFileSync(join(folder, 'run.test.ts'), toVitest(recorded, { journalPath: './run.jsonl' }));
@@ -49,21 +49,21 @@ describe('a test that is made of a run', () => {
     expect(output).toContain('otherwise');
   });
 
-  it('reads as one that was written', async () => {
+  it('writes a readable test', async () => {
     const text = toVitest(await recordingOf('Is it so?'), { journalPath: './run.jsonl' });
     expect(text).toContain("it('replays: Is it so?', async () => {");
     expect(text).toContain("toEqual(['confidenceReached']);");
     expect(text).toContain("expect(answer?.status ?? null).toBe('completed');");
   });
 
-  it('finds its recording whatever its path is made of', async () => {
+  it('escapes the path of the recording', async () => {
     const text = toVitest(await recordingOf('Is it so?'), { journalPath: "./a  run #1?%20'.jsonl" });
     const [, address = ''] = /new URL\('(.*)', import/u.exec(text) ?? [];
     const url = new URL(address.replaceAll("\\'", "'"), 'file:///tests/a.test.ts');
     expect(fileURLToPath(url)).toBe("/tests/a  run #1?%20'.jsonl");
   });
 
-  it('is not made of a recording that does not come out the same', async () => {
+  it('rejects a recording that does not replay identically', async () => {
     const recorded = (await recordingOf('Is it so?')).map((entry) =>
       entry.type === 'phase-end' ? { ...entry, summary: 'otherwise' } : entry,
     );

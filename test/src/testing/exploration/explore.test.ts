@@ -96,9 +96,12 @@ describe.each(machines.map(([name]) => [name] as const))('the exploration of an 
     );
   });
 
-  it.each(cover(exploration).map((path) => [path.name, path] as const))('goes its way for real: %s', (_, path) => {
-    runPath(exploration, path);
-  });
+  it.each(cover(exploration).map((path) => [path.name, path] as const))(
+    'runs the path on a real actor: %s',
+    (_, path) => {
+      runPath(exploration, path);
+    },
+  );
 
   it('is covered edge by edge by shortest paths', () => {
     const paths = cover(exploration, { each: 'edge' });

@@ -1,39 +1,39 @@
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
 import { isDelimiterRow, LIST_ITEM } from '../../documents/blocks.ts';
-import { clipped } from './clipped.ts';
 import type { Evidence } from './evidence.ts';
 import type { Question, TermSet } from './question.ts';
+import { clippedAtSpace } from './wording.ts';
 
-/** A stretch of evidence that could be an answer. */
+/** A span of evidence that could be an answer. */
 export interface CandidateSpan {
   readonly evidence: number;
   readonly text: string;
-  /** The question's terms in the span itself, and in what stands around it. */
+  /** The question's terms in the span itself, in its headings, and in its passage. */
   readonly inSpan: TermSet;
   readonly inHeading: TermSet;
   readonly inPassage: TermSet;
-  /** Those of the span's terms that only come together over several items or rows of a list. */
+  /** The terms of the span that are spread over several items or rows of a list. */
   readonly scattered: TermSet;
-  /** Whether the nearest heading is made of the question's terms only. */
+  /** Whether the nearest heading has only terms of the question. */
   readonly underTopic: boolean;
   readonly kind: UnitGroup['kind'];
-  /** The sentences, items and rows that it takes of its evidence, counted from 0; `to` is not included. */
+  /** The range of sentences, items and rows in its evidence, counted from 0; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
-  /** How many sentences, items or rows it has. */
+  /** The number of sentences, items or rows. */
   readonly units: number;
 }
 
-/** An answer of sentences is no longer than this, nor one of a list or table than the next: half a list misleads. */
+/** The maximum lengths of an answer of sentences, and of a list or table: half a list is misleading. */
 export const MAX_ANSWER_CHARS = 900;
 export const MAX_LIST_CHARS = 1_500;
 const MAX_SENTENCES = 3;
 const MAX_PROSE_CHARS = 650;
 
 /**
- * The spans of one piece of evidence: up to three sentences of a paragraph, a list with its lead-in or one of its items, a
- * table's row under its header, code with its lead-in. Linear in the text.
+ * Returns the spans of one piece of evidence: up to three sentences of a paragraph, a list with its introduction or one of its items, a
+ * table row with its header, code with its introduction. Linear in the text.
  */
 export function candidateSpans(evidence: Evidence, place: number, question: Question): CandidateSpan[] {
   const inHeading = question.termsIn(evidence.heading);
@@ -71,7 +71,7 @@ function proseSpans(group: UnitGroup, sets: readonly TermSet[]): Span[] {
     for (let units = 1; units <= MAX_SENTENCES && first + units <= group.units.length; units += 1) {
       const sentence = group.units[first + units - 1] ?? '';
       if (units > 1 && text.length + sentence.length > MAX_PROSE_CHARS) break;
-      text = units === 1 ? clipped(sentence, MAX_ANSWER_CHARS) : `${text} ${sentence}`;
+      text = units === 1 ? clippedAtSpace(sentence, MAX_ANSWER_CHARS) : `${text} ${sentence}`;
       inSpan |= sets[first + units - 1] ?? 0;
       spans.push({ text, inSpan, scattered: 0, units, from: first, to: first + units });
     }
@@ -79,7 +79,7 @@ function proseSpans(group: UnitGroup, sets: readonly TermSet[]): Span[] {
   return spans;
 }
 
-/** The whole with what leads into it, and each item or row by itself (a row under its header). */
+/** Returns the whole group with its introduction, and each item or row (with its header). */
 function groupSpans(group: UnitGroup, sets: readonly TermSet[], question: Question): Span[] {
   const inLeadIn = question.termsIn(group.leadIn);
   const spans: Span[] = [];
@@ -104,7 +104,7 @@ function groupSpans(group: UnitGroup, sets: readonly TermSet[], question: Questi
     if (sets[at] === 0 || group.units.length === 1) continue;
     const text = group.kind === 'table' ? `${lead}${unit}` : unit.replace(LIST_ITEM, '').trim();
     spans.push({
-      text: clipped(text, MAX_ANSWER_CHARS),
+      text: clippedAtSpace(text, MAX_ANSWER_CHARS),
       inSpan: (sets[at] ?? 0) | (group.kind === 'table' ? inLeadIn : 0),
       scattered: 0,
       units: 1,
@@ -115,10 +115,7 @@ function groupSpans(group: UnitGroup, sets: readonly TermSet[], question: Questi
   return spans;
 }
 
-/**
- * A list or table that is too long: the items that have the question's words, as many as fit, in their order, with an ellipsis
- * wherever some are left out.
- */
+/** Shortens a list or table to as many items as fit, preferring those with words of the question, with ellipses for omitted items. */
 function shortened(lead: string, group: UnitGroup, sets: readonly TermSet[]): string {
   const byFit = [...group.units.keys()].sort(
     (left, right) => Number(sets[right] !== 0) - Number(sets[left] !== 0) || left - right,
@@ -131,22 +128,22 @@ function shortened(lead: string, group: UnitGroup, sets: readonly TermSet[]): st
     kept.add(at);
     room -= chars;
   }
-  if (kept.size === 0) return clipped(`${lead}${group.units.join('\n')}`, MAX_ANSWER_CHARS);
+  if (kept.size === 0) return clippedAtSpace(`${lead}${group.units.join('\n')}`, MAX_ANSWER_CHARS);
   const lines = group.units.map((unit, at) => (kept.has(at) ? unit : '…'));
   return `${lead}${lines.filter((line, at) => line !== '…' || lines[at - 1] !== '…').join('\n')}`;
 }
 
-/** Lines of a passage that belong together: a paragraph's sentences, a list's items, a table's rows, or lines of code. */
+/** A paragraph's sentences, a list's items, a table's rows, or lines of code. */
 interface UnitGroup {
   readonly kind: 'prose' | 'list' | 'code' | 'table';
   readonly units: readonly string[];
-  /** What leads into a list or code, or a table's header rows; empty if nothing does. */
+  /** The introduction of a list or code, or a table's header rows; may be empty. */
   readonly leadIn: string;
 }
 
 const MAX_LEAD_IN_CHARS = 300;
 
-/** The groups of a passage's text, in order. Lines of prose are whole paragraphs. Linear. */
+/** Returns the groups of a passage's text, in order. Each line of prose is a whole paragraph. */
 function unitGroups(body: string): UnitGroup[] {
   const groups: UnitGroup[] = [];
   const lines = body.split('\n');
@@ -181,7 +178,7 @@ function kindAt(lines: readonly string[], at: number): UnitGroup['kind'] | null 
   return LIST_ITEM.test(line) || /^\s*\|.*\|\s*$/.test(line) ? 'list' : 'prose';
 }
 
-/** The line after the group that begins at `at`. */
+/** Returns the line after the group that starts at `at`. */
 function endOf(kind: UnitGroup['kind'], lines: readonly string[], at: number): number {
   let end = at + 1;
   if (kind === 'code') {
@@ -193,7 +190,7 @@ function endOf(kind: UnitGroup['kind'], lines: readonly string[], at: number): n
   return end;
 }
 
-/** A last sentence that ends in a colon says nothing without the list or code that was just put after it. */
+/** Removes a last sentence that ends in a colon from the prose: it belongs to the list or code after it. */
 function withoutLeadIn(groups: UnitGroup[]): void {
   const before = groups.at(-2);
   if (before?.kind === 'prose' && /[:：]["'*_]*$/.test(before.units.at(-1) ?? '')) {
@@ -201,7 +198,7 @@ function withoutLeadIn(groups: UnitGroup[]): void {
   }
 }
 
-/** What a list after this paragraph would be introduced by: all of it if it is short, else its last sentence. */
+/** Returns the introduction that this paragraph is for a following list: all of it if it is short, otherwise its last sentence. */
 function leadInOf(paragraph: string, sentences: readonly string[]): string {
   const leadIn = paragraph.length <= MAX_LEAD_IN_CHARS ? paragraph : (sentences.at(-1) ?? '');
   return leadIn.length <= MAX_LEAD_IN_CHARS ? leadIn : '';

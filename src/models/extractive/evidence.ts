@@ -2,7 +2,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
 import { isTableRow, LIST_ITEM } from '../../documents/blocks.ts';
 
-/** A text that an answer may be taken from; `heading` is empty where none is known. */
+/** A text that may contain an answer. `heading` may be empty. */
 export interface Evidence {
   readonly id: string;
   readonly heading: string;
@@ -12,12 +12,12 @@ export interface Evidence {
 const MAX_HEADING_CHARS = 240;
 const MAX_BODY_CHARS = 20_000;
 
-/** The search results of a context, in order. */
+/** Returns the search results of a context, in order. */
 export function messageEvidence(messages: readonly Message[]): Evidence[] {
   return messages.filter(({ role }) => role === 'search').map(({ id, content }) => ({ id, ...splitHeading(content) }));
 }
 
-/** Retrieved passages, in order. */
+/** Returns retrieved passages as evidence, in order. */
 export function passageEvidence(passages: readonly Passage[]): Evidence[] {
   return passages.map(({ id, heading, text }) => ({
     id,
@@ -27,8 +27,8 @@ export function passageEvidence(passages: readonly Passage[]): Evidence[] {
 }
 
 /**
- * A search result's heading path and text. The first line is a heading if it begins with `# `, has a ` > ` in it, or is
- * short, ends without the punctuation of a sentence, and is no list item, table row, fence or lead-in of a list.
+ * Splits a search result into heading path and text. The first line is a heading if it starts with `# `, contains ` > `, or is short, does
+ * not end like a sentence, and is not a list item, table row, fence or introduction of a list.
  */
 export function splitHeading(content: string): { heading: string; body: string } {
   const end = content.indexOf('\n');

@@ -2,7 +2,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { questionOf } from './question.ts';
 import { isEmptyAnswer } from './wording.ts';
 
-/** How much of a request's weight a message has, 0..1, and which of its words. */
+/** The share of a request's weight that a message covers, 0..1, and the covered words. */
 export interface MessageRelevance {
   readonly message: Message;
   readonly relevance: number;
@@ -10,8 +10,8 @@ export interface MessageRelevance {
 }
 
 /**
- * The relevance of each message to the request, in order: the share of the request's content words, weighted by rarity. An
- * answer that only says that nothing was found repeats the request's words and still has none. Linear in the context.
+ * Returns the relevance of each message to the request, in order: the share of the request's content words, weighted by rarity. An answer
+ * that nothing was found repeats the request's words, but has relevance 0. Linear in the context.
  */
 export function messageRelevance(request: string, messages: readonly Message[]): MessageRelevance[] {
   const evidence = messages.map(({ id, content }) => ({ id, heading: '', body: content }));

@@ -1,3 +1,4 @@
+import { sentencesOf } from '../../../machines/text/sentences.ts';
 import {
   isGeneral,
   requestTerms,
@@ -11,29 +12,29 @@ import type { Evidence } from './evidence.ts';
 /** A set of a question's terms, one bit each. */
 export type TermSet = number;
 
-/** A request as the offline model sees it: its content words, and how much each of them tells in this evidence. */
+/** The content words of a request, and their weight in the given evidence. */
 export interface Question {
   readonly text: string;
   readonly terms: readonly Term[];
-  /** The terms that a text has. */
+  /** Returns the terms that a text contains. */
   readonly termsIn: (text: string) => TermSet;
-  /** The share of the question's weight that a set of terms has, 0..1; 0 if the question has no content words. */
+  /** Returns the weight of a set of terms relative to the whole question, 0..1; 0 if the question has no content words. */
   readonly share: (set: TermSet) => number;
-  /** How the terms of a set stand in the request; general words are left out where there are others. */
+  /** Returns the terms as written in the request, without general words if there are others. */
   readonly words: (set: TermSet) => string[];
   readonly all: TermSet;
-  /** The terms that each piece of evidence has, its heading included; in the evidence's order. */
+  /** The terms in each piece of evidence and its heading, in order. */
   readonly inEvidence: readonly TermSet[];
 }
 
-/** As many as fit into the bits of a small integer. */
+/** The bits of a small integer. */
 const MAX_TERMS = 30;
 
-/** Reads a request against the evidence at hand, which says how rare its words are. Linear in the evidence. */
+/** Returns the question of a request. The evidence determines how rare its words are. Linear in the evidence. */
 export function questionOf(request: string, evidence: readonly Evidence[]): Question {
   const terms = requestTerms(request, MAX_TERMS).slice(0, MAX_TERMS);
-  const telling = terms.filter(({ stem }) => !isGeneral(stem));
-  const shown = telling.length > 0 ? telling : terms;
+  const specific = terms.filter(({ stem }) => !isGeneral(stem));
+  const shown = specific.length > 0 ? specific : terms;
   const bits = new Map(terms.map(({ stem }, at) => [stem, 1 << at]));
   const termsIn = (text: string): TermSet => stemsOf(text).reduce((set, stem) => set | (bits.get(stem) ?? 0), 0);
   const inEvidence = evidence.map(({ heading, body }) => termsIn(heading) | termsIn(body));
@@ -57,4 +58,62 @@ function weightsOf(terms: readonly Term[], sets: readonly TermSet[]): number[] {
   const textsWith = new Map(terms.map(({ stem }, at) => [stem, sets.filter((set) => set & (1 << at)).length]));
   const weight: TermWeight = termWeights(sets.length, (stem) => textsWith.get(stem) ?? 0);
   return terms.map(({ stem }) => weight(stem));
+}
+
+/** Whether a text contains the kind of information that a question asks for. */
+export type AnswerCue = (text: string) => boolean;
+
+const NUMBER_WORD =
+  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|hundred|thousand|million|half|twice|once)\b/i;
+const TIME =
+  /\b(?:1\d|20)\d\d\b|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b|\b\d+(?:st|nd|rd|th) century\b|\b\d{1,2}:\d\d\b/;
+const REASON = /\b(?:because|since|so that|due to|in order to|therefore|as a result|to avoid|otherwise)\b/i;
+const ORDER =
+  /^\s*\d+[.)]\s[\s\S]*^\s*\d+[.)]\s|\bfirst\b[\s\S]*\b(?:then|second|next|last)\b|→|\bin (?:this |that )?order\b/im;
+const NAME = /(?<![.!?]\s)(?<!^)\p{Lu}[\p{L}'’-]+/gu;
+
+/** Returns the cue for a request's question word, or null if the answer has no recognizable form. */
+export function answerCue(request: string): AnswerCue | null {
+  if (/\b(?:how (?:many|much|long|often|far|old|large|big|tall)|what (?:number|percentage|share))\b/i.test(request)) {
+    return (text) => NUMBER_WORD.test(text);
+  }
+  if (/\b(?:when|(?:what|which) (?:year|date|day|month|century|decade))\b/i.test(request))
+    return (text) => TIME.test(text);
+  if (/\bwhy\b|\bfor what reason\b/i.test(request)) return (text) => REASON.test(text);
+  if (/\b(?:order|sequence|steps)\b/i.test(request)) return (text) => ORDER.test(text);
+  if (/\b(?:who|whom|whose|where)\b/i.test(request)) return namesBeyond(request);
+  return null;
+}
+
+/** A text must contain a name that is not in the question. */
+function namesBeyond(request: string): AnswerCue {
+  const asked = new Set(stemsOf(request));
+  return (text) => (text.match(NAME) ?? []).some((name) => stemsOf(name).some((stem) => !asked.has(stem)));
+}
+
+const MAX_FACETS = 5;
+const MAX_REQUEST_CHARS = 20_000;
+const NEXT_QUESTION =
+  /[,;]?\s+and\s+(?=(?:(?:in|by|from|to|at|for|with|on) )?(?:what|which|who|whom|whose|how|why|when|where)\b)/i;
+const COMPARISON = /\b(?:compare|compared|contrast|differ|differs|difference|differences|versus|vs)\b/i;
+
+/** Returns the questions in a request, in order, or none if there is only one. */
+export function facetsOf(request: string): string[] {
+  const asking = sentencesOf(request.slice(0, MAX_REQUEST_CHARS)).filter(({ text }) => /[?？]/.test(text));
+  const facets = asking.flatMap(({ text }) => text.split(NEXT_QUESTION)).filter((facet) => stemsOf(facet).length > 0);
+  return facets.length < 2 ? [] : facets.slice(0, MAX_FACETS).map((facet) => facet.trim());
+}
+
+/** Whether a request asks for more than one thing: several questions, or a comparison. */
+export function asksSeveralThings(request: string): boolean {
+  return COMPARISON.test(request.slice(0, MAX_REQUEST_CHARS)) || facetsOf(request).length > 0;
+}
+
+const CAPITALIZED = /\p{Lu}[\p{L}\p{N}'’-]+(?:\s+(?:(?:of|the|and|de|for|in)\s+)?\p{Lu}[\p{L}\p{N}'’-]+)*/gu;
+const CODE_SPAN = /`([^`\n]{2,60})`/g;
+
+/** Returns the names in a text (capitalized phrases and code spans), in order, with repetitions. */
+export function namesIn(text: string): string[] {
+  const code = [...text.matchAll(CODE_SPAN)].map((match) => match[1] ?? '');
+  return [...(text.replace(CODE_SPAN, ' . ').match(CAPITALIZED) ?? []), ...code];
 }

@@ -1,12 +1,12 @@
 const NOTHING_GATHERED = 'Nothing has been gathered yet';
 const NOTHING_FOUND = 'Nothing that was found answers this';
 
-/** What is said before the documents were searched. */
+/** Returns the answer before any search. */
 export function nothingGathered(words: readonly string[]): string {
   return `${NOTHING_GATHERED}${words.length === 0 ? '' : ` about ${quoted(words)}`}.`;
 }
 
-/** What is said when nothing that was found has to do with the request. */
+/** Returns the answer if nothing found is relevant to the request. */
 export function nothingFound(words: readonly string[]): string {
   const lookedFor = words.length === 0 ? 'the request names nothing to look for' : `looked for ${quoted(words, 'and')}`;
   return `${NOTHING_FOUND}: ${lookedFor}.`;
@@ -18,13 +18,24 @@ export function isEmptyAnswer(answer: string): boolean {
   return text === '' || text.startsWith(NOTHING_GATHERED) || text.startsWith(NOTHING_FOUND);
 }
 
-/** Words in quotation marks as a list for reading: at most eight of them. */
+/** Returns up to eight words as a list in quotation marks. */
 export function quoted(words: readonly string[], joint = 'or'): string {
   const shown = words.slice(0, 8).map((word) => `"${word}"`);
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} ${joint} ${shown.at(-1)}`;
 }
 
-/** A share as whole percent. */
+/** Returns a share as whole percent. */
 export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
+}
+
+/** Cuts a text to `maxChars` characters, if possible at a space, and adds an ellipsis. */
+export function clippedAtSpace(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const space = text.lastIndexOf(' ', maxChars - 2);
+  const end = space > maxChars / 2 ? space : maxChars - 2;
+  return `${text
+    .slice(0, end)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .trimEnd()} …`;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_LIST_CHARS } from '../../../../src/models/extractive/candidate-spans.ts';
 import { messageEvidence, splitHeading } from '../../../../src/models/extractive/evidence.ts';
-import { answerSpan } from '../../../../src/models/extractive/found-answer.ts';
+import { answerSpan } from '../../../../src/models/extractive/find-answer.ts';
 import { CONTEXT } from './offline-inputs.ts';
 
 const evidence = messageEvidence(CONTEXT);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { replyObservation } from '../../../../src/models/extractive/observation.ts';
 import {
   replyAction,
   replyExperience,
   replyIntention,
   replySynthesis,
-} from '../../../../src/models/extractive/extractive-model.ts';
-import { replyObservation } from '../../../../src/models/extractive/reply-observation.ts';
-import { replyUnderstanding } from '../../../../src/models/extractive/reply-understanding.ts';
-import { replyYield } from '../../../../src/models/extractive/reply-yield.ts';
+  replyUnderstanding,
+  replyYield,
+} from '../../../../src/models/extractive/replies.ts';
 import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline-inputs.ts';
 
 const ORDER = 'In which order does Yield check its guards?';

@@ -1,28 +1,24 @@
 import { stemsOf } from '../../../machines/text/terms.ts';
-import { type AnswerCue, answerCue } from './answer-cue.ts';
 import { type CandidateSpan, candidateSpans, MAX_ANSWER_CHARS } from './candidate-spans.ts';
 import type { Evidence } from './evidence.ts';
-import { asksSeveralThings } from './facets.ts';
-import { namesIn } from './names.ts';
-import { type Question, questionOf } from './question.ts';
-import { HEADING_SHARE, readingCost, spanScore } from './span-score.ts';
+import { type AnswerCue, answerCue, asksSeveralThings, namesIn, type Question, questionOf } from './question.ts';
 import { nothingFound } from './wording.ts';
 
-/** An answer in words, whatever the evidence is; `span` is null where nothing relevant was found. */
+/** An answer; `span` is null if nothing relevant was found. */
 export interface FoundAnswer {
   readonly text: string;
-  /** 0..1; near 0 where nothing relevant was found. */
+  /** 0..1; close to 0 if nothing relevant was found. */
   readonly confidence: number;
   readonly span: AnswerSpan | null;
-  /** The request's words that no evidence has. */
+  /** The request's words that no evidence contains. */
   readonly missing: readonly string[];
 }
 
-/** With less of the question's weight a span has words in common with the question, but does not answer it. */
+/** A span with less coverage shares words with the question but does not answer it. */
 const LEAST_COVERAGE = 0.3;
 const UNRELATED_FACTOR = 0.2;
 
-/** The best span of the evidence, or a plain sentence that says that there is none. */
+/** Returns the best span of the evidence, or a sentence stating that there is none. */
 export function findAnswer(request: string, evidence: readonly Evidence[]): FoundAnswer {
   const question = questionOf(request, []);
   const words = question.words(question.all);
@@ -35,30 +31,30 @@ export function findAnswer(request: string, evidence: readonly Evidence[]): Foun
   return { text: nothingFound(words), confidence, span: null, missing };
 }
 
-/** What answers a request best in the evidence. Shares and confidence are 0..1. */
+/** The best answer in the evidence. Shares and confidence are 0..1. */
 interface AnswerSpan {
-  /** The span as it stands in the evidence; a second one, if the question takes two steps, follows after a blank line. */
+  /** The span as in the evidence, and after a blank line a second span if the question needs two steps. */
   readonly text: string;
-  /** The evidence that the text was taken from, in its order. */
+  /** The evidence of the text, in order. */
   readonly evidenceIds: readonly string[];
   readonly confidence: number;
-  /** The share of the question's weight that the answer and the headings above it have. */
+  /** The share of the question's weight covered by the answer and its headings. */
   readonly coverage: number;
-  /** The share that all the evidence has. */
+  /** The share covered by all evidence. */
   readonly gathered: number;
   /** How much better the first span is than the best one elsewhere. */
   readonly margin: number;
-  /** The question's words that stand in no evidence, and those that stand in evidence but not in the answer. */
+  /** The question's words in no evidence, and those in evidence but not in the answer. */
   readonly missing: readonly string[];
   readonly leftOpen: readonly string[];
 }
 
-/** Only so many pieces of evidence are looked at sentence by sentence: those with most of the question's words. */
+/** The pieces of evidence that are searched sentence by sentence: those with most of the question's words. */
 const MAX_EVIDENCE = 40;
 
 /**
- * The best contiguous span that answers a request (sentences, or a list with what leads into it), or null if the evidence
- * has none of its words. The same evidence in the same order gives the same span. Linear in the evidence.
+ * Returns the best contiguous span for a request (sentences, or a list with its introduction), or null if the evidence has none of its
+ * words. Deterministic, and linear in the evidence.
  */
 export function answerSpan(request: string, evidence: readonly Evidence[]): AnswerSpan | null {
   const question = questionOf(request, evidence);
@@ -126,11 +122,11 @@ function indexOfMost(scores: readonly number[]): number {
   return most;
 }
 
-/** The least share of the question's weight that a second span must add, and what it must share with the first otherwise. */
+/** The minimum share that a second span must add, and what it must share with the first span. */
 const LEAST_GAIN = 0.05;
 const LEAST_IN_COMMON = 0.2;
 const GAIN_ENOUGH = 0.3;
-/** What words count that the first span has, too: they tell whether a named thing is the right one, and little else. */
+/** The weight of words that the first span has, too: they only indicate whether a named entity is the right one. */
 const COVERED_SHARE = 0.3;
 const COVERED_SHARE_UNNAMED = 0.1;
 const NAMED_IN_HEADING = 0.3;
@@ -138,9 +134,9 @@ const NAMED_IN_SPAN = 0.15;
 const CUE_BONUS = 0.15;
 
 /**
- * The second half of an answer, or null if there is none: a span elsewhere that has words of the question which the first
- * one leaves open. It must be about a name that the first one brought in ("the first president of the association that
- * publishes X": the bridge of HotpotQA, Yang and others 2018), or the request must ask for several things.
+ * Returns the second half of an answer, or null: a span elsewhere with words of the question that the first span lacks. It must be about a
+ * name introduced by the first span ("the first president of the association that publishes X": a bridge question of HotpotQA, Yang et
+ * al. 2018), or the request must ask for several things.
  */
 function bridgeFrom(
   first: CandidateSpan,
@@ -174,7 +170,7 @@ function bridgeFrom(
   return best;
 }
 
-/** The names in a text that the question does not have, as stems. */
+/** Returns the stems of names in a text that are not in the question. */
 function newNames(text: string, question: Question): string[][] {
   const asked = new Set(stemsOf(question.text));
   return namesIn(text)
@@ -191,20 +187,20 @@ function overlap(span: CandidateSpan, first: CandidateSpan): boolean {
   return span.evidence === first.evidence && span.from < first.to && first.from < span.to;
 }
 
-/** What is known of how an answer was found. */
+/** What the confidence of an answer is computed from. */
 interface AnswerSigns {
-  /** The share of the question's weight that the answer and its headings have, 0..1. */
+  /** The share of the question's weight covered by the answer and its headings, 0..1. */
   readonly coverage: number;
   /** How much better the first span is than the best one elsewhere. */
   readonly margin: number;
-  /** Whether the kind of thing asked for is there; null if the question does not show it. */
+  /** Whether the answer has the kind of information asked for; null if the question has no cue. */
   readonly cueMet: boolean | null;
   /** How many content words the question has. */
   readonly words: number;
 }
 
-/** Even an answer with all the words of the question may not be one: on HotpotQA and MuSiQue one in four is none. */
-const MOST = 0.95;
+/** An answer with all words of the question may still be wrong: on HotpotQA and MuSiQue, one in four is. */
+const MAX_CONFIDENCE = 0.95;
 const THIN_MARGIN = 0.2;
 const MARGIN_SHARE = 0.15;
 const UNMET_CUE_FACTOR = 0.9;
@@ -212,13 +208,51 @@ const FEW_WORDS = 3;
 const FEW_WORDS_STEP = 0.1;
 
 /**
- * How sure an extracted answer is, 0..1: the coverage, less where another place fits nearly as well, where the kind of
- * thing asked for is not there, and where the question has so few words that covering them says little.
+ * Returns the confidence of an extracted answer, 0..1: its coverage, reduced if another place fits nearly as well, if the kind of
+ * information asked for is missing, and if the question has few words.
  */
 function confidenceOf({ coverage, margin, cueMet, words }: AnswerSigns): number {
   const clear = Math.max(0, Math.min(1, margin / THIN_MARGIN));
   const marginFactor = 1 - MARGIN_SHARE * (1 - clear);
   const cueFactor = cueMet === false ? UNMET_CUE_FACTOR : 1;
   const wordsFactor = 1 - FEW_WORDS_STEP * Math.max(0, FEW_WORDS - words);
-  return Math.max(0, Math.min(1, MOST * coverage * marginFactor * cueFactor * wordsFactor));
+  return Math.max(0, Math.min(1, MAX_CONFIDENCE * coverage * marginFactor * cueFactor * wordsFactor));
+}
+
+/** The weight of a term in the headings above a span, or only elsewhere in its passage; in the span it is 1. */
+const HEADING_SHARE = 0.8;
+const PASSAGE_SHARE = 0.3;
+/** For a span with the kind of information asked for: a number, a date, a name, a reason. */
+const SPAN_CUE_BONUS = 0.1;
+/** For a section whose heading has only words of the question. */
+const TOPIC_BONUS = 0.1;
+/** The weight of a term in another list item than the question's other terms. */
+const SCATTERED_SHARE = 0.6;
+/** Each further sentence must add words of the question to be worth its cost; list items cost less. */
+const FURTHER_UNIT_COST = 0.03;
+const FURTHER_ITEM_COST = 0.01;
+const MOST_FURTHER_UNITS = 4;
+/** For a first sentence that refers back and cannot be understood alone. */
+const POINTS_BACK_COST = 0.05;
+const POINTS_BACK =
+  /^(?:it|its|this|that|these|those|they|their|he|his|she|her|such|both|here|there|then|however|also|but|and|so)\b/i;
+
+/** Returns how well a span answers a question, about 0..1.1; comparable within one question only. */
+function spanScore(span: CandidateSpan, question: Question, cue: AnswerCue | null): number {
+  const inHeading = span.inHeading & ~span.inSpan;
+  const around = span.inPassage & ~span.inSpan & ~span.inHeading;
+  const covered =
+    question.share(span.inSpan & ~span.scattered) +
+    SCATTERED_SHARE * question.share(span.scattered) +
+    HEADING_SHARE * question.share(inHeading) +
+    PASSAGE_SHARE * question.share(around);
+  const bonus = (cue?.(span.text) ? SPAN_CUE_BONUS : 0) + (span.underTopic ? TOPIC_BONUS : 0);
+  return covered + bonus - readingCost(span);
+}
+
+/** Returns the penalty of a span for its length, and for a start that refers back. */
+function readingCost(span: CandidateSpan): number {
+  const pointsBack = span.kind === 'prose' && POINTS_BACK.test(span.text);
+  const unitCost = span.kind === 'prose' ? FURTHER_UNIT_COST : FURTHER_ITEM_COST;
+  return unitCost * Math.min(MOST_FURTHER_UNITS, span.units - 1) + (pointsBack ? POINTS_BACK_COST : 0);
 }

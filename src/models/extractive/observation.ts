@@ -2,18 +2,17 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import type { ObservationReply, PhaseInput } from '../../../machines/contracts/phase-io.ts';
 
 import { stemsOf, termsOf, termWeights } from '../../../machines/text/terms.ts';
-import { clipped } from './clipped.ts';
 import { messageEvidence } from './evidence.ts';
-import { findAnswer } from './found-answer.ts';
+import { findAnswer } from './find-answer.ts';
 import { messageRelevance } from './message-relevance.ts';
-import { namesIn } from './names.ts';
-import { quoted } from './wording.ts';
+import { namesIn } from './question.ts';
+import { clippedAtSpace, quoted } from './wording.ts';
 
 const MAX_INSIGHT_CHARS = 300;
-/** From this relevance on a search result that no answer used counts as undigested. */
+/** A search result of at least this relevance that no answer used is undigested. */
 const UNDIGESTED_RELEVANCE = 0.5;
 
-/** Says which names recur, which messages belong together, and which are worth keeping [C7]. */
+/** Returns recurring names, connections between messages, and the importance of each message. */
 export function replyObservation(input: Extract<PhaseInput, { phase: 'observation' }>): ObservationReply {
   const relevance = messageRelevance(input.request, input.messages);
   const { span } = findAnswer(input.request, messageEvidence(input.messages));
@@ -22,7 +21,7 @@ export function replyObservation(input: Extract<PhaseInput, { phase: 'observatio
     input.messages.filter(({ role }) => role === 'assistant').flatMap(({ references }) => references),
   );
   return {
-    insights: span === null ? [] : span.text.split('\n\n').map((part) => clipped(part, MAX_INSIGHT_CHARS)),
+    insights: span === null ? [] : span.text.split('\n\n').map((part) => clippedAtSpace(part, MAX_INSIGHT_CHARS)),
     undigested: relevance.some(
       ({ message, relevance: share }) =>
         message.role === 'search' && share >= UNDIGESTED_RELEVANCE && !used.has(message.id),
@@ -35,11 +34,11 @@ export function replyObservation(input: Extract<PhaseInput, { phase: 'observatio
   };
 }
 
-/** A word in more messages than this, or than half of a few, connects nothing: it keeps the work linear, as pairs are only made within it. */
+/** A word in more messages than this, or in more than half of a few messages, connects none. This keeps the work linear. */
 const RARE_MESSAGES = 5;
 const MAX_CONNECTIONS = 20;
 const LEAST_STRENGTH = 0.3;
-/** Fewer shared words than this are taken for chance in proportion. */
+/** Fewer shared words reduce the strength proportionally. */
 const ENOUGH_WORDS = 4;
 
 interface Pair {
@@ -50,8 +49,8 @@ interface Pair {
 }
 
 /**
- * Messages that share rare words, the strongest first. Strength is the square root of the shared weight over the smaller
- * message's weight (the overlap coefficient), so that half of a message said again is 0.7; less for one to three words.
+ * Returns messages that share rare words, the strongest connection first. The strength is the square root of the overlap coefficient (the
+ * shared weight over the smaller message's weight), reduced for one to three words.
  */
 function connectionsOf(messages: readonly Message[]): ObservationReply['connections'] {
   const places = new Map<string, { surface: string; messages: number[] }>();
@@ -108,7 +107,7 @@ function strengthOf(pair: Pair, total: Float64Array): number {
 const MAX_ENTITIES = 12;
 const MAX_NAME_CHARS = 80;
 
-/** The names that recur in the messages (capitalised phrases and code spans), those in most messages first. */
+/** Returns the names that recur in the messages, the most frequent first. */
 function entitiesOf(messages: readonly Message[]): ObservationReply['entities'] {
   const found = new Map<string, { name: string; times: number; messageIds: Set<string> }>();
   for (const { id, content } of messages) {

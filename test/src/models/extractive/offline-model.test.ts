@@ -65,7 +65,7 @@ describe('the offline model', () => {
         failure: { stage: 'unexpected', code: 'task_unknown', retryable: false },
       });
       const message = part?.type === 'failure' ? part.failure.message : '';
-      expect(message).toContain(`got the task ${JSON.stringify(task)}; the offline model only does the chain's tasks`);
+      expect(message).toContain(`unknown task ${JSON.stringify(task)}; the extractive model supports action`);
       expect(message).toMatch(/^[^\n]*; give a language model, say openaiModel$/);
     }
   });

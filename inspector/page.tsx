@@ -70,7 +70,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
-const helpKey = (act: () => void): Key => ({ keys: ['?'], does: 'These keys', group: 'Page', act });
+const helpKey = (act: () => void): Key => ({ keys: ['?'], does: 'Show the keys', group: 'Page', act });
 
 function panelKeys(): readonly Key[] {
   return PANELS.map(({ name, title }, place) => ({
@@ -85,6 +85,6 @@ function panelKeys(): readonly Key[] {
 
 function nothingToShow({ connection, runs }: Inspector): string {
   if (connection.value === 'connecting') return 'Connecting…';
-  if (connection.value === 'lost') return 'The inspector has ended, or cannot be reached: start it again.';
-  return runs.value.length === 0 ? 'There are no runs yet: postchain run "a question" makes one.' : 'Choose a run.';
+  if (connection.value === 'lost') return 'The inspector is not running or cannot be reached. Start it again.';
+  return runs.value.length === 0 ? 'No runs yet. Start one with: postchain run "a question"' : 'Choose a run.';
 }

@@ -1,5 +1,5 @@
 import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
-import { createChartView, type Edge, edgesOf, type ChartView } from '../../src/engine/charts/edges.ts';
+import { type ChartView, createChartView, type Edge, edgesOf } from '../../src/engine/charts/edges.ts';
 import type { Drawing } from './drawing.ts';
 import type { Piece } from './elk-layout.ts';
 import { type Head, headOf } from './state-box.ts';

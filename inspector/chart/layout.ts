@@ -34,7 +34,7 @@ export function layoutOf(charts: RunCharts): Promise<Drawings> {
   return known;
 }
 
-const NO_WORKER = 'The chart could not be laid out: its worker did not start.';
+const NO_WORKER = 'The chart could not be laid out: the layout worker did not start.';
 
 /** A page that is a file may have none. */
 function startWorker(): Worker | null {

@@ -51,13 +51,13 @@ export function CoveragePage({ report }: { readonly report: ShownReport }) {
       </header>
       <main class="coverage">
         {shown === undefined ? (
-          <p class="muted">No machine was covered.</p>
+          <p class="muted">No machine was executed.</p>
         ) : (
           <>
             <CoverageTable machines={machines} shown={place} onShow={showMachine} />
             <section class="coverage-chart" aria-label={`Chart of ${shortly(shown.machine, 80)}`}>
               {chart === undefined ? (
-                <p class="problem">There is no chart of this machine in this file.</p>
+                <p class="problem">This file has no chart of this machine.</p>
               ) : (
                 <Guarded name="The chart" when={place}>
                   <ChartView
@@ -78,7 +78,7 @@ export function CoveragePage({ report }: { readonly report: ShownReport }) {
               </div>
             </section>
             <section class="missing" aria-labelledby="missing-title">
-              <h2 id="missing-title">What is missing</h2>
+              <h2 id="missing-title">Not covered</h2>
               <MissingList
                 key={place}
                 machine={shown}
@@ -104,7 +104,7 @@ interface ChosenItemsProps {
 function ChosenItems({ report, chosen, onClose }: ChosenItemsProps) {
   const machine = report.machines.find((one) => one.machine === chosen.chartId);
   return (
-    <aside class="chosen-note" aria-label="Chosen in the chart">
+    <aside class="chosen-note" aria-label="Selected in the chart">
       {machine === undefined ? (
         <p>Nothing is known of {shortly(chosen.chartId, 60)}: it was not covered.</p>
       ) : chosen.kind === 'state' ? (
@@ -215,7 +215,7 @@ function CoverageTable({ machines, shown, onShow }: CoverageTableProps) {
   return (
     <div class="coverage-table">
       <table>
-        <caption class="unseen">How much of each machine was brought about</caption>
+        <caption class="unseen">Coverage by machine</caption>
         <thead>
           <tr>
             {['machine', ...KINDS.map((kind) => TITLES[kind]), 'all'].map((title) => (

@@ -9,9 +9,9 @@ import { answerOf, type CoveredMachine, placeOfItem, type ShownItem, shortName }
 const HEADINGS: Readonly<Record<ShownItem['kind'], string>> = {
   state: 'States never entered',
   transition: 'Transitions never taken',
-  guard: 'Answers that guards never gave',
-  outcome: 'Ends that actors never came to',
-  delay: 'Delays that never ran out',
+  guard: 'Guard results never seen',
+  outcome: 'Actor outcomes never reached',
+  delay: 'Delays that never elapsed',
 };
 
 /** So many of a kind are shown at first. */
@@ -29,7 +29,7 @@ interface MissingListProps {
 export function MissingList({ machine, chart, isSought, onSeek }: MissingListProps) {
   const [sought, setSought] = useState<string | null>(null);
   const missing = machine.items.filter(({ times }) => times === 0);
-  if (missing.length === 0) return <p>Nothing: everything in this chart was brought about.</p>;
+  if (missing.length === 0) return <p>Nothing: this chart is fully covered.</p>;
   const marked = isSought ? sought : null;
   const seek = ({ key }: ShownItem, choice: Choice): void => {
     setSought(key);

@@ -108,7 +108,7 @@ const isDrawings = isRecordOf(
   }),
 );
 
-const AGAIN = 'the file was cut off or changed. Make it again.';
+const AGAIN = 'the file is truncated or was changed. Create it again.';
 
 export type CoveredMachine = CoverageReport['machines'][number];
 export type ShownItem = CoveredMachine['items'][number];
@@ -126,7 +126,7 @@ export function readReport(data: string): ShownReport {
   const parts = parsed(data);
   if (parts['version'] !== REPORT_VERSION)
     throw new Error(
-      `This file is of version ${JSON.stringify(parts['version']) ?? 'none'}; this page reads version ${REPORT_VERSION}.`,
+      `Unsupported file version: expected ${REPORT_VERSION}; received ${JSON.stringify(parts['version']) ?? 'none'}.`,
     );
   const title = part(parts, 'title', isText);
   const charts = {
@@ -148,7 +148,7 @@ function parsed(data: string): Readonly<Record<string, unknown>> {
 
 function part<Type>(parts: Readonly<Record<string, unknown>>, name: keyof CoverageReport, is: Is<Type>): Type {
   const value = parts[name];
-  if (!is(value)) throw new Error(`The coverage in this file is not whole, its ${name} cannot be read: ${AGAIN}`);
+  if (!is(value)) throw new Error(`The coverage in this file is invalid ("${name}"): ${AGAIN}`);
   return value;
 }
 
@@ -164,7 +164,7 @@ function layoutOf(parts: Readonly<Record<string, unknown>>, charts: RunCharts): 
 export function layoutFor({ id }: Chart, { charts, laidOut }: ShownReport): LaidOut {
   if (laidOut.drawings !== null && ownOf(laidOut.drawings, id) !== undefined) return laidOut;
   const own = tooLarge({ ...charts, charts: charts.charts.filter((chart) => chart.id === id) });
-  return { drawings: null, problem: own ?? laidOut.problem ?? 'There is no drawing of this chart in this file.' };
+  return { drawings: null, problem: own ?? laidOut.problem ?? 'This file has no drawing of this chart.' };
 }
 
 const isLayout = isShape<LaidOut>({ drawings: isNullOr(isDrawings), problem: isNullOr(isText) });

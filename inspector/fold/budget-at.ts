@@ -54,12 +54,12 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
     ],
     run: [
       {
-        ...{ name: 'Tokens of the phases', unit: 'tokens', limit: limits.maxTokens, note: guessed(phases.estimated) },
+        ...{ name: 'Phase tokens', unit: 'tokens', limit: limits.maxTokens, note: guessed(phases.estimated) },
         value: phases.inputTokens + phases.outputTokens,
       },
       { name: 'Model calls', value: phases.modelCalls, limit: limits.maxModelCalls, unit: 'calls', note: null },
       {
-        ...{ name: 'Tokens of the answer', unit: 'tokens', limit: limits.synthesisReserveTokens },
+        ...{ name: 'Answer tokens', unit: 'tokens', limit: limits.synthesisReserveTokens },
         value: synthesis.inputTokens + synthesis.outputTokens,
         note: guessed(synthesis.estimated),
       },
@@ -75,7 +75,7 @@ function tokensOf(messages: readonly Message[], tokensPerChar: number | undefine
   const note =
     tokensPerChar === undefined
       ? `estimated: characters / ${CHARS_PER_TOKEN}`
-      : `estimated: ${rounded(tokensPerChar)} tokens a character, as last measured`;
+      : `estimated: ${rounded(tokensPerChar)} tokens per character, from the last measurement`;
   return { value: Math.ceil(chars * rate), note };
 }
 

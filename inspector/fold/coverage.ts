@@ -1,5 +1,9 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
-import { isRecorded, type TakenTransition as WayOfChart, transitionFinder } from '../../src/engine/charts/taken-transitions.ts';
+import {
+  isRecorded,
+  transitionFinder,
+  type TakenTransition as WayOfChart,
+} from '../../src/engine/charts/taken-transitions.ts';
 import type { TransitionLog } from './transition-log.ts';
 
 /** Which transitions of charts were taken: their places, by chart. */

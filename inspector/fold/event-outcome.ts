@@ -138,13 +138,13 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
           text: `${event.reply.failure.code}: ${event.reply.failure.message}`,
           said: true,
         });
-      if (event.type === 'settled') return { name: `the answer to ${asked}`, facts };
+      if (event.type === 'settled') return { name: `the result of ${asked}`, facts };
       return { name: event.type === 'broken' ? `the error of ${asked}` : event.type, facts };
     }
     case 'timer':
-      return { name: 'a delay that was over', facts: [{ label: 'Timer', text: String(entry.timer) }] };
+      return { name: 'a delay that elapsed', facts: [{ label: 'Timer', text: String(entry.timer) }] };
     case 'run-stopped':
-      return { name: 'a stop from outside', facts: [] };
+      return { name: 'an external stop', facts: [] };
     default:
       return entry satisfies never;
   }
@@ -155,20 +155,20 @@ export function outcomeInWords(outcome: StimulusOutcome): string {
   switch (outcome.kind) {
     case 'led':
       return outcome.transitions.length === 1
-        ? 'It led to a transition:'
-        : `It led to ${outcome.transitions.length} transitions:`;
+        ? 'It caused a transition:'
+        : `It caused ${outcome.transitions.length} transitions:`;
     case 'taken-in':
-      return 'It was taken in without a transition: no state was left or entered.';
+      return 'Handled without a transition: no state was exited or entered.';
     case 'refused':
-      return `Ignored: no candidate held (${outcome.guards.map(namedInWords).join(', ')}).`;
+      return `Ignored: every guard was false (${outcome.guards.map(namedInWords).join(', ')}).`;
     case 'no-way':
-      return 'Ignored: the chart has no transition for it here.';
+      return 'Ignored: the current states have no transition for this event.';
     case 'stopped':
-      return 'The run was stopped by it: nothing follows.';
+      return 'It stopped the run.';
     case 'unknown':
-      return 'No transition followed; no chart is there to say why.';
+      return 'No transition followed. The reason is unknown without a chart.';
     case 'open':
-      return 'It has just come: what becomes of it is not known yet.';
+      return 'It has just arrived; its outcome is not known yet.';
     default:
       return outcome satisfies never;
   }

@@ -100,7 +100,7 @@ const goesTo =
     target.some((id) => id === name || id.endsWith(`.${name}`));
 
 function failureFacts({ stage, code, message, status, issues }: Failure): readonly WhyFact[] {
-  const shown = issues.slice(0, MOST_ISSUES).map(({ path, message: says }) => `${path || 'the whole'}: ${says}`);
+  const shown = issues.slice(0, MOST_ISSUES).map(({ path, message: says }) => `${path || 'whole value'}: ${says}`);
   if (issues.length > MOST_ISSUES) shown.push(`and ${issues.length - MOST_ISSUES} more`);
   return [
     { label: 'Failed at', text: `${stage}, ${code}${status === null ? '' : `, status ${status}`}` },
@@ -112,9 +112,9 @@ function failureFacts({ stage, code, message, status, issues }: Failure): readon
 const MOST_ISSUES = 8;
 
 const RECOVERIES = {
-  again: (phase: string) => `Why is ${phase} tried again?`,
-  skip: (phase: string) => `Why does it go on without ${phase}?`,
-  finish: () => 'Why does it go straight to the answer?',
+  again: (phase: string) => `Why is ${phase} retried?`,
+  skip: (phase: string) => `Why does the run continue without ${phase}?`,
+  finish: () => 'Why does the run skip to the answer?',
 } as const;
 
 /** What there is to say of an entry; null for those of which a transition says it all. */
@@ -126,8 +126,8 @@ export function explain(entry: JournalEntry): Explained | null {
         name === rule || (rule === 'nextPhaseChosen' && name.startsWith('nextPhaseIs')) || rule === 'directedByUser';
       return {
         heading: complete
-          ? 'Why did it decide to answer?'
-          : `Why did it decide to go on with ${nextPhase ?? 'action'}?`,
+          ? 'Why did the run decide to answer?'
+          : `Why did the run continue with ${nextPhase ?? 'action'}?`,
         facts: [
           { label: 'Rule', text: `${guardInWords(rule)}, in cycle ${cycle}` },
           { label: 'Rationale', text: rationale, said: true },
@@ -154,24 +154,24 @@ export function explain(entry: JournalEntry): Explained | null {
       const model = entry.model === 0 ? 'the first model' : `fallback ${entry.model}`;
       const wait = entry.inMs === 0 ? 'at once' : `after a wait of ${grouped(entry.inMs)} ms`;
       const next = { label: 'Next', text: `attempt ${entry.attempt}, ${model}, ${wait}` };
-      return told('Why is the model asked again?', [next], endsIn('recordingFailure'));
+      return told('Why is the model called again?', [next], endsIn('recordingFailure'));
     }
     case 'consent-asked': {
       const { items } = entry.request;
       const shown = items.slice(0, 3).map(({ messageId, preview }) => `${messageId}: ${preview}`);
       const about = { label: `Messages (${items.length})`, text: shown.join('\n'), said: true };
-      return told('Why does it ask for consent?', [about], goesTo('awaitingConsent'));
+      return told('Why does the run ask for consent?', [about], goesTo('awaitingConsent'));
     }
     case 'consent-resolved': {
       const { kept, summarised, removed, by } = entry;
-      const what = { label: 'Messages', text: `${kept} kept, ${summarised} summarised, ${removed} removed` };
-      return told('What came of asking for consent?', [what, { label: 'By', text: by }], endsIn('awaitingConsent'));
+      const what = { label: 'Messages', text: `${kept} kept, ${summarised} summarized, ${removed} removed` };
+      return told('How was consent resolved?', [what, { label: 'By', text: by }], endsIn('awaitingConsent'));
     }
     case 'direction-asked':
       return told(
-        'Why does it wait for a direction?',
+        'Why does the run wait for a direction?',
         [
-          { label: 'It proposes', text: entry.proposal, said: true },
+          { label: 'Proposal', text: entry.proposal, said: true },
           { label: 'Answer so far', text: entry.answer, said: true },
           { label: 'Confidence', text: rounded(entry.confidence) },
         ],
@@ -246,17 +246,17 @@ function seen(name: string, inputs: Inputs, limitName: string | undefined): Seen
 const isUnit = (number: number): boolean => number >= 0 && number <= 1;
 
 const KINDS: readonly (readonly [prefix: string, says: (rest: string) => string])[] = [
-  ['xstate.done.actor.', (rest) => `${actorIn(rest)} was done`],
-  ['xstate.error.actor.', (rest) => `${actorIn(rest)} broke`],
-  ['xstate.done.state.', (rest) => `${lastName(rest)} came to its end`],
-  ['xstate.snapshot.', (rest) => `news of ${actorIn(rest)}`],
+  ['xstate.done.actor.', (rest) => `${actorIn(rest)} finished`],
+  ['xstate.error.actor.', (rest) => `${actorIn(rest)} failed`],
+  ['xstate.done.state.', (rest) => `${lastName(rest)} reached its final state`],
+  ['xstate.snapshot.', (rest) => `snapshot of ${actorIn(rest)}`],
   ['xstate.after.', (rest) => `after ${delayIn(rest)}`],
 ];
 
 const WHOLE: Readonly<Record<string, string>> = {
   '': 'at once',
   'xstate.init': 'the start',
-  'xstate.stop': 'it was stopped',
+  'xstate.stop': 'stop',
 };
 
 /** The type of an event in words: `xstate.done.actor.0.intention` is "intention was done". One that a person named stays as it is. */

@@ -9,7 +9,7 @@ import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
 /** How an attempt stood at an entry. */
 export interface AttemptAt {
   readonly span: AttemptSpan;
-  readonly status: 'under way' | 'valid' | 'void' | 'broken off';
+  readonly status: 'running' | 'valid' | 'discarded' | 'aborted';
   readonly failure: Failure | null;
   readonly usage: AttemptSpan['usage'];
   /** The wait before the next one; null where none was announced by then. */
@@ -35,8 +35,8 @@ function attemptAt(span: AttemptSpan, at: number): AttemptAt {
   const usage = isOver ? span.usage : null;
   const backOffMs = span.backOff !== null && span.backOff.at <= at ? span.backOff.inMs : null;
   // One that was broken off was not announced as ended.
-  const ended = failure !== null ? 'void' : usage === null ? 'broken off' : 'valid';
-  return { span, status: isOver ? ended : 'under way', failure, usage, backOffMs };
+  const ended = failure !== null ? 'discarded' : usage === null ? 'aborted' : 'valid';
+  return { span, status: isOver ? ended : 'running', failure, usage, backOffMs };
 }
 
 /** What a model has said in an attempt, up to an entry. */
@@ -196,7 +196,7 @@ const plainPath = (path: string): string =>
 
 /** A phase as it stood at an entry; `summary` is what it came to, or what it failed by. */
 interface PhaseAt extends Pick<PhaseSpan, 'from' | 'phase' | 'cycle'> {
-  readonly status: 'under way' | 'done' | 'failed' | 'broken off';
+  readonly status: 'running' | 'done' | 'failed' | 'aborted';
   readonly summary: string;
 }
 
@@ -214,9 +214,9 @@ export function phasesOfCycle(log: RunLog, { phases }: Spans, at: number): reado
 
 function phaseAt(log: RunLog, { from, phase, cycle, to, failure }: PhaseSpan, at: number): PhaseAt {
   const known = { from, phase, cycle };
-  if (to === null || to > at) return { ...known, status: 'under way', summary: '' };
+  if (to === null || to > at) return { ...known, status: 'running', summary: '' };
   if (failure !== null) return { ...known, status: 'failed', summary: failure.message };
   const end = log.entry(to);
-  if (end.type !== 'phase-end') return { ...known, status: 'broken off', summary: '' };
+  if (end.type !== 'phase-end') return { ...known, status: 'aborted', summary: '' };
   return { ...known, status: 'done', summary: end.summary };
 }

@@ -51,9 +51,9 @@ export function why(view: WhyView): Why {
   const book = chartBook(view.charts);
   const entry = log.entry(at);
   if (entry.type === 'run-stopped') {
-    const words = view.run.kind === 'run' ? 'It was stopped from outside.' : 'The program or its connection ended.';
+    const words = view.run.kind === 'run' ? 'The run was stopped externally.' : 'The program or its connection ended.';
     const transition = tell(log, transitionAt(fold.transitions, at), book);
-    return { ...NOTHING, heading: 'Why did it stop there?', outcome: { words, isIgnored: false }, transition };
+    return { ...NOTHING, heading: 'Why did the run stop here?', outcome: { words, isIgnored: false }, transition };
   }
   if (isStimulus(entry)) {
     const outcome = stimulusOutcome(entry, { fold, charts: view.charts, ended: view.end !== null || !view.run.live });
@@ -62,7 +62,7 @@ export function why(view: WhyView): Why {
     const seqs = outcome.kind === 'led' ? outcome.transitions : [];
     const led = seqs.slice(0, MOST_LED).flatMap((seq) => tell(log, seq, book) ?? []);
     return {
-      heading: isIgnored ? `Why did nothing happen on ${name}?` : `What came of ${name}?`,
+      heading: isIgnored ? `Why did nothing happen on ${name}?` : `What did ${name} cause?`,
       ...{
         facts: isIgnored ? [...facts, ...standingFacts(view, book)] : facts,
         saw: [],
@@ -73,11 +73,11 @@ export function why(view: WhyView): Why {
     };
   }
   if (entry.type === 'direction-refused') {
-    const got = { label: 'Got', text: entry.got, said: true };
+    const got = { label: 'Received', text: entry.got, said: true };
     return {
       ...NOTHING,
-      heading: 'Why was the direction refused?',
-      facts: [got, { label: 'Wanted', text: 'a phase' }],
+      heading: 'Why was the direction rejected?',
+      facts: [got, { label: 'Expected', text: 'a phase' }],
     };
   }
   const answer = answerAt(view);
@@ -100,8 +100,8 @@ function standingFacts({ fold, at }: WhyView, { first }: ChartBook): readonly Wh
   const events = possible.flatMap(({ id }) => first.transitionsFrom(id).map(({ event }) => event));
   const heard = [...new Set(events)].filter((event) => event !== '' && !INNER.test(event));
   return [
-    { label: 'It stood in', text: stands.targets.map((id) => pathInWords(first, id)).join(', ') },
-    { label: 'Heard there', text: heard.join(', ') || 'nothing' },
+    { label: 'Current states', text: stands.targets.map((id) => pathInWords(first, id)).join(', ') },
+    { label: 'Accepted events', text: heard.join(', ') || 'nothing' },
   ];
 }
 
@@ -110,7 +110,7 @@ const INNER = /^(?:done|error|after .*)$/u;
 
 function whyWent(seq: number | undefined, log: RunLog, book: ChartBook): Why {
   const transition = tell(log, seq, book);
-  if (transition === null) return { ...NOTHING, heading: 'It has just begun: no state was left yet.' };
+  if (transition === null) return { ...NOTHING, heading: 'The run has just started; no transition was taken yet.' };
   const { machine, source, target } = transition;
   const who = book.first === undefined || machine === book.first.id ? 'it' : `the ${machine}`;
   const [first] = target;
@@ -150,8 +150,8 @@ function answerAt({ log, fold: { places }, at }: WhyView): FinalAnswer | null {
 function whyEnded({ status, metadata }: FinalAnswer, { log, fold, at }: WhyView, book: ChartBook): Why {
   const { reason, explanation, missingFields, decision } = metadata;
   const facts: WhyFact[] = [];
-  if (reason !== null) facts.push({ label: 'Because', text: reason.replaceAll('_', ' ') });
-  if (explanation !== '') facts.push({ label: 'In words', text: explanation, said: true });
+  if (reason !== null) facts.push({ label: 'Reason', text: reason.replaceAll('_', ' ') });
+  if (explanation !== '') facts.push({ label: 'Explanation', text: explanation, said: true });
   if (missingFields.length > 0) facts.push({ label: 'Missing', text: missingFields.join(', ') });
   const decided = decision?.complete === true ? decision : null;
   if (decided !== null) {
@@ -167,7 +167,7 @@ function whyEnded({ status, metadata }: FinalAnswer, { log, fold, at }: WhyView,
   const saw = decided === null || transition?.candidates.length ? [] : seenNumbers(decided.inputs);
   return {
     ...NOTHING,
-    heading: status === 'completed' ? 'Why did it end there?' : `Why did it end ${status}?`,
+    heading: status === 'completed' ? 'Why did the run end?' : `Why did the run end ${status}?`,
     facts,
     saw,
     transition,
@@ -219,6 +219,6 @@ function settledOf({ fold, charts }: WhyView): Settled {
 }
 
 const WHY: Readonly<Partial<Record<StimulusOutcome['kind'], string>>> = {
-  refused: 'no candidate held',
-  'no-way': 'no transition for it',
+  refused: 'every guard was false',
+  'no-way': 'no transition for this event',
 };

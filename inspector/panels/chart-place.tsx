@@ -20,10 +20,10 @@ const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})
 const CHART_KEYS: readonly Key[] = [
   { keys: ['+', '-'], does: 'Zoom' },
   { keys: ['0'], does: 'Fit the chart' },
-  { keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'], does: 'Move the chart; go from state to state' },
-  { keys: ['Tab'], does: 'From the chart to its states' },
-  { keys: ['Enter'], does: 'Zoom to the state, and tell of it' },
-  { keys: [' '], does: 'Fold the state, unfold it' },
+  { keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'], does: 'Move the chart, or the focus between states' },
+  { keys: ['Tab'], does: 'Move the focus to the states of the chart' },
+  { keys: ['Enter'], does: 'Zoom to the state and show its details' },
+  { keys: [' '], does: 'Collapse or expand the state' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
 /** The chart of the run, marked as it stands at the cursor. */
@@ -41,7 +41,7 @@ export function ChartPlace({ inspector, view }: PanelProps) {
   const tops = charts.charts.filter(({ id }, place) => place === 0 || !inside.has(id)).map(({ id }) => id);
   const root = tops.find((id) => id === wanted) ?? tops[0];
   if (root === undefined)
-    return <p class="muted waiting">This system has no chart: none of its actors is a machine.</p>;
+    return <p class="muted waiting">This system has no chart: none of its actors is a state machine.</p>;
   return (
     <>
       {tops.length > 1 && (
@@ -85,7 +85,7 @@ interface ChosenNoteProps extends PanelProps {
 /** What was chosen in the chart: what a state is for, or how often a transition was taken so far, and when last. */
 function ChosenNote({ charts, chosen, onClose, ...props }: ChosenNoteProps) {
   return (
-    <aside class="chosen-note" aria-label="Chosen in the chart">
+    <aside class="chosen-note" aria-label="Selected in the chart">
       {chosen.kind === 'state' ? (
         <StateNote charts={charts} chosen={chosen} />
       ) : (
@@ -136,7 +136,7 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, chosen }: Tran
           <li key={place}>
             <b>{shortly(nameOf(transition), 80)}</b>{' '}
             {times === 0 ? (
-              <span class="muted">not taken so far</span>
+              <span class="muted">not taken yet</span>
             ) : (
               <button type="button" onClick={() => inspector.moveTo(last)}>
                 taken {counted(times, 'time')}, last at entry {last}

@@ -25,7 +25,7 @@ export function Guarded({ name, when, children }: GuardedProps) {
   if (error === undefined) return <>{children}</>;
   return (
     <p class="problem" role="alert">
-      {name} cannot be shown here: {visible(error instanceof Error ? error.message : String(error))}
+      {name} could not be rendered: {visible(error instanceof Error ? error.message : String(error))}
     </p>
   );
 }

@@ -27,7 +27,7 @@ const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
   'text-delta': ({ text }) => start(text),
   'call-start': ({ port, call, task, capability }) => `${port} ${call}${about(task ?? capability)}`,
   'call-event': ({ port, call, event }) => `${port} ${call}: ${callText(event)}`,
-  timer: ({ timer }) => `delay ${timer} is over`,
+  timer: ({ timer }) => `delay ${timer} elapsed`,
   retrieval: ({ query, passages, widened, failure }) =>
     `${failure ?? `${counted(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
   'capability-start': ({ capability, index }) => `${capability}, run ${index + 1}`,
@@ -39,7 +39,7 @@ const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
     `${grouped(statistics.messagesBefore)} › ${counted(statistics.messagesAfter, 'message')}, ${counted(statistics.tokensAfter, 'token')}`,
   delivery,
   'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
-  'consent-asked': ({ request }) => `${counted(request.items.length, 'message')} would be shortened`,
+  'consent-asked': ({ request }) => `${counted(request.items.length, 'message')} to be shortened`,
   state: ({ changes }) => changes.map(({ path }) => path.join('.')).join(', '),
   keyframe: () => 'all of the state',
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,

@@ -36,7 +36,7 @@ export interface PageSource {
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
-const NO_SERVER = 'The inspector is not connected: start it again, and reload the page.';
+const NO_SERVER = 'The inspector is not connected. Start it again and reload the page.';
 
 type Answer = Extract<ServerMessage, { readonly type: 'sent' | 'test' }>;
 
@@ -138,8 +138,8 @@ export function socketAddress({ protocol, host, pathname }: Location): string {
   return `${protocol === 'https:' ? 'wss' : 'ws'}://${host}${pathname.replace(/[^/]*$/u, '')}socket`;
 }
 
-const A_FILE = 'This page is a file with one run: open the run in "postchain inspect" for that.';
-const DAMAGED = 'the file was cut off or changed. Ask for it again.';
+const A_FILE = 'This page is an exported file. To do this, open the run with "postchain inspect".';
+const DAMAGED = 'the file is truncated or was changed. Export it again.';
 
 /** What an exported page carries. */
 interface Carried {
@@ -161,7 +161,7 @@ export function carriedRun(page: Document): Carried | null {
 export async function fileSource({ data, checksum }: Carried): Promise<PageSource> {
   // A browser that gives pages of files no cryptography cannot tell; the checksum of the export still can.
   if (crypto.subtle !== undefined && (await sha256(data)) !== checksum)
-    throw new Error(`The run in this file is not the one that was exported: ${DAMAGED}`);
+    throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
   const { run, charts, lines } = read(data);
   return {
     start(ear) {
@@ -192,7 +192,7 @@ function read(data: string): ExportedRun {
   }
   const { version, run, charts, lines } = exported ?? {};
   if (version !== WIRE_VERSION)
-    throw new Error(`This file is of version ${String(version)}; this page reads version ${WIRE_VERSION}.`);
-  if (!run || !charts || !Array.isArray(lines)) throw new Error(`The run in this file is not whole: ${DAMAGED}`);
+    throw new Error(`Unsupported file version: expected ${WIRE_VERSION}; received ${String(version)}.`);
+  if (!run || !charts || !Array.isArray(lines)) throw new Error(`The run in this file is incomplete: ${DAMAGED}`);
   return { version, run, charts, lines };
 }

@@ -44,7 +44,7 @@ export function createRunLog(): RunLog {
         lines.push(line);
         if (entry !== null && isHeard(entry, hear)) continue;
         lines.pop();
-        problem = `Entry ${seq} cannot be read: it is no entry of a journal. What stands before it is shown.`;
+        problem = `Entry ${seq} cannot be read: not a journal entry. The entries before it are shown.`;
       }
     },
     entry: (seq) => atHand.get(seq) ?? read(seq),

@@ -31,7 +31,7 @@ export function ContextPanel({ inspector, view }: PanelProps) {
   return (
     <div class="context">
       <div class="context-head">
-        <p>{isSystem ? <>The contexts of the actors at entry {grouped(at)}</> : <Size context={context} />}</p>
+        <p>{isSystem ? <>Actor contexts at entry {grouped(at)}</> : <Size context={context} />}</p>
         <button type="button" onClick={pin} title="Key m">
           Compare from here
         </button>
@@ -66,7 +66,9 @@ function Size({ context: { messages, by } }: { readonly context: ContextAt }) {
     <>
       {counted(messages.length, 'message')}, {counted(chars, 'character')}{' '}
       <span class="muted">
-        {by === 'states' ? 'as it was at this entry' : 'as its operations tell: this journal keeps no states'}
+        {by === 'states'
+          ? 'as recorded at this entry'
+          : 'derived from its operations: this journal has no state snapshots'}
       </span>
     </>
   );
@@ -82,7 +84,7 @@ function titleOf(
     case 'messages':
       return isSystem ? 'Contexts' : `Messages ${grouped(counts.messages)}`;
     case 'operations':
-      return `What was done ${grouped(counts.operations)}`;
+      return `Operations ${grouped(counts.operations)}`;
     case 'budget':
       return 'Budget';
     case 'difference':
@@ -96,7 +98,7 @@ function titleOf(
 function ActorContexts({ view: { log, fold, at } }: { readonly view: RunView }) {
   const contexts = stateAt(log, fold.places, at);
   if (typeof contexts !== 'object' || contexts === null)
-    return <p class="muted">No actor has told its context up to here.</p>;
+    return <p class="muted">No actor context is recorded up to this entry.</p>;
   return (
     <>
       {Object.entries(contexts).map(([name, context]) => (
@@ -116,13 +118,13 @@ interface BudgetViewProps extends PanelProps {
 /** What the context and the run have used at the cursor, of what they may. */
 function BudgetView({ inspector, view: { log, fold, at }, context }: BudgetViewProps) {
   const budget = useMemo(() => budgetAt(log, fold, context, at), [log, fold, context, at]);
-  if (budget === null) return <p class="muted">The journal does not tell what this run may use.</p>;
+  if (budget === null) return <p class="muted">The journal does not record the limits of this run.</p>;
   const { evaluated } = budget;
   return (
     <>
       <Meters name="The context" meters={budget.context} />
       {evaluated === null ? (
-        <p class="muted">Understanding has not measured it yet.</p>
+        <p class="muted">Understanding has not measured the context yet.</p>
       ) : (
         <div class="why">
           Last measured by Understanding in step {evaluated.step}{' '}
@@ -151,7 +153,7 @@ function evaluatedWords(statistics: Statistics): string {
     `${grouped(messagesBefore)} to ${counted(messagesAfter, 'message')}`,
     `${grouped(tokensBefore)} to ${counted(tokensAfter, 'token')}${estimated ? ' (characters / 4)' : ''}`,
     `${pruned} pruned`,
-    `${summarised} summarised`,
+    `${summarised} summarized`,
     ...(over.length === 0 ? [] : [`still over its limit by ${over.join(' and ')}`]),
   ].join(', ');
 }

@@ -43,11 +43,11 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
   if (from === null)
     return (
       <p>
-        Choose where to compare from:{' '}
+        Choose an entry to compare from:{' '}
         <button type="button" onClick={onPin}>
           Compare from entry {grouped(at)}
         </button>{' '}
-        <span class="muted">or the key m. Then move the cursor.</span>
+        <span class="muted">or press m. Then move the cursor.</span>
       </p>
     );
   return (
@@ -63,14 +63,14 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
             base.value = null;
           }}
         >
-          Forget it
+          Clear
         </button>
       </div>
       {!isSystem && <Messages differences={messages} />}
-      <h2>{isSystem ? 'Contexts' : 'The rest of the state'}</h2>
+      <h2>{isSystem ? 'Contexts' : 'Other state'}</h2>
       {was === null || is === null ? (
         <p class="muted">
-          {isSystem ? 'One of the two entries has no contexts.' : 'The journal keeps no state there.'}
+          {isSystem ? 'One of the two entries has no actor contexts.' : 'The journal has no state there.'}
         </p>
       ) : (
         <Fields groups={fields} />
@@ -94,7 +94,7 @@ function Messages({ differences }: { readonly differences: readonly MessageDiffe
   ];
   const changed = differences.length - added - removed;
   return (
-    <section aria-label="Messages that differ">
+    <section aria-label="Changed messages">
       <h2>Messages</h2>
       <p role="status">
         {grouped(added)} added, {grouped(removed)} removed, {grouped(changed)} changed
@@ -133,7 +133,7 @@ function Difference({ difference: { id, before, after } }: { readonly difference
 }
 
 function Fields({ groups }: { readonly groups: readonly FieldGroup[] }) {
-  if (groups.length === 0) return <p class="muted">Nothing else differs.</p>;
+  if (groups.length === 0) return <p class="muted">No other differences.</p>;
   return (
     <ul class="fields">
       {groups.map(({ name, fields }) => (
@@ -193,7 +193,7 @@ function Words({ before, after }: { readonly before: string; readonly after: str
   if (pieces === null)
     return (
       <div class="words">
-        <p class="muted">The texts are too long, or too different, to be compared word by word.</p>
+        <p class="muted">The texts are too long or too different for a word-by-word comparison.</p>
         <del>
           <LongText text={before} />
         </del>
@@ -211,7 +211,7 @@ function Words({ before, after }: { readonly before: string; readonly after: str
       ))}
       {isCut && !all && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
-          show all of it
+          show all
         </button>
       )}
     </p>

@@ -23,7 +23,7 @@ export function Pager({ page, pageSize, count, noun, onPage }: PagerProps) {
       <button type="button" disabled={page === 0} onClick={() => onPage(0)} aria-label="First page">
         «
       </button>
-      <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)} aria-label="Page before">
+      <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)} aria-label="Previous page">
         ‹
       </button>
       <span>
@@ -55,7 +55,7 @@ const DONE: Readonly<Record<ContextOperation['operation'], string>> = {
   ADD: 'added',
   TAG: 'tagged',
   PRUNE: 'pruned',
-  TRANSFORM: 'summarised',
+  TRANSFORM: 'summarized',
   LINK: 'linked',
   PRIORITIZE: 'prioritised',
 };
@@ -79,8 +79,8 @@ export function setBy(operation: ContextOperation): string {
 
 /** What became of the length of its message. */
 export function sizeWords({ operation, before, after }: ListedOperation): string {
-  if (before === null) return after === null ? 'was not there: nothing changed' : `+${grouped(after)} characters`;
-  if (operation.operation === 'ADD') return 'was there already: nothing changed';
+  if (before === null) return after === null ? 'message not found: nothing changed' : `+${grouped(after)} characters`;
+  if (operation.operation === 'ADD') return 'already present: nothing changed';
   if (after === null) return `−${grouped(before)} characters`;
   return before === after ? '' : `${grouped(before)} to ${grouped(after)} characters`;
 }

@@ -11,7 +11,7 @@ import { consentOf, doneBy, lastPage, Pager, PhaseName, setBy, sizeWords } from 
 const PAGE = 50;
 
 const FILTERS = {
-  all: 'All that there were',
+  all: 'All messages',
   there: 'In the context',
   pruned: 'Pruned',
   touched: 'Changed by operations',
@@ -75,7 +75,7 @@ export function MessageList({ view: { fold, at }, context }: MessageListProps) {
         />
       </div>
       {list}
-      {shown.length === 0 && <p class="muted">No message is shown here.</p>}
+      {shown.length === 0 && <p class="muted">No messages.</p>}
     </>
   );
 }
@@ -146,7 +146,7 @@ function Share({ name, value, title }: { readonly name: string; readonly value: 
 }
 
 const Unrated = () => (
-  <span class="share" title="Nothing has rated it yet">
+  <span class="share" title="Not rated yet">
     <span class="muted">relevance</span> –
     <span class="bar" aria-hidden="true" />
   </span>

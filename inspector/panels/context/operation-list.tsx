@@ -60,11 +60,11 @@ export function OperationList({ inspector, view }: PanelProps) {
       <UndoPreview view={view} undone={undone} />
       <ConsentList inspector={inspector} view={view} />
       <div class="list-head">
-        <span class="muted">The newest first. Tick what you would undo.</span>
+        <span class="muted">Newest first. Select operations to preview undoing them.</span>
         <Pager page={page} pageSize={PAGE} count={count} noun="operations" onPage={setPage} />
       </div>
       {list}
-      {count === 0 && <p class="muted">Nothing was done to the context yet.</p>}
+      {count === 0 && <p class="muted">No operations yet.</p>}
     </>
   );
 }
@@ -115,7 +115,12 @@ function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemPro
           <span class="told">{setBy(operation)}</span> <span class="muted">{sizeWords(listed)}</span>
         </span>
       </label>
-      <button type="button" class="quiet" onClick={() => onGo(seq)} aria-label={`Go to entry ${seq}, which applied it`}>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => onGo(seq)}
+        aria-label={`Go to entry ${seq}, which applied this operation`}
+      >
         entry {grouped(seq)}
       </button>
       <p class="why">
@@ -131,9 +136,9 @@ function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemPro
 
 const GIVEN_BY = {
   user: 'by the user',
-  option: 'by an option that was given beforehand',
-  nobody: 'by nobody: there was nobody to ask',
-  'time-out': 'by the time-out',
+  option: 'by a configured option',
+  nobody: 'by default: nobody to ask',
+  'time-out': 'by timeout',
 } as const;
 
 const MOST = 10;
@@ -165,9 +170,9 @@ function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) {
 }
 
 function settled({ resolved }: Consent): string {
-  if (resolved === null) return 'not settled yet';
+  if (resolved === null) return 'not resolved yet';
   const { kept, summarised, removed, by } = resolved;
-  return `settled ${GIVEN_BY[by]}: ${kept} kept, ${summarised} summarised, ${removed} removed`;
+  return `resolved ${GIVEN_BY[by]}: ${kept} kept, ${summarised} summarized, ${removed} removed`;
 }
 
 const MAX_MESSAGES = 50;
@@ -201,14 +206,13 @@ function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
       <div class="list-head">
         <h2>Without {counted(without.length, 'operation')}</h2>
         <button type="button" onClick={untickAll}>
-          Untick all
+          Clear the selection
         </button>
       </div>
       <p role="status">
-        {sizeOf(before)}; without: {sizeOf(after)}.{' '}
-        <span class="muted">A preview: nothing is sent, nothing is written.</span>
+        {sizeOf(before)}; without: {sizeOf(after)}. <span class="muted">A preview only: nothing is sent or saved.</span>
       </p>
-      {changes.length === 0 && <p class="muted">It changes no message: nothing is left of what was done.</p>}
+      {changes.length === 0 && <p class="muted">Undoing this changes no message.</p>}
       <ul>
         {changes.slice(0, MAX_MESSAGES).map((change) => (
           <Change key={change.messageId} change={change} />

@@ -57,20 +57,14 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
       />
       <button
         type="button"
-        aria-label="The one before"
-        title="The one before (Shift+Enter)"
+        aria-label="Previous match"
+        title="Previous match (Shift+Enter)"
         disabled={none}
         onClick={() => go(-1)}
       >
         <Icon name="up" />
       </button>
-      <button
-        type="button"
-        aria-label="The next one"
-        title="The next one (Enter)"
-        disabled={none}
-        onClick={() => go(1)}
-      >
+      <button type="button" aria-label="Next match" title="Next match (Enter)" disabled={none} onClick={() => go(1)}>
         <Icon name="down" />
       </button>
       <span class="event-hits" role="status">
@@ -79,13 +73,13 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
       <label>
         <input
           type="checkbox"
-          aria-label="List only these"
+          aria-label="Show only matches"
           checked={asked.onlyFound.value}
           onChange={({ currentTarget }) => {
             asked.onlyFound.value = currentTarget.checked;
           }}
         />
-        only these
+        only matches
       </label>
     </search>
   );

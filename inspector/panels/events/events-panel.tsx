@@ -55,7 +55,7 @@ function EntryDetail({ view: { log, at, count }, isShut, onShut }: DetailProps) 
   const copy = (): void => {
     navigator.clipboard.writeText(JSON.stringify(entry, null, 2)).then(
       () => say({ at, text: 'copied' }),
-      () => say({ at, text: 'the browser does not let it be copied' }),
+      () => say({ at, text: 'the browser does not allow copying' }),
     );
   };
   return (
@@ -91,13 +91,13 @@ function EventFilter({ view }: { readonly view: RunView }) {
     asked.hidden.value = next;
   };
   return (
-    <fieldset class="event-filter" aria-label="Kinds of events">
+    <fieldset class="event-filter" aria-label="Entry kinds">
       {ENTRY_GROUPS.map((group) => (
         <button
           key={group}
           type="button"
           aria-pressed={!hidden.has(group)}
-          title={`${group}: a double click leaves only these`}
+          title={`${group}: double-click to show only these`}
           onClick={() => turn(group)}
           onDblClick={() => {
             asked.hidden.value = new Set(ENTRY_GROUPS.filter((other) => other !== group));
@@ -127,7 +127,7 @@ interface RowsProps extends PanelProps {
 }
 
 const MARKS = { outside: '»', chart: '•', note: '~' } as const;
-const ORIGINS = { outside: 'from outside', chart: 'made by the chart', note: 'a note beside it' } as const;
+const ORIGINS = { outside: 'external event', chart: 'from the chart', note: 'annotation' } as const;
 
 /** The list: a row a line, and only those that are seen are there. */
 function EventRows({ inspector, view, list, found }: RowsProps) {
@@ -168,7 +168,7 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
       onKeyDown={hear}
       onBlur={() => setActive(null)}
     >
-      {list.size === 0 && <p class="muted">There is nothing of this kind.</p>}
+      {list.size === 0 && <p class="muted">No entries of this kind.</p>}
       <div role="presentation" style={{ height: `${list.size * ROW_PX}px` }}>
         <div role="presentation" class="seen" style={{ transform: `translateY(${rows.first * ROW_PX}px)` }}>
           {places.map((row) => {

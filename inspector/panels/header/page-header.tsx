@@ -69,7 +69,7 @@ function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: Ru
         <button
           type="button"
           class="pill asks"
-          title="Answer it in Act"
+          title="Answer in Act"
           onClick={() => {
             shownPanel.value = 'act';
           }}
@@ -79,7 +79,7 @@ function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: Ru
       )}
       {run.fidelity.length > 0 && (
         <details class="fidelity">
-          <summary>What this record leaves out</summary>
+          <summary>Not recorded</summary>
           <ul>
             {run.fidelity.map((sentence) => (
               <li key={sentence}>{sentence}</li>
@@ -185,10 +185,10 @@ function TestDialog({ given: { text, problem, isCopied, runId }, onClose }: Test
       ) : (
         <>
           <p role="status">
-            {isCopied ? 'Copied.' : 'The browser lets nothing be copied here: copy what is selected.'}
+            {isCopied ? 'Copied.' : 'The browser does not allow copying. Copy the selected text yourself.'}
           </p>
           <p>
-            The recording must stand beside the test as <code>./run.jsonl</code>. This writes both:
+            The test expects the recording next to it, as <code>./run.jsonl</code>. This command writes both:
           </p>
           <pre class="told">postchain replay {visible(runId)} --vitest run.test.ts</pre>
           <label>

@@ -58,25 +58,25 @@ function keyInWords(name: string): string {
 /** What the lines and signs of the chart and of the time stand for. */
 function Legend() {
   return (
-    <section class="legend" aria-label="Signs">
-      <h3>Signs</h3>
+    <section class="legend" aria-label="Legend">
+      <h3>Legend</h3>
       <dl>
-        <Sign words="a state that it stands in">
+        <Sign words="active state">
           <rect class="stands" x="3" y="3" width="26" height="12" rx="3" />
           <circle class="filled" cx="29" cy="3" r="3" />
         </Sign>
-        <Way words="a transition that was taken" look="way" />
-        <Way words="the one just made" look="way made" />
-        <Way words="one not taken so far" look="way rest" />
-        <Sign words="where a state begins">
+        <Way words="transition taken" look="way" />
+        <Way words="latest transition" look="way made" />
+        <Way words="one not taken yet" look="way rest" />
+        <Sign words="initial state">
           <circle class="grey" cx="10" cy="5" r="3" />
           <path class="way rest" d="M12 7l8 8" />
         </Sign>
-        <Way words="on an event from outside, a time-out or an error" look="way rest dashed" />
-        <Sign words="a decision of Yield, in the time">
+        <Way words="on an external event, a timeout or an error" look="way rest dashed" />
+        <Sign words="a Yield decision, on the timeline">
           <path class="decision" d="M16 3l5 6-5 6-5-6z" />
         </Sign>
-        <Sign words="something was sent to it">
+        <Sign words="an event was sent to the run">
           <path class="sent" d="M10 4h12l-6 10z" />
         </Sign>
       </dl>

@@ -29,7 +29,7 @@ export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
   const answerSeq = lastUpTo(fold.places.of('answer'), at);
   const answered = answerSeq === undefined ? undefined : log.entry(answerSeq);
   const answer = answered?.type === 'answer' ? answered.answer : null;
-  if (attempt === undefined && answer === null) return <p class="muted">Nothing yet: no model was asked.</p>;
+  if (attempt === undefined && answer === null) return <p class="muted">No model calls yet.</p>;
   return (
     <div class="output">
       {/* The answer takes the place of the reply, which is drawn anew below it. */}
@@ -120,7 +120,7 @@ interface Props {
   readonly moveTo: (seq: number) => void;
 }
 
-const MARKS: Readonly<Partial<Record<AttemptAt['status'], 'check' | 'cross'>>> = { valid: 'check', void: 'cross' };
+const MARKS: Readonly<Partial<Record<AttemptAt['status'], 'check' | 'cross'>>> = { valid: 'check', discarded: 'cross' };
 
 /** A model's reply, field by field as it comes, and what was made of it. */
 function AttemptCard({ view, attempt, moveTo }: Props) {
@@ -130,7 +130,7 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
   const fields = fieldsOf(span.task, reply.value);
   const issues = issuesByPlace(failure?.issues ?? []);
   const call = lastBegunBy(fold.spans.calls, span.from);
-  const isOver = status !== 'under way';
+  const isOver = status !== 'running';
   return (
     <section class={`card attempt ${status.replace(' ', '-')}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
       <header>
@@ -153,7 +153,7 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
       {failure !== null && (
         <div class="failure">
           <p>
-            Void: failed at {failure.stage}, <code>{shortly(failure.code, 60)}</code>
+            Discarded: failed at {failure.stage}, <code>{shortly(failure.code, 60)}</code>
             {failure.status !== null && `, status ${failure.status}`}
           </p>
           <p>
@@ -161,12 +161,12 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
           </p>
           <WhatIsWrong messages={issues.whole} />
           {backOffMs !== null && (
-            <p class="muted">Asked again {backOffMs === 0 ? 'at once' : `after ${duration(backOffMs)}`}.</p>
+            <p class="muted">Called again {backOffMs === 0 ? 'at once' : `after ${duration(backOffMs)}`}.</p>
           )}
         </div>
       )}
       {reply.piecesLeftOut && (
-        <p class="muted">The journal was redacted: its pieces are left out, this is the whole reply.</p>
+        <p class="muted">This journal is redacted and has no streamed chunks. This is the complete reply.</p>
       )}
       {reply.value === null && reply.chars > 0 && (
         <p class="prose">
@@ -174,7 +174,7 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
         </p>
       )}
       {reply.value === null && reply.chars === 0 && (
-        <p class="muted">{isOver ? 'No text came.' : 'Nothing has come yet.'}</p>
+        <p class="muted">{isOver ? 'The model sent no text.' : 'Nothing received yet.'}</p>
       )}
       {/* What is wrong with a reply comes above it: the fields of one that is void stand in a new place. */}
       <dl class="fields" key={status}>
@@ -184,7 +184,7 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
             <dd>
               <div class="value">
                 {value === null ? (
-                  <span class="muted">did not come</span>
+                  <span class="muted">not received</span>
                 ) : (
                   <ValueView key={span.from} value={value} path={name} issues={issues} />
                 )}
@@ -204,8 +204,8 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
 /** One line, there from the first: what comes below it moves nothing. */
 function dueInWords(fields: readonly Field[], { isOver }: { readonly isOver: boolean }): string {
   const due = fields.filter(({ value }) => value === null).map(({ name }) => name);
-  if (due.length > 0) return `${isOver ? 'Did not come' : 'To come'}: ${due.join(', ')}`;
-  return fields.length > 0 ? 'All of its fields came.' : '';
+  if (due.length > 0) return `${isOver ? 'Not received' : 'To come'}: ${due.join(', ')}`;
+  return fields.length > 0 ? 'All fields received.' : '';
 }
 
 /** The phases of the cycle so far, and what each came to, a line each; there is room for a full cycle from the first. */

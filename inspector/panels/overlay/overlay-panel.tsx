@@ -17,17 +17,17 @@ import { type Inspector, isHere, loadRuns } from '../../ui-state/inspector.ts';
 import { stateName } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
 
-/** What went on in each state, to be read here and to be laid over the chart; and the ways that no run took. */
+/** Measures by state, to be read here and to be laid over the chart; and the ways that no run took. */
 export function OverlayPanel({ inspector, view }: PanelProps) {
   const overlay = overlayOf(inspector);
   const { charts } = view;
-  if (charts === null) return <p class="muted">The charts of this run are on their way.</p>;
+  if (charts === null) return <p class="muted">Loading the charts of this run…</p>;
   const { counted: runs, leftOut } = overlay.runs.value;
   return (
     <div class="overlay-panel">
       <div class="overlay-choices">
         <label>
-          Lay over the chart{' '}
+          Show on the chart{' '}
           <select
             value={shownMeasure.value ?? ''}
             onChange={({ currentTarget }) => {
@@ -51,14 +51,14 @@ export function OverlayPanel({ inspector, view }: PanelProps) {
             }}
           >
             <option value="run">this run, up to the cursor</option>
-            <option value="loaded">all loaded runs, whole</option>
+            <option value="loaded">all loaded runs, complete</option>
           </select>
         </label>
         <LoadNewest inspector={inspector} />
       </div>
       <p class="muted" role="status">
-        {overlayScope.value === 'run' ? 'This run, up to the cursor.' : `${counted(runs, 'run')}, as far as each goes.`}
-        {leftOut > 0 && ` ${counted(leftOut, 'run')} on other charts left out.`}
+        {overlayScope.value === 'run' ? 'This run, up to the cursor.' : `${counted(runs, 'run')}, complete.`}
+        {leftOut > 0 && ` ${counted(leftOut, 'run')} with other charts excluded.`}
       </p>
       <MeasureTable charts={charts} measures={overlay.measures.value} />
       <section aria-labelledby="never-taken-title">
@@ -71,7 +71,7 @@ export function OverlayPanel({ inspector, view }: PanelProps) {
               marksNeverTaken.value = currentTarget.checked;
             }}
           />{' '}
-          Mark what was never taken in the chart
+          Mark transitions never taken in the chart
         </label>
         {overlay.coverage.value !== null && <NeverTaken charts={charts} coverage={overlay.coverage.value} />}
       </section>
@@ -138,7 +138,7 @@ function MeasureTable({ charts: { charts }, measures }: MeasureTableProps) {
   const [by, setBy] = useState<Column>('chart');
   return (
     <table class="measure-table">
-      <caption class="unseen">What went on in each state</caption>
+      <caption class="unseen">Measures by state</caption>
       <thead>
         <tr>
           <Head title="State" column="chart" by={by} onSort={setBy} />

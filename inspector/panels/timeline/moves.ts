@@ -36,20 +36,20 @@ export function moveKeys(moves: Moves, player: Player): readonly Key[] {
   const key = (name: string, does: string, act: () => void): Key => ({ keys: [name], does, group: 'Move', act });
   return [
     key('ArrowLeft', 'One entry back', () => moves.entry(-1)),
-    key('ArrowRight', 'One entry on', () => moves.entry(1)),
-    key('Shift+ArrowLeft', 'The transition before', () => moves.transition(-1)),
-    key('Shift+ArrowRight', 'The next transition', () => moves.transition(1)),
-    key('[', 'The phase before', () => moves.phase(-1)),
-    key(']', 'The next phase', () => moves.phase(1)),
-    key('{', 'The cycle before', () => moves.cycle(-1)),
-    key('}', 'The next cycle', () => moves.cycle(1)),
+    key('ArrowRight', 'One entry forward', () => moves.entry(1)),
+    key('Shift+ArrowLeft', 'Previous transition', () => moves.transition(-1)),
+    key('Shift+ArrowRight', 'Next transition', () => moves.transition(1)),
+    key('[', 'Previous phase', () => moves.phase(-1)),
+    key(']', 'Next phase', () => moves.phase(1)),
+    key('{', 'Previous cycle', () => moves.cycle(-1)),
+    key('}', 'Next cycle', () => moves.cycle(1)),
     {
       keys: ['PageUp', 'PageDown'],
-      does: 'The same, with the focus on the time',
+      does: 'Same, with the focus on the timeline',
       group: 'Move',
     },
-    key('Home', 'The first entry', moves.start),
-    key('End', 'The newest entry, and on with it', moves.follow),
+    key('Home', 'First entry', moves.start),
+    key('End', 'Latest entry, and follow the run', moves.follow),
     key(' ', 'Play, pause', player.toggle),
   ];
 }

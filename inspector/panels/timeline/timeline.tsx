@@ -60,7 +60,7 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
           <button
             type="button"
             aria-pressed={axis.by === 'entry'}
-            title="Every entry as wide as any other, whatever time it took"
+            title="Give every entry the same width, regardless of its duration"
             onClick={() => {
               window.value = null;
               by.value = by.peek() === 'time' ? 'entry' : 'time';
@@ -68,10 +68,10 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
           >
             by entry
           </button>
-          <button type="button" aria-label="Shrink the time" title="Shrink the time" onClick={() => zoom(2)}>
+          <button type="button" aria-label="Zoom the timeline out" title="Zoom out" onClick={() => zoom(2)}>
             −
           </button>
-          <button type="button" aria-label="Stretch the time" title="Stretch the time" onClick={() => zoom(0.5)}>
+          <button type="button" aria-label="Zoom the timeline in" title="Zoom in" onClick={() => zoom(0.5)}>
             +
           </button>
           <button
@@ -104,7 +104,7 @@ function PlayControls({ player, moves, usual, isLive }: ControlsProps) {
       <IconButton icon="start" name="To the first entry" keys="Home" act={moves.start} />
       <IconButton icon="back" name="One entry back" keys="←" act={() => moves.entry(-1)} />
       <IconButton icon={plays ? 'pause' : 'play'} name={plays ? 'Pause' : 'Play'} keys="Space" act={player.toggle} />
-      <IconButton icon="on" name="One entry on" keys="→" act={() => moves.entry(1)} />
+      <IconButton icon="on" name="One entry forward" keys="→" act={() => moves.entry(1)} />
       <IconButton icon="end" name={isLive ? 'Follow' : 'To the last entry'} keys="End" act={moves.follow} />
       <select
         aria-label="Speed"

@@ -205,7 +205,7 @@ function barAt(fold: RunFold, lane: Lane, scale: Scale, x: number): string | nul
 function barText({ timeLine }: RunFold, strip: Strip, place: number): string {
   const to = strip.to(place);
   const fromMs = timeLine.atMs(strip.from(place));
-  const took = to === null ? 'goes on' : duration(timeLine.atMs(to) - fromMs);
+  const took = to === null ? 'in progress' : duration(timeLine.atMs(to) - fromMs);
   const failure = strip.failure(place);
   const parts = [strip.label(place), `from ${preciseTime(fromMs)}`, took];
   return shortly([...parts, ...(failure === null ? [] : [`failed, ${failure}`])].join(', '), 200);

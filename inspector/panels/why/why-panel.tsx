@@ -40,7 +40,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
             disabled={machine === null}
             onChange={({ currentTarget }) => setOfMachine(currentTarget.checked)}
           />{' '}
-          {machine === null ? 'one machine only' : `${machine} only`}
+          {machine === null ? 'one actor only' : `${machine} only`}
         </label>
       </div>
       {/* Each entry has an explanation of its own: nothing of one moves to where another's stands. */}
@@ -51,7 +51,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
         <WhyFacts facts={facts} />
         <SeenNumbers saw={saw} />
         {led.length > 0 && (
-          <ol class="led" aria-label="Transitions that it led to">
+          <ol class="led" aria-label="Transitions it caused">
             {led.map(({ seq, source, target }) => (
               <li key={seq}>
                 <button type="button" class="quiet" onClick={() => moveTo(seq)}>
@@ -93,8 +93,8 @@ function IgnoredList({ view, moveTo }: { readonly view: WhyView; readonly moveTo
   const { events, more } = ignoredEvents(view);
   if (events.length === 0) return null;
   return (
-    <section class="ignored" aria-label="Ignored so far">
-      <h3>Ignored so far ({more ? `${events.length} or more` : events.length})</h3>
+    <section class="ignored" aria-label="Ignored events">
+      <h3>Ignored events ({more ? `${events.length} or more` : events.length})</h3>
       <ul>
         {events.map(({ seq, name, why }) => (
           <li key={seq}>
@@ -129,7 +129,7 @@ function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
       <p class="muted">
         {by !== undefined && (
           <>
-            {by.name === null ? 'as nothing else held' : 'by '}
+            {by.name === null ? 'because no other candidate held' : 'by '}
             {by.name !== null && <b class="told by">{visible(by.guard)}</b>},{' '}
           </>
         )}
@@ -145,11 +145,11 @@ function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
       </p>
       {description !== '' && <p class="described told">{visible(description)}</p>}
       {candidates.length === 0 ? (
-        <p class="only">The only way: there was nothing to choose.</p>
+        <p class="only">The only transition: no other candidates.</p>
       ) : (
         <CandidateList candidates={candidates} />
       )}
-      {isInferred && <p class="muted">Inferred from where it went: what guards said is not sent.</p>}
+      {isInferred && <p class="muted">Inferred from the new state: guard results are not sent.</p>}
     </section>
   );
 }
@@ -201,7 +201,7 @@ function WhyFacts({ facts }: { readonly facts: readonly WhyFact[] }) {
 function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
   if (saw.length === 0) return null;
   return (
-    <ul class="saw" aria-label="What it saw">
+    <ul class="saw" aria-label="Compared values">
       {saw.map(({ name, value, limit, share }) => (
         <li key={name}>
           <span class="muted">{name}</span> <b class="told mono">{spelled(value)}</b>

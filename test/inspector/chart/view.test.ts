@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)('a chart, as a picture or in rows', () => {
         } as unknown as typeof Worker;
       });
     await tell(page, 'show', strange, 'strange');
-    await page.getByText('The chart could not be laid out: its worker did not start.').waitFor();
+    await page.getByText('The chart could not be laid out: the layout worker did not start.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(2);
   });
 

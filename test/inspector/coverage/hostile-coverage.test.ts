@@ -114,7 +114,7 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
     ],
   ])('shows rows where the drawings in it are %s, and says so', async (_, layout) => {
     const { page, close } = await files.openHtml(changed(xstatePatterns, (parts) => ({ ...parts, layout })));
-    await page.getByText('There is no drawing of this chart in this file.').waitFor();
+    await page.getByText('This file has no drawing of this chart.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(6);
     await close();
   });

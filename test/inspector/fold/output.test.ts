@@ -84,10 +84,10 @@ describe('the output', () => {
     const seq = retry?.seq ?? 0;
     expect(attemptsAt(fold.spans, seq - 1).at(-1)?.backOffMs).toBeNull();
     expect(attemptsAt(fold.spans, seq)).toMatchObject([
-      { status: 'void', backOffMs: 2_000, failure: { code: 'server_error' } },
+      { status: 'discarded', backOffMs: 2_000, failure: { code: 'server_error' } },
     ]);
     const starts = entries.filter((entry) => entry.type === 'attempt-start' && entry.attemptId === 's4.observation');
-    expect(statusAt(attemptsAt(fold.spans, starts[2]?.seq ?? 0))).toEqual(['1 void', '2 void', '3 under way']);
+    expect(statusAt(attemptsAt(fold.spans, starts[2]?.seq ?? 0))).toEqual(['1 discarded', '2 discarded', '3 running']);
     expect(attemptsAt(fold.spans, 0)).toEqual([]);
     expect(statusAt(attemptsAt(fold.spans, entries.length - 1))).toEqual(['1 valid']);
   });
@@ -97,8 +97,8 @@ describe('the output', () => {
     const [phase] = entries.filter(({ type }) => type === 'phase-end');
     if (phase === undefined) throw new Error('a phase ends');
     const cut = [...entries.slice(0, start), { ...phase, seq: start }] as readonly JournalEntry[];
-    expect(statusAt(attemptsAt(folded(cut).fold.spans, start)).at(-1)).toMatch(/broken off$/u);
-    expect(statusAt(attemptsAt(folded(cut).fold.spans, start - 1)).at(-1)).toMatch(/under way$/u);
+    expect(statusAt(attemptsAt(folded(cut).fold.spans, start)).at(-1)).toMatch(/aborted$/u);
+    expect(statusAt(attemptsAt(folded(cut).fold.spans, start - 1)).at(-1)).toMatch(/running$/u);
   });
 
   it('takes the whole reply where the pieces were redacted', () => {

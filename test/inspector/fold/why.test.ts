@@ -48,7 +48,7 @@ describe('why', () => {
   it('sets a number beside the limit that it was held against', () => {
     const seq = all(stumbled, 'decision').at(-1)?.seq;
     const { heading, transition, facts } = asked(stumbled)(seq);
-    expect(heading).toBe('Why did it decide to answer?');
+    expect(heading).toBe('Why did the run decide to answer?');
     expect(facts).toContainEqual({ label: 'Rule', text: 'confidence reached, in cycle 3' });
     const taken = transition?.candidates.find(({ verdict }) => verdict === 'taken');
     expect(taken?.guard).toBe('confidence reached');
@@ -94,7 +94,7 @@ describe('why', () => {
     const cut = stumbled.slice(0, 200);
     const stopped = [...cut, { seq: 200, atMs: 3_000, type: 'run-stopped' } as const];
     const { heading, transition } = asked(stopped)(200);
-    expect(heading).toBe('Why did it stop there?');
+    expect(heading).toBe('Why did the run stop here?');
     expect(transition?.seq).toBe(all(cut, 'transition').at(-1)?.seq);
   });
 
@@ -102,8 +102,11 @@ describe('why', () => {
     const [, consent] = all(directed, 'delivery');
     const { heading, outcome, facts } = asked(directed)(consent?.seq);
     expect(heading).toBe('Why did nothing happen on consent.given?');
-    expect(outcome).toEqual({ words: 'Ignored: the chart has no transition for it here.', isIgnored: true });
-    expect(facts).toContainEqual({ label: 'It stood in', text: 'cycling › action' });
+    expect(outcome).toEqual({
+      words: 'Ignored: the current states have no transition for this event.',
+      isIgnored: true,
+    });
+    expect(facts).toContainEqual({ label: 'Current states', text: 'cycling › action' });
     expect(facts.at(-1)?.text).toContain('run.directed');
   });
 
@@ -132,7 +135,7 @@ describe('why', () => {
   it('explains every entry of every run', () => {
     for (const entries of runs) {
       const ask = asked(entries);
-      for (const { seq } of entries) expect(ask(seq).heading).toMatch(/^(?:Why|What|It has just begun)/u);
+      for (const { seq } of entries) expect(ask(seq).heading).toMatch(/^(?:Why|What|How|The run has just started)/u);
     }
   });
 });

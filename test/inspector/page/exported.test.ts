@@ -66,7 +66,7 @@ describe.skipIf(browser === null)('the exported page', () => {
       await page.close();
     }
     for (const sentence of said)
-      expect(sentence).toMatch(/^The run in this file .* the file was cut off or changed\. Ask for it again\.$/u);
+      expect(sentence).toMatch(/^The run in this file .* the file is truncated or was changed\. Export it again\.$/u);
   });
 
   it('says of another version which it is, with nothing hidden in it', async () => {

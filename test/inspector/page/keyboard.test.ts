@@ -222,7 +222,7 @@ describe.skipIf(browser === null)('the page without a mouse', () => {
         await page.locator('.chart-picture [data-state][tabindex="0"]').focus();
         await page.keyboard.press('ArrowDown');
         await page.keyboard.press('Enter');
-        const note = page.getByRole('complementary', { name: 'Chosen in the chart' });
+        const note = page.getByRole('complementary', { name: 'Selected in the chart' });
         await note.waitFor();
         await note.getByRole('button', { name: 'Close' }).press('Enter');
         await note.waitFor({ state: 'detached' });

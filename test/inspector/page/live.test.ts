@@ -32,7 +32,7 @@ describe.skipIf(browser === null)('the page on a run that is under way', () => {
   it('waits where there is no run yet, shows one as it goes, and its answer in the end; nothing shifts', async () => {
     const watched = await open();
     const { page } = watched;
-    await page.getByText('There are no runs yet').waitFor();
+    await page.getByText('No runs yet').waitFor();
     const { run, model } = readmeRun([1, 3, 6]);
     server.watch(run);
     const standings: string[] = [];

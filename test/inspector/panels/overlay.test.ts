@@ -23,7 +23,7 @@ describe.skipIf(tests.areSkipped)('the overlay in the page', () => {
   it('gives the picture nothing until a measure is chosen, and then a number for each state', async () => {
     const page = await open();
     expect(await page.evaluate(() => window.overlay.heat.value)).toBeNull();
-    await page.getByRole('combobox', { name: 'Lay over the chart' }).selectOption('tokens');
+    await page.getByRole('combobox', { name: 'Show on the chart' }).selectOption('tokens');
     const mark = (state: string) =>
       page.evaluate(`window.overlay.heat.value.postChain.get('${state}')`) as Promise<{
         heat: number;
@@ -65,7 +65,7 @@ describe.skipIf(tests.areSkipped)('the overlay in the page', () => {
     const one = await takenIn(page);
     await page.getByRole('button', { name: 'Load all 3 runs' }).click();
     await page.getByRole('button', { name: 'All 3 runs are loaded' }).waitFor();
-    await page.getByText('3 runs, as far as each goes.').waitFor();
+    await page.getByText('3 runs, complete.').waitFor();
     await expect.poll(() => takenIn(page)).toBeGreaterThan(one);
     await page.getByText(/^attempt: \d+ never taken/).click();
     expect(await page.getByRole('cell', { name: 'firstChunkDeadline' }).count()).toBe(1);
@@ -74,7 +74,7 @@ describe.skipIf(tests.areSkipped)('the overlay in the page', () => {
   it('can be told by ear and read in either theme, and is as wide as its place', async () => {
     for (const width of [1280, 700]) {
       const page = await open(width);
-      await page.getByRole('combobox', { name: 'Lay over the chart' }).selectOption('ms');
+      await page.getByRole('combobox', { name: 'Show on the chart' }).selectOption('ms');
       if (width === 700) await page.getByText(/^postChain: \d+ never taken/).click();
       for (const theme of ['light', 'dark']) {
         await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);

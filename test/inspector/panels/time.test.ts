@@ -101,7 +101,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await page.keyboard.press(']');
     await expect.poll(() => cursorOf(page)).toBeGreaterThan(0);
     expect(await drawn()).toBe(whole);
-    await page.getByRole('button', { name: 'Stretch the time' }).click();
+    await page.getByRole('button', { name: 'Zoom the timeline in' }).click();
     await expect.poll(drawn).not.toBe(whole);
     await page.getByRole('button', { name: 'whole run' }).click();
     await expect.poll(drawn).toBe(whole);

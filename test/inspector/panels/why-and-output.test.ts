@@ -81,8 +81,8 @@ describe.skipIf(areSkipped)('the why card', () => {
   it('says what became of what a user said, and leads to the transitions that it led to', async () => {
     const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'run.finished');
     const page = await open(directed, { panel: 'why', at });
-    expect(await panelOf(page).textContent()).toMatch(/What came of run\.finished\?.*It led to \d transitions/u);
-    const led = page.getByRole('list', { name: 'Transitions that it led to' });
+    expect(await panelOf(page).textContent()).toMatch(/What did run\.finished cause\?.*It caused \d transitions/u);
+    const led = page.getByRole('list', { name: 'Transitions it caused' });
     const [first = ''] = (await led.getByRole('button').allTextContents()) ?? [];
     await led.getByRole('button').first().click();
     await page.getByRole('region', { name: 'Transition' }).getByText(`entry ${first}`).waitFor();
@@ -92,10 +92,10 @@ describe.skipIf(areSkipped)('the why card', () => {
   it('lists what was ignored so far, and says why', async () => {
     const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'consent.given');
     const page = await open(directed, { panel: 'why', at: at + 1 });
-    const ignored = page.getByRole('region', { name: 'Ignored so far' });
+    const ignored = page.getByRole('region', { name: 'Ignored events' });
     expect(await ignored.textContent()).toContain('consent.given no transition for it');
     await ignored.getByRole('button', { name: String(at) }).click();
-    await page.getByText('Ignored: the chart has no transition for it here.').waitFor();
+    await page.getByText('Ignored: the current states have no transition for this event.').waitFor();
   });
 });
 
@@ -103,28 +103,28 @@ describe.skipIf(areSkipped)('the output', () => {
   it('fills in as a reply comes, field by field', async () => {
     const deltas = stumbled.filter((entry) => entry.type === 'text-delta' && entry.attemptId === 's3.intention');
     const first = await open(stumbled, { panel: 'output', at: deltas[0]?.seq });
-    expect(await first.locator('.attempt').textContent()).toContain('under way');
+    expect(await first.locator('.attempt').textContent()).toContain('running');
     expect(await first.locator('.due').textContent()).toBe('To come: alternatives, clarity, unclearIntent, alignment');
     expect(await first.locator('.fields').textContent()).toMatch(/^goal/u);
     const last = await open(stumbled, { panel: 'output', at: deltas.at(-1)?.seq });
     expect(await last.locator('.fields').textContent()).toBe(
       'goalTo knowalternatives(none)clarity0.9unclearIntentfalsealignment(none)',
     );
-    expect(await last.locator('.due').textContent()).toBe('All of its fields came.');
+    expect(await last.locator('.due').textContent()).toBe('All fields received.');
   });
 
   it('strikes a void reply through, with what was wrong at the field where it fell, and has the other attempts at hand', async () => {
     const ends = stumbled.filter((entry) => entry.type === 'attempt-end' && entry.attemptId === 's4.observation');
     const page = await open(stumbled, { panel: 'output', at: ends[2]?.seq });
     const attempt = page.locator('.attempt');
-    expect(await attempt.locator('.status').textContent()).toMatch(/void/u);
+    expect(await attempt.locator('.status').textContent()).toMatch(/discarded/u);
     const struck = await attempt
       .locator('.leaf')
       .evaluateAll((leaves) => leaves.map((leaf) => getComputedStyle(leaf).textDecorationLine));
     expect(struck).toEqual(['line-through', 'line-through', 'line-through']);
     const field = attempt.locator('.fields > div').filter({ hasText: 'insights' });
     expect(await field.locator('.part').nth(1).textContent()).toMatch(/3.*expected string, received number/u);
-    await page.getByRole('button', { name: '1: void' }).click();
+    await page.getByRole('button', { name: '1: discarded' }).click();
     await page.getByRole('region', { name: 'Attempt 1 at observation' }).waitFor();
   });
 

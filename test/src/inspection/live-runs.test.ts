@@ -186,7 +186,7 @@ describe('what a run is told', () => {
     [null, /^No event of a run: got null/u],
     ['run.cancelled', /^No event of a run: got "run\.cancelled"/u],
     [{ type: 'run.adjusted', limits: { maxCycles: 'many' } }, /^No event of a run/u],
-  ])('%j is refused with the reason, and the run goes on', async (event, problem) => {
+  ])('%j is refused with the reason, and the run in progress', async (event, problem) => {
     const server = await startInspector();
     const { run } = hanging();
     server.watch(run);

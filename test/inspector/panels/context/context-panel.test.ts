@@ -45,7 +45,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const state = stateAt(entries, asked);
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(state?.messages.map(({ id }) => id));
-    expect(await page.locator('.context-head').textContent()).toContain('as it was at this entry');
+    expect(await page.locator('.context-head').textContent()).toContain('as recorded at this entry');
   });
 
   it('keeps what was pruned where it stood, struck through, with why', async () => {
@@ -79,7 +79,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
 
   it('previews an undo as the journal’s own fold has it', async () => {
     const page = await open(last);
-    await page.getByRole('button', { name: /^What was done/ }).click();
+    await page.getByRole('button', { name: /^Operations/ }).click();
     const history = contextHistory(entries);
     const operation = history.operations.find(({ operation: kind, target }) => kind === 'PRUNE' && target === 's1.m1');
     await page.locator('.operations > li', { hasText: 'pruned s1.m1' }).getByRole('checkbox').check();
@@ -90,14 +90,14 @@ describe.skipIf(areSkipped)('the context panel', () => {
       `without: ${without.length} messages, ${chars} characters`,
     );
     expect(await preview.getByRole('listitem').textContent()).toMatch(/^comes back s1\.m1/);
-    await preview.getByRole('button', { name: 'Untick all' }).click();
+    await preview.getByRole('button', { name: 'Clear the selection' }).click();
     expect(await preview.count()).toBe(0);
   });
 
   it('says who gave consent, and lists nothing that came after the cursor', async () => {
     const page = await open(asked);
-    await page.getByRole('button', { name: /^What was done/ }).click();
-    expect(await page.getByRole('list', { name: 'Consent' }).textContent()).toContain('not settled yet');
+    await page.getByRole('button', { name: /^Operations/ }).click();
+    expect(await page.getByRole('list', { name: 'Consent' }).textContent()).toContain('not resolved yet');
     expect(await page.getByText('summarised').count()).toBe(0);
   });
 
@@ -115,16 +115,16 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const run = page.getByRole('region', { name: 'The run' });
     expect(await run.textContent()).toContain(`${state?.usage.modelCalls} of 100 calls`);
     expect(await page.getByRole('region', { name: 'The context' }).textContent()).toContain('of 89,600 tokens');
-    expect(await page.locator('.panel').textContent()).toContain('Understanding has not measured it yet.');
+    expect(await page.locator('.panel').textContent()).toContain('Understanding has not measured the context yet.');
   });
 
   it('compares from an entry that was pinned: messages by their ids, texts by words, the rest by its paths', async () => {
     const page = await open(last);
     await page.keyboard.press('m');
     await page.getByRole('button', { name: `Difference from entry ${last}` }).click();
-    const messages = page.getByRole('region', { name: 'Messages that differ' });
+    const messages = page.getByRole('region', { name: 'Changed messages' });
     expect(await messages.getByRole('status').textContent()).toBe('0 added, 0 removed, 0 changed');
-    await page.getByRole('button', { name: /^What was done/ }).click();
+    await page.getByRole('button', { name: /^Operations/ }).click();
     await page.getByRole('list', { name: 'Consent' }).getByRole('button').click();
     await page.getByRole('button', { name: /^Difference from/ }).click();
     const [before, after] = [stateAt(entries, last), stateAt(entries, asked)];
@@ -153,7 +153,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
 
   it('has nothing that an ear or an eye would miss, in either theme, and fits', async () => {
     const page = await open(last);
-    for (const name of [/^Messages/, /^What was done/, 'Budget', /^Difference/])
+    for (const name of [/^Messages/, /^Operations/, 'Budget', /^Difference/])
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.getByRole('button', { name }).click();

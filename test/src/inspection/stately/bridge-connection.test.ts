@@ -75,7 +75,7 @@ describe('the bridge to an inspector', () => {
     expect(got.map((text) => JSON.parse(text))).toEqual(asSent(await messagesOf(run.journal)));
   });
 
-  it('tells by its promise that there is no connection, and the run goes on', async () => {
+  it('tells by its promise that there is no connection, and the run in progress', async () => {
     const run = startedRun();
     const { done } = statelyBridge(run, `ws://127.0.0.1:${await freePort()}`);
     await expect(done).rejects.toThrow(/No inspector at ws:\/\/127\.0\.0\.1:\d+: got ".*ECONNREFUSED/u);
@@ -107,7 +107,7 @@ describe('the bridge to an inspector', () => {
     await expect(statelyBridge(never, url).done).rejects.toThrow('it closed the connection');
   });
 
-  it('stops where it is closed, though the run goes on', async () => {
+  it('stops where it is closed, though the run in progress', async () => {
     const { chain } = scriptedChain({ action: { never: true } as never });
     const run = chain.run({ request: 'Is it so?' });
     const messages: StatelyMessage[] = [];

@@ -6,7 +6,7 @@ import { keepInAddress } from './ui-state/panel.ts';
 import { visible } from './ui-state/text.ts';
 import { carriedRun, fileSource, type PageSource, socketAddress, socketSource } from './wire/page-source.ts';
 
-/** A file that was cut off may end before the place for the page: the body is there whatever is missing. */
+/** A truncated file may lack the root element, but always has a body. */
 const root = document.getElementById('page') ?? document.body;
 
 async function sourceOf(page: Document): Promise<PageSource> {

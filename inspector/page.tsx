@@ -27,7 +27,7 @@ const panels: Readonly<Record<PanelName, ComponentType<PanelProps>>> = {
   overlay: OverlayPanel,
 };
 
-/** The chart, what stands beside it, and the time below: all of the same run, at the same entry. */
+/** The chart, a panel and the timeline, all at the same entry of one run. */
 export function Page({ inspector }: { readonly inspector: Inspector }) {
   const [helps, setHelps] = useState(false);
   useEffect(() => listenToKeys(document), []);

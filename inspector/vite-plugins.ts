@@ -30,8 +30,8 @@ async function bake(charts: RunCharts): Promise<Record<string, Drawing>> {
 const INLINE = /<(script|style)(?![^>]*application\/json)[^>]*>([\s\S]*?)<\/\1>/gu;
 
 /**
- * Gives a page that is one file a content-security policy: it may run the scripts and styles that are in it now, by their digests, and
- * ask nobody for anything. It stands before all of them.
+ * Adds a content security policy to a single-file page, before all scripts: only its own scripts and styles (by
+ * digest), no requests.
  */
 export function strictPolicy(): Plugin {
   return {

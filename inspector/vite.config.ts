@@ -6,7 +6,7 @@ import { bakedDrawings, strictPolicy } from './vite-plugins.ts';
 
 const here = import.meta.dirname;
 
-/** The page that a server gives, as its files are. */
+/** The page as served by the inspection server. */
 function page(root: string, name: string): UserConfig {
   return {
     root,
@@ -19,19 +19,19 @@ function page(root: string, name: string): UserConfig {
       emptyOutDir: true,
       modulePreload: false,
       chunkSizeWarningLimit: 2_000,
-      // The drawings of our charts take their seconds, which is nothing for who installs.
+      // Laying out our charts takes seconds, but only at build time.
       rolldownOptions: { checks: { bundlerTimings: false } },
     },
   };
 }
 
-/** A page that is one file, which data are put into when there are any. */
+/** A single-file page that data is inserted into. */
 function filePage(root: string, name: string): UserConfig {
   const { plugins = [], ...config } = page(root, name);
   return { ...config, plugins: [...plugins, viteSingleFile({ removeViteModuleLoader: true }), strictPolicy()] };
 }
 
-/** The layout of charts for Node, with all that it needs: for pages that carry the drawings of charts of anybody. */
+/** The chart layout for Node, bundled: for pages that contain drawings of arbitrary charts. */
 const layout: UserConfig = {
   root: here,
   ssr: { noExternal: true },
@@ -45,7 +45,7 @@ const layout: UserConfig = {
   },
 };
 
-/** By their modes: the inspector as a server gives it, as a file, the page of coverage, and the layout. */
+/** Modes: the served inspector, the single-file inspector, the coverage page, and the layout for Node. */
 export default defineConfig(({ mode }) => {
   if (mode === 'file') return filePage(here, 'inspector-file');
   if (mode === 'coverage') return filePage(join(here, 'coverage'), 'inspector-coverage');

@@ -2,16 +2,16 @@ import type { Box } from './drawing.ts';
 
 const MOVE_MS = 180;
 
-/** Moves the picture under its window: by an attribute of one element, and without drawing anything anew. */
+/** Pans and zooms the picture by changing one transform attribute; nothing is redrawn. */
 interface Camera {
   readonly view: () => Viewport;
   readonly size: () => WindowSize;
-  /** At once, or in a short move where people want that. */
+  /** Jumps, or animates unless the user prefers reduced motion. */
   readonly go: (to: Viewport, how?: 'at-once' | 'smoothly') => void;
   readonly stop: () => void;
 }
 
-/** `onScale` hears of every new scale. */
+/** `onScale` is called with every new scale. */
 export function createCamera(
   svg: SVGSVGElement,
   world: SVGGElement,
@@ -62,10 +62,10 @@ interface WindowSize {
 const LEAST_SCALE = 0.05;
 const MOST_SCALE = 12;
 const MARGIN = 10;
-/** The picture's buttons stand above this line. */
+/** Reserved for the toolbar. */
 const TOP = 48;
 
-/** Shows a box as large as it can be, in the middle of what is free. */
+/** The viewport that shows a box as large as possible, centered below the toolbar. */
 export function fitTo(box: Box, size: WindowSize, mostScale = 1.6): Viewport {
   const room = { width: Math.max(1, size.width - 2 * MARGIN), height: Math.max(1, size.height - TOP - MARGIN) };
   const scale = clamp(Math.min(room.width / Math.max(1, box.width), room.height / Math.max(1, box.height), mostScale));
@@ -91,7 +91,7 @@ export function panBy(view: Viewport, x: number, y: number): Viewport {
   return { ...view, x: view.x + x, y: view.y + y };
 }
 
-/** The nearest place from which all of a box is seen; the same one where it is. */
+/** The nearest viewport that shows all of a box; unchanged if it is already visible. */
 export function bringIn(view: Viewport, box: Box, size: WindowSize): Viewport {
   const shift = (from: number, length: number, least: number, most: number): number => {
     if (length > most - least) return (least + most) / 2 - from - length / 2;
@@ -143,7 +143,7 @@ export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: (to
   const drag = (event: PointerEvent): void => {
     const before = down.get(event.pointerId);
     if (before === undefined) return;
-    // It was let go where the picture did not hear of it.
+    // The button was released outside the picture.
     if (event.buttons === 0) {
       release(event);
       return;

@@ -14,7 +14,7 @@ export interface ChartControllerEvents {
   readonly onFollow: (follows: boolean) => void;
 }
 
-/** A picture that is drawn: moves it, lights it, closes states in it, and goes through its states by keys. */
+/** Controls a drawn picture: pan, zoom, highlighting, collapsed states and keyboard navigation. */
 export interface ChartController {
   readonly light: (lighting: Omit<Lighting, 'collapsed'>) => void;
   readonly zoom: (way: 1 | -1) => void;
@@ -168,7 +168,10 @@ export function createChartController(
 const isToggle = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('.toggle') !== null;
 
-/** The state that an arrow key leads to: its parent, its first child, or the state before or behind it; itself where there is none. */
+/**
+ * The state an arrow key leads to: the parent, first child, or previous or next sibling; the same state if there is
+ * none.
+ */
 function stateBeside(scene: Scene, from: number, key: string, collapsed: ReadonlySet<number>): number {
   const state = scene.states[from];
   if (state === undefined) return 0;
@@ -225,7 +228,7 @@ const MOST = { title: 13, name: 12, heat: 9.5 } as const;
 /** From afar, titles alone are left: they may grow into the room above them, up to this, in pixels of the chart. */
 const FAR_TITLE = { least: 6.5, most: 36, wanted: 9 } as const;
 
-/** Hides texts of charts while they are too small to read; what it returns hears of the picture's scale. */
+/** Hides texts that are too small to read. Call the returned function with each new scale. */
 function detailsFor(svg: SVGSVGElement, scene: Scene): (scale: number) => void {
   const charts = [...svg.querySelectorAll<SVGGElement>('[data-chart]')];
   return (scale) => {

@@ -3,7 +3,10 @@ import { LABEL_LENGTH, type Point } from './elk-layout.ts';
 import { hasInside, type Scene, type SceneState } from './scene.ts';
 import { chipTexts, FONT, labelText, NAME_LENGTH, shownText } from './state-box.ts';
 
-/** A chart with the charts inside its states: boxes, then lines, then what is inside, then the lids of what is closed. */
+/**
+ * A chart and the charts inside its states, drawn in this order: boxes, lines, inner charts, covers of collapsed
+ * states.
+ */
 export function ChartShapes({
   scene,
   chart,
@@ -63,7 +66,7 @@ function EdgeShape({ number, edge }: { readonly number: number; readonly edge: D
   );
 }
 
-/** Transitions told in words in the state that they leave. */
+/** Transitions written as text in their source state. */
 function ChipShape({ number, chip }: { readonly number: number; readonly chip: Chip }) {
   const { label, labelAt, arrowAt, target, targetAt } = chipTexts(chip);
   const middle = chip.y + chip.height / 2;
@@ -84,7 +87,7 @@ function ChipShape({ number, chip }: { readonly number: number; readonly chip: C
 const RADIUS = 6;
 const ARROW = { length: 10, half: 4.6 } as const;
 
-/** A line through points, its corners rounded; it ends where the head of its arrow begins. */
+/** The path through the points, with rounded corners; it ends at the base of the arrowhead. */
 function linePath(points: readonly Point[]): string {
   const last = points.at(-1);
   const before = points.at(-2);

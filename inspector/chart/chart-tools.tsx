@@ -1,6 +1,6 @@
 interface ChartToolsProps {
   readonly follows: boolean;
-  /** Null where there is nothing to follow. */
+  /** Null if there is nothing to follow. */
   readonly onFollow: (() => void) | null;
   readonly onZoom: (way: 1 | -1) => void;
   readonly onFit: () => void;

@@ -19,11 +19,11 @@ import { shownText } from './state-box.ts';
 
 export interface ChartViewProps extends ChartRowsProps {
   readonly hues?: Hues;
-  /** Where they were laid out elsewhere: the page itself does not try. */
+  /** Drawings made elsewhere; if given, the page does not lay out the charts itself. */
   readonly laidOut?: LaidOut | undefined;
 }
 
-/** The chart as a picture, or in rows where there is none or somebody prefers that. */
+/** The chart as a picture, or as rows if there is no picture or the user prefers rows. */
 export function ChartView({ hues, laidOut, ...props }: ChartViewProps) {
   const { charts } = props;
   const [made, setMade] = useState<Made | null>(null);
@@ -81,7 +81,7 @@ interface ChartPictureProps extends ChartProps {
 
 const NO_HUES: Hues = {};
 
-/** The picture of a chart. It is drawn once; what a run lights up in it changes classes only. */
+/** The picture of a chart. It is rendered once; highlighting only changes classes. */
 function ChartPicture({
   drawings,
   root,
@@ -224,7 +224,7 @@ function StateRow({ row, heat, chosen, onChoose }: StateRowProps) {
   );
 }
 
-/** Here alone: what stands around the rows stays where it is. */
+/** Scrolls only the rows, not the page around them. */
 function scrollToChosen(place: HTMLElement): void {
   const chosen = place.querySelector('.chosen')?.getBoundingClientRect();
   if (chosen === undefined) return;

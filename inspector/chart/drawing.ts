@@ -1,14 +1,14 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 
-/** Where a chart is drawn: what layout makes of it, once, and all that the picture needs. Lengths are CSS pixels at scale 1. */
+/** A laid-out chart, with everything needed to draw it. Lengths are CSS pixels at scale 1. */
 export interface Drawing {
   readonly chartId: string;
   readonly width: number;
   readonly height: number;
   /** What holds anywhere in it. */
   readonly chips: readonly Chip[];
-  /** Outer states before their inner ones; the root of the chart is not among them. */
+  /** Parents come before their children; the root state is not included. */
   readonly states: readonly DrawnState[];
   readonly edges: readonly DrawnEdge[];
 }
@@ -27,12 +27,12 @@ export interface DrawnState extends Box {
   readonly parent: string | null;
   readonly type: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
   readonly description: string;
-  /** The actors that run in it, where none of them is a chart that is drawn inside it; else empty. */
+  /** The names of the invoked actors; empty if one of them is drawn inside as a chart. */
   readonly note: string;
   /** The state that its parent begins with. */
   readonly isInitial: boolean;
   readonly chips: readonly Chip[];
-  /** The chart that runs inside it, drawn smaller; null where nothing with a chart does. */
+  /** The invoked chart, drawn smaller inside this state; null if there is none. */
   readonly inset: Inset | null;
 }
 
@@ -41,12 +41,12 @@ export interface Inset extends Pick<Box, 'x' | 'y'> {
   readonly scale: number;
 }
 
-/** Edges that would tangle the picture, told in words in the state that they leave: `else → recovering`. */
+/** Edges written as text in their source state (`else → recovering`), because their lines would clutter the picture. */
 export interface Chip extends Box {
   readonly labels: readonly string[];
   readonly target: string;
   readonly targetName: string;
-  /** The transitions that it stands for, by their places in the chart. */
+  /** The indexes of its transitions in the chart. */
   readonly transitions: readonly number[];
 }
 
@@ -62,7 +62,7 @@ export interface DrawnEdge {
   readonly transitions: readonly number[];
 }
 
-/** The drawings of charts by their ids, or why there are none, or not all. */
+/** Drawings by chart id, and the reason if some or all are missing. */
 export interface LaidOut {
   readonly drawings: Readonly<Record<string, Drawing>> | null;
   readonly problem: string | null;
@@ -89,7 +89,7 @@ export function chartDigest(chartId: string, { charts, invoked }: RunCharts): st
   return hash(JSON.stringify([DRAWING_VERSION, [...inside.values()], sorted]));
 }
 
-/** Another number where the same charts are laid out otherwise than before. */
+/** Increase this when the layout of unchanged charts changes. */
 const DRAWING_VERSION = 1;
 
 /** FNV-1a, twice with different beginnings: 64 bits, as hexadecimal digits. It keeps no secrets. */
@@ -103,14 +103,14 @@ function hash(text: string): string {
   return [one, other].map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
-/** Charts larger than this are not laid out: it would neither be quick nor a picture that anybody reads. */
+/** Larger charts are not laid out: it would be slow, and the picture unreadable. */
 const MOST_STATES = 400;
 const MOST_TRANSITIONS = 1_500;
-/** So many states may stand in one picture, those of charts inside states counted as often as they are drawn. */
+/** The most states in one picture; states of inner charts count each time they are drawn. */
 export const MOST_DRAWN = 4_000;
 export const LAYOUT_TIMEOUT_MS = 10_000;
 
-/** Why charts are not laid out, in one line; null where they are. */
+/** Why charts are too large to lay out, in one line; null if they are not. */
 export function tooLarge({ charts }: RunCharts): string | null {
   for (const { states, transitions } of charts) {
     if (states.length > MOST_STATES)

@@ -11,7 +11,7 @@ export function drawingsOf(charts: RunCharts): Promise<Record<string, Drawing>> 
   return drawAll(charts, new Elk());
 }
 
-/** The same for charts of anybody: those that are too large are left out. Where they cannot be laid out, why. */
+/** Lays out arbitrary charts; skips charts that are too large. `problem` gives the reason if drawings are missing. */
 export async function layOut({ charts, invoked }: RunCharts): Promise<LaidOut> {
   const drawn = charts.filter((chart) => tooLarge({ charts: [chart], invoked }) === null);
   try {

@@ -20,7 +20,7 @@ export async function drawAll(
   );
   const draw = async (id: string): Promise<void> => {
     const chart = byId.get(id);
-    // One that runs inside itself, by way of others or not, is not drawn inside itself.
+    // A chart that invokes itself, directly or indirectly, is not drawn inside itself.
     if (chart === undefined || begun.has(id)) return;
     begun.add(id);
     const insets = new Map<string, Drawing>();
@@ -30,7 +30,7 @@ export async function drawAll(
       if (inner === undefined) continue;
       await draw(inner);
       const drawing = drawings.get(inner);
-      // What is inside of what is inside is drawn again for each: that grows fast.
+      // Nested charts are drawn once per use, which multiplies quickly.
       const uses = chart.states.filter(({ invokes }) => invokes.includes(name)).length;
       const added = uses * (weights.get(inner) ?? 0);
       if (drawing === undefined || weight + added > MOST_DRAWN) continue;

@@ -5,16 +5,16 @@ import { FONT, type Head, labelText, widthOf } from './state-box.ts';
 
 export type Direction = 'RIGHT' | 'DOWN';
 
-/** A way to lay out the inside of a state. */
+/** Options for laying out the inside of a state. */
 export interface Manner {
   readonly direction: Direction;
-  /** Where edges leave the state itself: at its right side, or at its lower one. */
+  /** The side at which edges leave the state itself: right or bottom. */
   readonly exits: Direction;
   /** Width to height, wished for. */
   readonly aspect: number;
 }
 
-/** Where an edge crosses the border of a state that it comes out of or goes into. */
+/** The point where an edge crosses the border of a state. */
 export interface LayoutPort {
   readonly edge: number;
   readonly x: number;
@@ -171,7 +171,7 @@ export interface LaidState extends Room {
   readonly lines: ReadonlyMap<number, Line>;
 }
 
-/** What elk made of the inside of a state. */
+/** Reads elk's layout of the inside of a state. */
 export function readLaid(
   state: ChartState,
   head: Head,

@@ -3,7 +3,7 @@ import { type Box, ownOf } from './drawing.ts';
 import { hasInside, lineBox, placeOf, type Scene, type SceneChart, type SceneLine, type SceneState } from './scene.ts';
 import { shownText } from './state-box.ts';
 
-/** Everything that changes in the picture without its being drawn anew. */
+/** Everything that can change in the picture without a new render. */
 export interface Lighting {
   readonly marks: Marks;
   readonly overlay: Overlay | null;
@@ -126,7 +126,7 @@ function classes(which: Readonly<Record<string, boolean>>): string {
 export interface HeatMark {
   readonly heat: number;
   readonly text: string;
-  /** How the state stands, for those who hear the chart; left out: whether it is active. */
+  /** The state's status for screen readers; by default, whether it is active. */
   readonly words?: string;
 }
 
@@ -142,7 +142,7 @@ export function transitionKey(chartId: string, transition: number): string {
   return `${chartId} ${transition}`;
 }
 
-/** Changes the classes and names of what is drawn already, and only where they are others than before. */
+/** Updates classes and labels of drawn elements, only if they changed. */
 interface Painter {
   readonly paint: (lighting: Lighting) => Highlight;
   readonly stateAt: (number: number) => SVGElement | null;
@@ -201,7 +201,7 @@ function paintHeat(element: SVGElement | null | undefined, mark: HeatMark | null
   if (place != null && place.textContent !== text) place.textContent = text;
 }
 
-/** What is seen of it comes first, in the order in which it is seen. */
+/** Visible text comes first, in reading order. */
 function labelOf({ drawn }: SceneState, stands: string): string {
   const note = drawn.note === '' ? '' : `, ${drawn.note}`;
   const kind = drawn.type === 'atomic' || drawn.type === 'compound' ? '' : `, ${drawn.type}`;
@@ -209,7 +209,7 @@ function labelOf({ drawn }: SceneState, stands: string): string {
   return `${shownText(drawn.name, 80)}${note}, ${stands}${kind}${description}`;
 }
 
-/** A chip that was taken just now leads somewhere: the way there, as an arc from the chip to the state. */
+/** An arc from the chip of the latest transition to its target state. */
 function jumpPath(scene: Scene, { lastLine }: Highlight): string {
   const line = lastLine === null ? undefined : scene.lines[lastLine];
   const target = line?.target == null ? undefined : scene.states[line.target];

@@ -102,8 +102,8 @@ function wayUp(id: string, view: ChartView): readonly string[] {
 const MOST_LEVELS = 24;
 
 /**
- * A chart that can be walked: one root, every state once and under a state that is there, no circle of parents, and not too deep.
- * What it had beside that is put under the root. Transitions keep their places; those to or from states that are not there have no ends.
+ * A chart that is safe to traverse: one root, unique states with existing parents, no cycles, bounded depth. Other
+ * states move under the root. Transitions keep their indexes; those from or to unknown states lose their ends.
  */
 export function normalizeChart(chart: Chart): Chart {
   const root: ChartState = chart.states.find(({ id }) => id === chart.id) ?? {
@@ -123,7 +123,7 @@ export function normalizeChart(chart: Chart): Chart {
   return { id: chart.id, states, transitions };
 }
 
-/** Gives a state and those above it their levels, and those under the root that have no way to it. */
+/** Assigns levels to a state and its ancestors; moves states that do not reach the root under it. */
 function settle(id: string, byId: Map<string, ChartState>, levels: Map<string, number>, rootId: string): void {
   const way: string[] = [];
   const onWay = new Set<string>();

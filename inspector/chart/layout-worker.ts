@@ -5,7 +5,7 @@ import { drawAll } from './drawings-of.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 
-/** Lays out the charts that it is sent, once: `{ drawings }` comes back, or `{ problem }`. */
+/** Lays out the charts of one message; answers with `{ drawings }` or `{ problem }`. */
 self.addEventListener('message', async ({ data }: MessageEvent<RunCharts>) => {
   try {
     self.postMessage({ drawings: await drawAll(data, new Elk()) });

@@ -8,7 +8,7 @@ const laidOut = new Map<string, Promise<Drawings>>();
 /** So many definitions are kept. */
 const MOST_KEPT = 20;
 
-/** The drawings of charts that were laid out while the page was built; null where one of them was not. */
+/** The drawings made at build time; null if one is missing. */
 export function bakedDrawingsOf(charts: RunCharts): Drawings | null {
   const found: [string, Drawing][] = [];
   for (const { id } of charts.charts) {
@@ -20,8 +20,8 @@ export function bakedDrawingsOf(charts: RunCharts): Drawings | null {
 }
 
 /**
- * The drawings of charts by their ids, made in a worker, once for each definition. Rejects with a sentence for the reader where
- * the charts are too large, or take too long.
+ * Lays out charts in a worker, once per definition; resolves to drawings by chart id. Rejects with a message for the
+ * user if the charts are too large or take too long.
  */
 export function layoutOf(charts: RunCharts): Promise<Drawings> {
   const problem = tooLarge(charts);
@@ -67,7 +67,7 @@ function inWorker(charts: RunCharts): Promise<Drawings> {
       if (drawings === undefined) fail(`The chart could not be laid out: ${data.problem ?? 'no reason given'}.`);
       else finish(() => resolve(drawings));
     });
-    // A script that could not be had at all comes without a message.
+    // If the script cannot be loaded, the event has no message.
     worker.addEventListener('error', ({ message }: Partial<ErrorEvent>) =>
       fail(message === undefined ? NO_WORKER : `The chart could not be laid out: ${message}.`),
     );

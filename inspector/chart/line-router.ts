@@ -1,12 +1,12 @@
 import type { Box } from './drawing.ts';
 import type { Point } from './elk-layout.ts';
 
-/** Lines run on a grid, so that two side by side stand this far apart, and keep this far from boxes. */
+/** The grid that lines run on: the distance between parallel lines, and to boxes. */
 export const GRID = 8;
 const CLEARANCE = 7;
 const COST = { bend: 26, shared: 400, crossing: 60, offCentre: 0.25 } as const;
 
-/** Where a line may begin or end: a point on a border and the way out from there. */
+/** A possible start or end of a line: a point on a border, and the outward direction. */
 export interface Port extends Point {
   readonly outX: -1 | 0 | 1;
   readonly outY: -1 | 0 | 1;
@@ -14,9 +14,9 @@ export interface Port extends Point {
   readonly cost: number;
 }
 
-/** Finds orthogonal ways between boxes, around boxes and, where it can be, without lying on each other. */
+/** Finds orthogonal routes around boxes; avoids overlapping lines if possible. */
 export interface LineRouter {
-  /** Empty where there is no way. */
+  /** Empty if there is no route. */
   readonly route: (from: readonly Port[], to: readonly Port[]) => readonly Point[];
 }
 
@@ -57,7 +57,7 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
     }
     const seen = new Uint8Array(blocked.length * 2);
     const reach = extentOf([...ends.values()]);
-    /** No way from a node is shorter than this. */
+    /** A lower bound for the remaining distance (the A* heuristic). */
     const ahead = (node: number): number => {
       const column = node % columns;
       const [x = 0, y = 0] = [xs[column], ys[(node - column) / columns]];
@@ -145,7 +145,7 @@ function nextLine(lines: readonly number[], from: number, way: number): number {
   return lines.findLastIndex((line) => line <= from - CLEARANCE);
 }
 
-/** Keys by their costs, the least first; -1 where there are none. A key may stand in it twice. */
+/** A priority queue of keys by cost; `take` returns -1 if it is empty. A key can be in it twice. */
 function createQueue() {
   const heap: { readonly key: number; readonly cost: number }[] = [];
   const swap = (one: number, other: number): void => {

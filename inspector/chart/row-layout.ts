@@ -20,7 +20,7 @@ interface Size {
   readonly height: number;
 }
 
-/** Boxes on shelves, read like a text: in their order, small ones stacked on each other, a new shelf where one is full. */
+/** Boxes in rows, in reading order: small boxes are stacked, and a full row starts a new one. */
 interface RowLayout extends Size {
   readonly boxes: readonly Box[];
 }
@@ -57,7 +57,7 @@ function arrange(sizes: readonly Size[], stack: number, most: number): RowLayout
     let x = 0;
     for (const column of shelf) {
       const wide = Math.max(...column.map((size) => size.width));
-      // What is much lower than its shelf stands at half its height.
+      // Center columns that are lower than their row.
       let top = y + snap((tall - heightOf(column)) / 2);
       for (const size of column) {
         boxes.push({ x: x + snap((wide - size.width) / 2), y: top, width: size.width, height: size.height });
@@ -91,7 +91,7 @@ const PAD = 16;
 /** What it costs to leave by another side than the wished one. */
 const ASIDE = 60;
 
-/** What a bend of a line is worth, and a pixel of its way, in pixels of the whole. */
+/** The cost of a bend, and of a pixel of line length, in pixels of the total size. */
 const BEND = 3;
 const LENGTH = 0.03;
 
@@ -100,7 +100,7 @@ interface ShelvedState extends LaidState {
   readonly cost: number;
 }
 
-/** The inside of a state on shelves, with lines between the boxes; null where a line finds no way. */
+/** Lays out the inside of a state in rows, with lines between the boxes; null if a line has no route. */
 export function shelvedState(
   state: ChartState,
   head: Head,
@@ -195,7 +195,7 @@ function allPorts({ x, y, width, height }: Box): readonly Port[] {
   return ports;
 }
 
-/** Places along the side of the state's own border where lines come in, or go out. */
+/** Ports along the state's own border, for lines that enter or leave it. */
 function borderPorts({ width, height }: Box, top: number, exits: Direction, isEntry: boolean): readonly Port[] {
   const ports: Port[] = [];
   if (exits === 'RIGHT')
@@ -208,7 +208,7 @@ function borderPorts({ width, height }: Box, top: number, exits: Direction, isEn
   return ports;
 }
 
-/** Only the points where the way turns. */
+/** Keeps only the points where the line turns. */
 function corners(points: readonly Point[]): readonly Point[] {
   return points.filter((point, place) => {
     const before = points[place - 1];
@@ -226,8 +226,8 @@ function lengthOf(points: readonly Point[]): number {
 }
 
 /**
- * Puts the labels of lines on them, where each has room beside boxes, other labels and other lines; one that has none is left
- * out, and is told where its line is looked at.
+ * Places labels on lines, clear of boxes, other labels and other lines. A label without room is left out; selecting the
+ * line still shows it.
  */
 function placeLabels(
   lines: ReadonlyMap<number, Line>,

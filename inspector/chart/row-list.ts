@@ -5,10 +5,10 @@ import { ownOf } from './drawing.ts';
 import { transitionKey } from './highlight.ts';
 import { normalizeChart } from './layout-plan.ts';
 
-/** More rows than this are not shown. */
+/** The most rows shown. */
 export const MOST_ROWS = 2_500;
 
-/** A state as a row: how deep it stands, and the transitions that leave it. */
+/** A state as a row, with its depth and its outgoing transitions. */
 export interface Row {
   readonly key: string;
   readonly chartId: string;

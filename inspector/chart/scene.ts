@@ -1,12 +1,12 @@
 import type { Place } from '../fold/marks.ts';
 import { type Box, type Chip, type Drawing, type DrawnEdge, type DrawnState, ownOf } from './drawing.ts';
 
-/** One drawing of a chart in the picture. The same chart may stand in several places. */
+/** One drawing of a chart in the picture. A chart can be drawn several times. */
 export interface SceneChart {
   readonly chartId: string;
   /** The state that it runs in; null for the chart on top. */
   readonly host: number | null;
-  /** Where it stands in the chart around it. */
+  /** Its position in the surrounding chart. */
   readonly x: number;
   readonly y: number;
   readonly scale: number;
@@ -137,7 +137,7 @@ export type Choice =
   | ({ readonly kind: 'state' } & Place)
   | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };
 
-/** What stands under a click: a state, or the transitions of a line. */
+/** The state, or the transitions of the line, at an event target. */
 export function choiceAt(scene: Scene, target: EventTarget | null): Choice | null {
   const element = target instanceof Element ? target.closest('[data-state], [data-cover], [data-line]') : null;
   if (element === null) return null;
@@ -173,16 +173,16 @@ export function stateAt(target: EventTarget | null): number | null {
   return number === null ? null : Number(number);
 }
 
-/** Where a choice stands in the picture. */
+/** The position of a selected state or line in the picture. */
 interface ChosenPlace {
   readonly box: Box;
-  /** Of the chart that it stands in. */
+  /** The scale of the chart that contains it. */
   readonly fullScale: number;
-  /** The state that it stands in, by number; null where that is the chart on top. */
+  /** The number of the surrounding state; null in the top chart. */
   readonly inside: number | null;
 }
 
-/** The first place where a choice is drawn: the chart on top comes before those inside its states. */
+/** Where a selected state or line is first drawn: the top chart comes before inner charts. */
 export function chosenPlace(scene: Scene, choice: Choice): ChosenPlace | null {
   const isState = isChosenState(choice);
   const isLine = isChosenLine(choice);
@@ -195,7 +195,7 @@ export function chosenPlace(scene: Scene, choice: Choice): ChosenPlace | null {
     for (const number of chart.lines) {
       const line = scene.lines[number];
       if (line === undefined || !isLine(line, chart)) continue;
-      // A line stands beside its source, a chip in it.
+      // A line is outside its source state, a chip inside.
       const around = line.source === null ? null : (scene.states[line.source]?.parent ?? null);
       return {
         box: lineBox(scene, line),

@@ -9,7 +9,7 @@ const NOTE_HEIGHT = 12;
 const CHIP = { height: 14, gap: 3, pad: 6, arrow: 8 } as const;
 const LEAST_WIDTH = 56;
 
-/** What stands in the upper part of a state: its name, what runs in it, and the chips in rows. */
+/** The upper part of a state: its name, invoked actors and chips. */
 export interface Head {
   readonly width: number;
   readonly height: number;
@@ -28,7 +28,7 @@ interface HeadParts {
   readonly hasNote: boolean;
 }
 
-/** The head of a state of at least this width; the chips stand in as many rows as that takes. */
+/** The head of a state of at least this width, with chips in as many rows as needed. */
 export function headOf({ state, chips, nameOf, isRoot, isBox, hasNote }: HeadParts, width: number): Head {
   if (isRoot && chips.length === 0) return { width, height: 14, chips: [] };
   const name = isRoot ? 0 : widthOf(shownText(state.name, NAME_LENGTH), isBox ? FONT.title : FONT.name);
@@ -69,7 +69,7 @@ function chipOf({ source, labels, target, transitions }: Edge, nameOf: (id: stri
 
 const CHIP_PLACE: Box = { x: 0, y: 0, width: 0, height: CHIP.height };
 
-/** What a chip says: the first label, how many there are beside it, and where it leads; with the room for an arrow between. */
+/** The texts of a chip (first label, number of others, target) and their positions. */
 export function chipTexts({ labels, targetName }: Pick<Chip, 'labels' | 'targetName'>) {
   const label = labelText(labels, 16);
   const target = shownText(targetName, 20);
@@ -102,7 +102,7 @@ export const FONT = { title: 28, name: 18, note: 9.5, chip: 9.5, label: 9 } as c
 const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;
 const WIDE = /[mwMW@%→…]/;
 
-/** The width of a text of a font size, estimated. What is no Latin letter counts as a whole em. */
+/** Estimates the width of a text. A non-Latin character counts as one em. */
 export function widthOf(text: string, size: number): number {
   let ems = 0;
   for (const character of text) ems += emsOf(character);

@@ -22,7 +22,7 @@ import { formatPercent, KINDS, percentOf, TITLES } from '../../src/testing/cover
 import { ownOf } from '../chart/drawing.ts';
 import { counted, grouped } from '../fold/format.ts';
 
-/** All machines in numbers; of one of them the chart, and what is missing in it. */
+/** The coverage of all machines; for the selected one, its chart and uncovered items. */
 export function CoveragePage({ report }: { readonly report: ShownReport }) {
   const { title, charts, machines } = report;
   const [place, setPlace] = useState(0);
@@ -156,7 +156,7 @@ interface TransitionItemsProps {
   readonly places: readonly number[];
 }
 
-/** Transitions, and what the guards of each said. */
+/** Transitions with their guard results. */
 function TransitionItems({ machine, places }: TransitionItemsProps) {
   return (
     <ul>

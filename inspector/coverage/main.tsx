@@ -7,7 +7,7 @@ import { shortly, visible } from '../ui-state/text.ts';
 import { CoveragePage } from './coverage-page.tsx';
 import { readReport } from './report.ts';
 
-/** A file that was cut off may end before the place for the page: the body is there whatever is missing. */
+/** A truncated file may lack the root element, but always has a body. */
 const root = document.getElementById('page') ?? document.body;
 
 try {

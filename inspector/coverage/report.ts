@@ -17,7 +17,7 @@ import type { Choice } from '../chart/scene.ts';
 import { counted, grouped } from '../fold/format.ts';
 import type { Marks } from '../fold/marks.ts';
 
-/** Whether a value is what it is taken for. */
+/** Type guards for the parts of a report. */
 type Is<Type> = (value: unknown) => value is Type;
 
 const isText: Is<string> = (value): value is string => typeof value === 'string';
@@ -121,7 +121,7 @@ export interface ShownReport {
   readonly laidOut: LaidOut;
 }
 
-/** Throws a sentence for the reader where it is no such report. */
+/** Parses a coverage report. Throws an error with a message for the user if it is invalid. */
 export function readReport(data: string): ShownReport {
   const parts = parsed(data);
   if (parts['version'] !== REPORT_VERSION)
@@ -152,7 +152,7 @@ function part<Type>(parts: Readonly<Record<string, unknown>>, name: keyof Covera
   return value;
 }
 
-/** Without a picture there are the rows: that is no reason to show nothing. */
+/** Without drawings the page still shows rows. */
 function layoutOf(parts: Readonly<Record<string, unknown>>, charts: RunCharts): LaidOut {
   const baked = bakedDrawingsOf(charts);
   if (baked !== null) return { drawings: baked, problem: null };
@@ -160,7 +160,7 @@ function layoutOf(parts: Readonly<Record<string, unknown>>, charts: RunCharts): 
   return isLayout(layout) ? layout : { drawings: null, problem: null };
 }
 
-/** What there is of a chart: the drawings where its own is among them, else why it has none. */
+/** The drawings if the chart's own is among them, or else why it has none. */
 export function layoutFor({ id }: Chart, { charts, laidOut }: ShownReport): LaidOut {
   if (laidOut.drawings !== null && ownOf(laidOut.drawings, id) !== undefined) return laidOut;
   const own = tooLarge({ ...charts, charts: charts.charts.filter((chart) => chart.id === id) });
@@ -199,19 +199,19 @@ const isMachine = isShape<CoveredMachine>({
   items: isListOf(isShape<ShownItem>({ key: isText, kind: isOneOf(...KINDS), name: isText, times: isCount })),
 });
 
-/** The transition that an item is about, by its place in the chart; null where it is about none. */
+/** The index of the item's transition in the chart; null if it has none. */
 export function transitionOf({ key }: ShownItem): number | null {
   const [, place] = /^(?:transition|guard) (\d+)(?: (?:true|false))?$/u.exec(key) ?? [];
   return place === undefined ? null : Number(place);
 }
 
-/** What a guard said, where an item is about that. */
+/** The guard result of an item; undefined for other items. */
 export function answerOf({ kind, key }: ShownItem): 'yes' | 'no' | null {
   if (kind !== 'guard') return null;
   return key.endsWith(' true') ? 'yes' : 'no';
 }
 
-/** The state that an item is about: itself, or the one that an actor or a delay runs in; null where the chart has none such. */
+/** The item's state: itself, or the state that runs its actor or delay; null if the chart has no such state. */
 export function stateOf({ kind, key, name }: ShownItem, { states }: Chart): string | null {
   const ids = states.map(({ id }) => id);
   if (kind === 'state') return ids.find((id) => key === `state ${id}`) ?? null;
@@ -221,7 +221,7 @@ export function stateOf({ kind, key, name }: ShownItem, { states }: Chart): stri
   return named.sort((one, other) => other.length - one.length)[0] ?? null;
 }
 
-/** Where an item is seen in the picture: the transitions that are taken on it, or its state. */
+/** Where an item is in the picture: its transitions or its state. */
 export function placeOfItem(item: ShownItem, chart: Chart): Choice | null {
   const place = transitionOf(item);
   if (place !== null)
@@ -238,13 +238,13 @@ export function placeOfItem(item: ShownItem, chart: Chart): Choice | null {
     : { kind: 'state', chartId: chart.id, stateId };
 }
 
-/** Its name without that of the machine, which stands above it, without what its guard said, and with the arrow that every font has. */
+/** The item's name without machine name and guard result, with an arrow that every font has. */
 export function shortName(item: ShownItem, machine: string): string {
   const name = item.name.startsWith(`${machine}.`) ? item.name.slice(machine.length + 1) : item.name;
   return (item.kind === 'guard' ? name.replace(/: (?:true|false)$/u, '') : name).replace(' → ', ' › ');
 }
 
-/** What coverage lights up in charts. */
+/** Marks for the covered parts of a chart. */
 interface Lights {
   readonly marks: Marks;
   readonly overlay: Overlay;

@@ -15,7 +15,7 @@ export interface Meter {
   readonly value: number;
   readonly limit: number;
   readonly unit: 'tokens' | 'calls' | 'messages' | 'cycles' | 'ms';
-  /** How the number was got, where it was not counted. */
+  /** How the number was estimated; empty if it was counted. */
   readonly note: string | null;
 }
 
@@ -91,7 +91,7 @@ function evaluatedAt(log: RunLog, places: Places, seq: number): Evaluated | null
   return { seq: entry.seq, step: entry.step, statistics: entry.statistics, problem: entry.problem };
 }
 
-/** Where no state tells them: as the run began, and was told since. What made no sense was not taken. */
+/** Limits without recorded states: those at the start, with later adjustments. Invalid adjustments are skipped. */
 function toldLimits(log: RunLog, places: Places, begun: Limits, seq: number): Limits {
   const all = places.of('delivery');
   return all.slice(0, countUpTo(all, seq)).reduce((limits, at) => withTold(limits, log.entry(at)), begun);

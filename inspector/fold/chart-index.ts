@@ -1,10 +1,10 @@
 import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 
-/** The charts of a run, to be asked by their ids. */
+/** The charts of a run by id. */
 export interface ChartBook {
   chart(machine: string): OpenChart | undefined;
-  /** The one that the run is on; undefined where there is none. */
+  /** The run's own chart; undefined if there is none. */
   readonly first: OpenChart | undefined;
   readonly all: readonly OpenChart[];
 }
@@ -27,7 +27,7 @@ export function chartBook(charts: RunCharts | null): ChartBook {
 /** A transition of a chart, and its place in `Chart.transitions`. */
 type ChartTransition = Chart['transitions'][number] & { readonly place: number };
 
-/** A chart that can be asked by the ids of its states. */
+/** A chart with lookups by state id. */
 export interface OpenChart extends StateTree {
   readonly id: string;
   readonly states: readonly ChartState[];
@@ -35,7 +35,9 @@ export interface OpenChart extends StateTree {
   readonly asking: readonly ChartState[];
   /** What leads out of a state, in the order in which it is tried for one event. */
   transitionsFrom(id: string): readonly ChartTransition[];
-  /** Where it stands when these have been entered; none: where it begins. A region that none of them lies in is where it begins. */
+  /**
+   * The configuration after entering these states. With none, and for regions without one, the initial configuration.
+   */
   entered(targets: readonly string[]): Stand;
 }
 
@@ -70,13 +72,13 @@ export interface Stand {
   /** They, and all states around them. */
   readonly active: ReadonlySet<string>;
   /**
-   * The active states, and of what is not told all that may be: the states of a region beside the one that was entered, and those that a
-   * history may lead to. The inner ones stand before those around them.
+   * The active states, plus every state that may be active but is not recorded (other regions, targets of a history).
+   * Inner states come first.
    */
   readonly possible: readonly ChartState[];
 }
 
-/** Where a chart stands by what was entered. Each place is worked out once. */
+/** Computes configurations from entered states; caches each. */
 function createStands(tree: StateTree): (targets: readonly string[]) => Stand {
   const known = new Map<string, Stand>();
   return (targets) => {
@@ -93,7 +95,7 @@ function standOf(tree: StateTree, targets: readonly string[]): Stand {
   const active = new Set<string>();
   const untold: string[] = [];
   for (const target of targets) {
-    // Where a history leads to is not told: what is around it is entered as if for the first time.
+    // The journal does not record where a history leads; assume the initial state of its parent.
     const state = tree.state(target);
     const from = state?.type === 'history' ? (state.parent ?? target) : target;
     if (from !== target) untold.push(from);
@@ -124,7 +126,7 @@ function inwardFirst(tree: StateTree, ids: ReadonlySet<string>): readonly ChartS
   return [...ids].sort((one, other) => depth(other) - depth(one)).flatMap((id) => tree.state(id) ?? []);
 }
 
-/** The states of a chart, to be asked by their ids. */
+/** The states of a chart by id. */
 interface StateTree {
   readonly root: ChartState | undefined;
   state(id: string): ChartState | undefined;
@@ -150,7 +152,7 @@ export function outwards(tree: StateTree, id: string): readonly ChartState[] {
   return path;
 }
 
-/** The names of a state and those around it but the root: `cycling › yield › deciding`. Its id where the chart does not know it. */
+/** The path of a state without the root: `cycling › yield › deciding`. The id if the chart does not have the state. */
 export function pathInWords(tree: StateTree | undefined, id: string): string {
   const path = tree === undefined ? [] : outwards(tree, id);
   if (path.length < 2) return path[0]?.name ?? id;

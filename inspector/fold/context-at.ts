@@ -6,12 +6,12 @@ import type { Places } from './places.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** The context of a run at an entry, and what it was read from. */
+/** The context of a run at an entry, and its source. */
 export interface ContextAt {
-  /** The states that the journal keeps, or else the operations that it tells. */
+  /** Recorded states, or context operations if there are none. */
   readonly by: 'states' | 'operations';
   readonly messages: readonly Message[];
-  /** The state at that entry; null where the journal keeps none. */
+  /** The state at that entry; null if the journal has none. */
   readonly state: ChainState | null;
 }
 
@@ -29,7 +29,7 @@ export function contextAt(log: RunLog, { places, context }: RunFold, seq: number
   return remembered(messages, () => ({ by: 'operations', messages, state: null }));
 }
 
-/** A state is told once all is done that something from outside led to; what was done to the context is told before. */
+/** A state is recorded after all effects of an external event; context operations are recorded before it. */
 function isBehind(places: Places, seq: number): boolean {
   const told = Math.max(...[places.of('keyframe'), places.of('state')].map((seqs) => lastUpTo(seqs, seq) ?? -1));
   return BEFORE_STATES.some((type) => (lastUpTo(places.of(type), seq) ?? -1) > told);
@@ -52,14 +52,14 @@ interface Known {
   readonly state: unknown;
 }
 
-/** The states that were asked for last: the one at the cursor, the one that it is compared with, and one more. */
+/** The number of cached states: at the cursor, the compared one, and one more. */
 const AT_HAND = 3;
 const known = new WeakMap<RunLog, Known[]>();
 
 /**
- * The state of the chart as it stood at an entry (in a system of other machines: the contexts of its actors): the newest keyframe before it
- * with the changes since. The same object as long as nothing changed, and made from the state before where that is at hand. Null where the
- * journal has no states, or before the first.
+ * The chart's state at an entry (for other actor systems: the contexts of its actors): the latest keyframe plus the
+ * changes since. Returns the same object while nothing changes. Null before the first state, or if the journal has
+ * none.
  */
 export function stateAt(log: RunLog, places: Places, seq: number): unknown {
   const from = lastUpTo(places.of('keyframe'), seq);

@@ -8,7 +8,7 @@ import type { RunLog } from '../wire/run-log.ts';
 import type { EntryOf, Places } from './places.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** A message that came into the context: what the run began with, or what an operation added. */
+/** A message that entered the context: at the start of the run, or by an operation. */
 interface Arrival {
   readonly id: string;
   /** The entry that brought it. */
@@ -25,9 +25,9 @@ export interface ContextLog {
   readonly operations: readonly ListedOperation[];
   /** The entry that applied each of them. */
   readonly seqs: readonly number[];
-  /** In the order in which they stand in the context. */
+  /** In context order. */
   readonly arrivals: readonly Arrival[];
-  /** What Understanding said of an operation that takes something away, and where; by the id of the operation. */
+  /** Understanding's reasons for pruning operations, by operation id. */
   readonly prunings: ReadonlyMap<string, { readonly seq: number; readonly pruning: Pruning }>;
   /** The operations that name a message, by their numbers, ascending. */
   about(messageId: string): readonly number[];
@@ -35,11 +35,11 @@ export interface ContextLog {
   appliedBy(seq: number): number;
   /** The messages that the run had begun with at an entry. */
   begunBy(seq: number): readonly Message[];
-  /** The context at an entry, as the operations so far make it; the same list as long as it was asked for last. */
+  /** The context at an entry, derived from the operations; repeated calls return the same list. */
   messagesAt(seq: number): readonly Message[];
 }
 
-/** As often as this the messages are remembered, so that a context far into a run is not made anew from its beginning. */
+/** Operations between two cached contexts, so that a late context is not rebuilt from the start. */
 const REMEMBERED_EVERY = 256;
 
 const NONE: readonly number[] = [];
@@ -69,7 +69,7 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
     remembered = [];
   }
 
-  /** As `applyOperations` has it: what is there is not added again, and an id that two have means neither. */
+  /** Same rules as `applyOperations`: an existing message is not added again, and a duplicate id matches no message. */
   function apply(operation: ContextOperation, seq: number): void {
     const number = operations.push(operation) - 1;
     seqs.push(seq);
@@ -142,13 +142,13 @@ export interface ContextRow {
   /** Differs from that of every other row. */
   readonly key: string;
   readonly message: Message;
-  /** How it came; null where the journal does not tell. */
+  /** How the message entered; null if the journal does not record it. */
   readonly arrival: Arrival | null;
   /** The operation that took it out, by its number; null for one that is there. */
   readonly pruned: number | null;
 }
 
-/** All messages that the context ever had up to an entry, each where it stood; what is there is as `messages` has it. */
+/** All messages the context ever had up to an entry, in place; current ones as in `messages`. */
 export function contextRows(log: ContextLog, messages: readonly Message[], seq: number): readonly ContextRow[] {
   const there = new Map(messages.map((message) => [message.id, message]));
   const arrivals = log.arrivals.filter(({ from }) => from <= seq);
@@ -167,7 +167,7 @@ export function contextRows(log: ContextLog, messages: readonly Message[], seq: 
   return rows;
 }
 
-/** A message as it stood before an operation on it, by that operation's number. */
+/** The message before an operation, given by its number. */
 export function versionBefore(log: ContextLog, { id, operation: added, message }: Arrival, operation: number): Message {
   const earlier = log
     .about(id)

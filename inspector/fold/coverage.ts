@@ -11,7 +11,7 @@ export interface Coverage {
   readonly taken: Readonly<Record<string, ReadonlySet<number>>>;
   readonly neverTaken: Readonly<Record<string, ReadonlySet<number>>>;
   readonly takenCount: number;
-  /** All that a journal would tell of. */
+  /** The number of transitions a journal records. */
   readonly all: number;
 }
 
@@ -39,20 +39,20 @@ export function coverageOf(
   return { taken, neverTaken, takenCount, all };
 }
 
-/** A way as the journal names it. */
+/** A transition as the journal names it. */
 interface Way extends WayOfChart {
   readonly machine: string;
 }
 
-/** Which transition of a chart each way of a journal is. */
+/** Maps recorded transitions to transitions of the charts. */
 interface ChartWays {
-  /** Its place in `Chart.transitions` of the chart that is called as its machine; null where the chart has no such transition. */
+  /** Its index in `Chart.transitions` of the machine's chart; null if the chart has no such transition. */
   placeOf(way: Way): number | null;
 }
 
 const known = new WeakMap<readonly Chart[], ChartWays>();
 
-/** The same for the same list of charts. A way costs one look into a table, after the first time. */
+/** Cached per list of charts; each transition is resolved once. */
 export function chartWaysOf(charts: readonly Chart[]): ChartWays {
   const there = known.get(charts) ?? createChartWays(charts);
   known.set(charts, there);

@@ -2,14 +2,14 @@ import { diffWordsWithSpace } from 'diff';
 import microdiff from 'microdiff';
 import type { Message } from '../../machines/contracts/message.ts';
 
-/** One message that is not as it was. */
+/** One message that differs. */
 export interface MessageDifference {
   readonly id: string;
   readonly before: Message | null;
   readonly after: Message | null;
 }
 
-/** The messages that were added, removed or changed, by their ids, in the order in which they stand. */
+/** The messages that were added, removed or changed, by id, in context order. */
 export function messageDifferences(
   before: readonly Message[],
   after: readonly Message[],
@@ -44,7 +44,7 @@ export function memberDifferences(before: Message, after: Message): readonly Fie
   });
 }
 
-/** Another value in a state. `before` or `after` is undefined where there is none. */
+/** A changed value in a state. `before` or `after` is undefined if there is none. */
 interface FieldDifference {
   readonly path: string;
   readonly before: unknown;
@@ -88,11 +88,11 @@ export interface Piece {
   readonly in: 'both' | 'before' | 'after';
 }
 
-/** Longer texts, and texts with more differences, are not compared word by word: it would take too long to wait for. */
+/** Longer texts, and texts with more differences, take too long to compare. */
 const LONGEST_CHARS = 40_000;
 const MOST_EDITS = 1_000;
 
-/** Two texts word by word; null where they are too long or too different for it. */
+/** Compares two texts word by word; null if they are too long or too different. */
 export function wordDifference(before: string, after: string): readonly Piece[] | null {
   if (before.length + after.length > LONGEST_CHARS) return null;
   const found = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });

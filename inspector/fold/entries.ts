@@ -60,7 +60,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
 /** A kind that this page does not know is of the run. */
 export const groupOf = (type: EntryType): EntryGroup => groups[type] ?? 'run';
 
-/** Where an entry is from: the world outside, what the charts made, or a note beside them. */
+/** The origin of an entry: an external event, the charts, or an annotation. */
 type Origin = 'outside' | 'chart' | 'note';
 
 const NOTES: ReadonlySet<string> = new Set<EntryType>(['retrieval', 'text-delta', 'resumed']);
@@ -74,11 +74,11 @@ export function originOf(type: EntryType): Origin {
 export interface EntryList {
   readonly size: number;
   seqAt(place: number): number;
-  /** Where the last one stands that is at or before an entry; -1 where none is. */
+  /** The index of the last one at or before an entry; -1 if there is none. */
   placeOf(seq: number): number;
 }
 
-/** All of the first so many entries. */
+/** The first `count` entries. */
 const wholeList = (count: number): EntryList => ({
   size: count,
   seqAt: (place) => place,
@@ -133,8 +133,8 @@ const STRIDE = 64;
 const TYPED = /(?:^|\s)type:(\S*)/giu;
 
 /**
- * Finds the entries whose line holds a text, whatever its case. `type:decision` anywhere in what is asked for leaves only those kinds whose
- * names begin so; several of them stand beside each other.
+ * Finds the entries whose line contains a text, ignoring case. `type:decision` in the query keeps only entry types with
+ * that prefix; several can be combined.
  */
 export function createEntrySearch(
   log: RunLog,
@@ -171,7 +171,7 @@ export function createEntrySearch(
   };
 }
 
-/** Lines are JSON: what is escaped there is escaped in what is asked for. */
+/** Lines are JSON: escape the query in the same way. */
 function textFinder(text: string): RegExp {
   const written = JSON.stringify(text).slice(1, -1);
   return new RegExp(written.replace(/[\\^$.*+?()[\]{}|/-]/gu, '\\$&'), 'iu');

@@ -9,7 +9,7 @@ import type { RunFold } from './run-fold.ts';
 import { countUpTo } from './sorted.ts';
 import type { Spans } from './spans.ts';
 
-/** What became of something that came from outside. */
+/** The outcome of an external event. */
 export type StimulusOutcome =
   /** Transitions, by their entries. */
   | { readonly kind: 'led'; readonly transitions: readonly number[] }
@@ -19,7 +19,7 @@ export type StimulusOutcome =
   | { readonly kind: 'refused'; readonly guards: readonly string[] }
   | { readonly kind: 'no-way' }
   | { readonly kind: 'stopped' }
-  /** Nothing followed, and no chart is there to say why. */
+  /** Nothing followed, and there is no chart to explain why. */
   | { readonly kind: 'unknown' }
   /** More may follow. */
   | { readonly kind: 'open' };
@@ -31,7 +31,10 @@ interface Known {
   readonly ended: boolean;
 }
 
-/** What became of a stimulus: by what follows it in the journal, and where nothing does, by what the chart has for it where it stood. */
+/**
+ * The outcome of an external event: from the entries after it, or if there are none, from the chart's transitions in
+ * its state.
+ */
 export function stimulusOutcome(entry: JournalEntry & ExternalEvent, { fold, charts, ended }: Known): StimulusOutcome {
   if (entry.type === 'run-stopped') return { kind: 'stopped' };
   const { to } = fold.stimuli.stepOf(entry.seq);
@@ -52,7 +55,7 @@ function foundIn(book: ChartBook, entry: JournalEntry & ExternalEvent, fold: Run
     const stands = fold.transitions.standingAt(chart.id, entry.seq);
     const stand = chart.entered(stands?.targets ?? []);
     if (isOver(chart, stand)) continue;
-    // An inner state is asked before the ones around it.
+    // Inner states handle an event before outer ones.
     for (const state of stand.possible) {
       for (const { event, guard, target, actions } of chart.transitionsFrom(state.id)) {
         if (!hears(event, state)) continue;
@@ -75,7 +78,7 @@ function listeners(book: ChartBook, entry: ExternalEvent): readonly Listener[] {
   switch (entry.type) {
     case 'delivery': {
       const { type } = entry.event;
-      // A system of any program tells which actor got it: that may be any of its machines.
+      // In other actor systems the event names its actor, which can be any machine.
       const charts = 'actor' in entry ? book.all : book.all.slice(0, 1);
       return charts.map((chart) => ({
         chart,
@@ -104,7 +107,7 @@ function listeners(book: ChartBook, entry: ExternalEvent): readonly Listener[] {
 const isOver = ({ root }: OpenChart, { possible }: Stand): boolean =>
   possible.some(({ type, parent }) => type === 'final' && parent === root?.id);
 
-/** What came from outside, in a few words and in full. */
+/** An external event: its name and details. */
 interface ExplainedEvent {
   readonly name: string;
   readonly facts: readonly WhyFact[];

@@ -19,9 +19,9 @@ interface ToldState {
 export interface ExplainedCandidate {
   /** Counts from 0, in the order in which they are tried. */
   readonly place: number;
-  /** In words; "otherwise" where it has none and others stand before it. */
+  /** In words; "otherwise" for a later candidate without a guard. */
   readonly guard: string;
-  /** As the chart names it; null where it has none. */
+  /** The name in the chart; null without a guard. */
   readonly name: string | null;
   readonly verdict: Candidate['verdict'];
   readonly saw: readonly SeenNumber[];
@@ -34,11 +34,11 @@ export interface ExplainedTransition {
   readonly machine: string;
   readonly event: string;
   readonly source: ToldState;
-  /** Empty where no state was left. */
+  /** Empty if no state was exited. */
   readonly target: readonly ToldState[];
-  /** What the chart says of the state that it went to, or stayed in. */
+  /** The description of the resulting state. */
   readonly description: string;
-  /** All of them, in their order; empty where it was the only way. */
+  /** In order; empty if there was only one. */
   readonly candidates: readonly ExplainedCandidate[];
 }
 
@@ -69,14 +69,14 @@ function eventOf({ event, source, target }: Transition, chart: OpenChart | undef
   return !isHeard && ways.some((way) => way.event === '') ? `at once, after ${said.replace(/^after /u, '')}` : said;
 }
 
-/** One thing that is known: in the inspector's words, or, where `said`, in those of a model, a document or a user. */
+/** One labeled fact. `said` marks text from a model, a document or a user. */
 export interface WhyFact {
   readonly label: string;
   readonly text: string;
   readonly said?: boolean;
 }
 
-/** What is to be explained of an entry that is no transition, and which transition goes with it. */
+/** The explanation of an entry, and a predicate for the transition that belongs to it. */
 interface Explained {
   readonly heading: string;
   readonly facts: readonly WhyFact[];
@@ -117,7 +117,7 @@ const RECOVERIES = {
   finish: () => 'Why does the run skip to the answer?',
 } as const;
 
-/** What there is to say of an entry; null for those of which a transition says it all. */
+/** Explains an entry; null if its transition explains it completely. */
 export function explain(entry: JournalEntry): Explained | null {
   switch (entry.type) {
     case 'decision': {
@@ -194,16 +194,16 @@ export function explain(entry: JournalEntry): Explained | null {
 
 type Inputs = GuardResult['inputs'];
 
-/** One thing that a guard saw; `limit` is what it was held against, where that is among its inputs too. */
+/** A value a guard read; `limit` is the limit it was compared with, if that is also an input. */
 export interface SeenNumber {
   readonly name: string;
   readonly value: Inputs[string];
   readonly limit: { readonly name: string; readonly value: number } | null;
-  /** Both are shares: where they stand from 0 to 1. */
+  /** Both are between 0 and 1. */
   readonly share: { readonly value: number; readonly limit: number } | null;
 }
 
-/** A limit of the policies by its name: what it is a limit of. */
+/** Limits by name: the input each one limits. */
 const LIMIT_OF: Readonly<Record<string, string>> = {
   allowed: 'used',
   leftMs: 'waitMs',
@@ -226,7 +226,7 @@ export function seenNumbers(inputs: Inputs): readonly SeenNumber[] {
   return names.filter((name) => !used.has(name)).map((name) => seen(name, inputs, limits.get(name)));
 }
 
-/** The name of the input that this one is the limit of; null where it is none. */
+/** The name of the input that this one limits; null if it is not a limit. */
 function limitedBy(name: string, names: readonly string[], place: number): string | null {
   const before = names[place - 1];
   if (SIDES.has(name)) return before ?? null;
@@ -259,7 +259,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'xstate.stop': 'stop',
 };
 
-/** The type of an event in words: `xstate.done.actor.0.intention` is "intention was done". One that a person named stays as it is. */
+/** An event type in words: `xstate.done.actor.0.intention` becomes "intention finished". Other names are unchanged. */
 export function eventInWords(type: string): string {
   const whole = Object.hasOwn(WHOLE, type) ? WHOLE[type] : undefined;
   if (whole !== undefined) return whole;

@@ -8,11 +8,11 @@ export const isStimulusType = (type: JournalEntry['type']): type is ExternalEven
 
 export const isStimulus = (entry: JournalEntry): entry is JournalEntry & ExternalEvent => isStimulusType(entry.type);
 
-/** What came to the charts from outside: they do nothing but in answer to it, and all that they do stands before the next. */
+/** The external events of a run. Charts act only on these, and all effects are recorded before the next one. */
 export interface Stimuli {
   /** Their entries. */
   readonly seqs: readonly number[];
-  /** Those that led to no transition; the last one of all is not among them while more may come of it. */
+  /** External events without a transition; the latest one is excluded while effects may still follow. */
   readonly quiet: readonly number[];
   /** The entries that go with one: from the stimulus that led to it, to the next one. The last one's `to` is Infinity. */
   stepOf(seq: number): { readonly from: number; readonly to: number };

@@ -12,7 +12,7 @@ export function duration(ms: number): string {
 export const preciseTime = (ms: number): string =>
   ms < 999.95 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(3)} s`;
 
-/** A number with three decimals at the most. */
+/** A number with at most three decimals. */
 export const rounded = (number: number): string => `${Math.round(number * 1_000) / 1_000}`;
 
 export const grouped = (number: number): string => number.toLocaleString('en-US');
@@ -20,7 +20,7 @@ export const grouped = (number: number): string => number.toLocaleString('en-US'
 /** `1 token`, `2,300 tokens`. */
 export const counted = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
 
-/** `confidenceReached` as `confidence reached`. What is no name in one word stays as it is. */
+/** `confidenceReached` becomes `confidence reached`. Other texts are unchanged. */
 export function namedInWords(name: string): string {
   if (!/^[A-Za-z][A-Za-z0-9]*$/u.test(name)) return name;
   return name.replace(/([a-z0-9])([A-Z])/gu, (_, before: string, next: string) => `${before} ${next.toLowerCase()}`);

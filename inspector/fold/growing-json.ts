@@ -23,7 +23,7 @@ export function grownFrom(json: unknown): GrowingValue {
   return { kind: 'members', members, open };
 }
 
-/** As JSON.parse would give it; what is still open as far as it is there. A member that came twice is what it was last. */
+/** The value as JSON.parse returns it; an incomplete value as far as received. The last of duplicate members wins. */
 export function jsonOf(value: GrowingValue | null): unknown {
   if (value === null) return undefined;
   switch (value.kind) {
@@ -75,7 +75,7 @@ export class GrowingJson {
       if (this.#state === 'text') at = this.#readText(piece, at);
       else {
         const character = piece.charAt(at);
-        // What ends a number or a word is read as what comes after it.
+        // The character that ends a number or word belongs to what follows.
         if (this.#state === 'bare' && /[\s,\]}]/u.test(character)) this.#endValue();
         else {
           this.#take(character);

@@ -14,7 +14,9 @@ export interface Lane {
 /** A model's reply is read here; the attempts show that. */
 const MODEL_PORT = 'readReply';
 
-/** The first three stand where they are from the beginning, so that nothing moves while a run goes on; ports come below as they are asked. */
+/**
+ * The first three lanes are always there, so that nothing moves during a run; lanes of other actors are added below.
+ */
 export function createLanes(fold: RunFold, kind: 'run' | 'system'): { lanes(): readonly Lane[] } {
   const { spans, places, transitions } = fold;
   const loops: PhaseSpan[] = [];
@@ -89,11 +91,11 @@ export type Tone = PhaseSpan['phase'] | 'loop' | 'attempt' | 'wait' | 'call' | '
 export interface Strip {
   readonly size: number;
   from(place: number): number;
-  /** The entry at which it ends; null while it goes on. */
+  /** The last entry; null while it lasts. */
   to(place: number): number | null;
   label(place: number): string;
   tone(place: number): Tone;
-  /** Why it failed, in one line; null where it did not. */
+  /** Why it failed, in one line; null if it did not. */
   failure(place: number): string | null;
 }
 
@@ -157,7 +159,7 @@ const attemptStrip = (attempts: readonly AttemptSpan[]): Strip =>
     () => 'attempt',
   );
 
-/** A call that broke says so by its outcome. */
+/** A failed call is marked by its outcome. */
 const callStrip = (calls: readonly CallSpan[]): Strip => ({
   ...stripOf(
     calls,
@@ -170,7 +172,7 @@ const callStrip = (calls: readonly CallSpan[]): Strip => ({
   failure: (place) => (calls[place]?.outcome === 'broken' ? 'it broke' : null),
 });
 
-/** The wait after an attempt: from the entry that says so to the attempt that follows. */
+/** The wait after an attempt: from the retry entry to the next attempt. */
 interface Wait {
   readonly from: number;
   readonly attempt: AttemptSpan;
@@ -178,7 +180,7 @@ interface Wait {
   readonly place: number;
 }
 
-/** How far to look for what follows: attempts that go on at the same time stand between. */
+/** How far to search for the next attempt: parallel attempts are in between. */
 const NEAR = 32;
 
 function waitStrip(waits: readonly Wait[], { spans: { attempts, phases }, timeLine }: RunFold): Strip {
@@ -196,7 +198,7 @@ function waitStrip(waits: readonly Wait[], { spans: { attempts, phases }, timeLi
     to(place) {
       const wait = waits[place];
       if (wait === undefined) return null;
-      // Where none follows, the wait was broken off: it lasted no longer than its phase, or than it was to be.
+      // Without a next attempt the wait was aborted: it lasted at most until the end of its phase.
       const next = following(wait);
       if (next !== null) return next;
       const due = timeLine.entryAt(timeLine.drawnMs(wait.from) + Math.min(msOf(place), 1_000));

@@ -10,9 +10,9 @@ export interface Place {
   readonly stateId: string;
 }
 
-/** What a run lights up in the charts at one moment: a fold of its journal, and all that changes while a cursor moves. */
+/** What a run highlights in the charts at one entry. */
 export interface Marks {
-  /** They are of whole runs together, not of a moment: a drawing is lit wherever it stands, and nothing is there to follow. */
+  /** The marks sum whole runs: inner charts are highlighted everywhere, and there is no state to follow. */
   readonly isSum?: boolean;
   /** By chart: the states that it is in, ancestors among them. A chart that does not run has no states here. */
   readonly active: Readonly<Record<string, ReadonlySet<string>>>;
@@ -30,14 +30,14 @@ export interface Marks {
 /** The transition just made. */
 interface LastTransition {
   readonly chartId: string;
-  /** Its place in the chart; null where that is not known, and its ends must tell. */
+  /** Its index in the chart; null if unknown, then the ends identify it. */
   readonly transition: number | null;
   readonly source: string;
-  /** The same as its source where it leads nowhere. */
+  /** Equal to the source if it has no target. */
   readonly target: string;
 }
 
-/** What a run lights up in its charts at an entry: where they stand, the ways that were taken so far, and the transition just made. */
+/** The marks of a run at an entry: active states, transitions taken so far, and the latest transition. */
 export function marksAt(transitions: TransitionLog, charts: RunCharts, at: number): Marks {
   const { active, insideOf } = standingAt(transitions, charts, at);
   const ways = chartWaysOf(charts.charts);

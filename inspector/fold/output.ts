@@ -6,13 +6,13 @@ import { GrowingJson, type GrowingMember, type GrowingValue, grownFrom } from '.
 import { countBegunBy, countUpTo } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
 
-/** How an attempt stood at an entry. */
+/** An attempt's status at an entry. */
 export interface AttemptAt {
   readonly span: AttemptSpan;
   readonly status: 'running' | 'valid' | 'discarded' | 'aborted';
   readonly failure: Failure | null;
   readonly usage: AttemptSpan['usage'];
-  /** The wait before the next one; null where none was announced by then. */
+  /** The wait before the next attempt; null if none is recorded yet. */
   readonly backOffMs: number | null;
 }
 
@@ -34,20 +34,20 @@ function attemptAt(span: AttemptSpan, at: number): AttemptAt {
   const failure = isOver ? span.failure : null;
   const usage = isOver ? span.usage : null;
   const backOffMs = span.backOff !== null && span.backOff.at <= at ? span.backOff.inMs : null;
-  // One that was broken off was not announced as ended.
+  // An aborted attempt has no end entry.
   const ended = failure !== null ? 'discarded' : usage === null ? 'aborted' : 'valid';
   return { span, status: isOver ? ended : 'running', failure, usage, backOffMs };
 }
 
-/** What a model has said in an attempt, up to an entry. */
+/** The reply of an attempt, up to an entry. */
 interface ReplyAt {
   /** The object in it; null while none has begun. */
   readonly value: GrowingValue | null;
-  /** The characters that came. */
+  /** The number of characters received. */
   readonly chars: number;
-  /** All of its text; asked for where there is no object in it. */
+  /** The whole text; used if it contains no object. */
   readonly text: () => string;
-  /** Its pieces are there without their text, which came with the whole reply. */
+  /** The chunks are redacted; the text is in the complete reply. */
   readonly piecesLeftOut: boolean;
 }
 
@@ -64,8 +64,8 @@ interface Reading {
 const readings = new WeakMap<RunLog, Reading>();
 
 /**
- * The reply of an attempt as it stood at an entry. Moving on within an attempt reads only what is new; moving back, or to another
- * attempt, reads that attempt once from its beginning.
+ * The reply of an attempt at an entry. Moving forward reads only new chunks; moving back, or to another attempt, reads
+ * that attempt again.
  */
 export function replyAt(log: RunLog, span: AttemptSpan, at: number): ReplyAt {
   const reading = readUpTo(log, span, countUpTo(span.deltas, at));
@@ -106,7 +106,7 @@ function replyIn(log: RunLog, seq: number): Reply | null {
   return entry.type === 'call-event' && entry.event.type === 'reply.ended' ? entry.event.reply : null;
 }
 
-/** What the engine took for the value; where it took none, what there is of one in the text. Made once a reply. */
+/** The value the engine read from a reply, or else what its text contains. Cached per reply. */
 function valueIn(reply: Reply): GrowingValue | null {
   const known = values.get(reply);
   if (known !== undefined) return known;
@@ -120,7 +120,7 @@ function valueIn(reply: Reply): GrowingValue | null {
 
 const values = new WeakMap<Reply, GrowingValue | null>();
 
-/** The fields of a reply, task by task, in the order in which they are asked for. */
+/** The fields of a reply by task, in schema order. */
 export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Replies[T] & string)[] } = {
   action: ['response', 'confidence', 'call'],
   experience: ['summary', 'relevantPassageIds', 'missing', 'confidence'],
@@ -144,13 +144,13 @@ export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Repl
 
 export interface Field {
   readonly name: string;
-  /** Null where it is yet to come, or never came. */
+  /** Null if it was not received (yet). */
   readonly value: GrowingValue | null;
-  /** The field is asked for. A reply of which none is, is of a schema that is not known here. */
+  /** The field is in the schema of the task. A reply without known fields has a custom schema. */
   readonly isKnown: boolean;
 }
 
-/** The fields of a reply, those that came in the order in which they came, those that did not behind them. */
+/** The received fields in order of arrival, then the missing ones. */
 export function fieldsOf(task: string, value: GrowingValue | null): readonly Field[] {
   const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
   const members: readonly GrowingMember[] = value?.kind === 'members' ? value.members : [];
@@ -167,7 +167,7 @@ export interface Issues {
   /** What is wrong with the whole. */
   readonly whole: readonly string[];
   at(path: string): readonly string[];
-  /** Places that a path leads to, or around, for which nothing is shown: told at the nearest that is. */
+  /** Issues below this path, for parts that are not shown themselves. */
   within(path: string): readonly { readonly path: string; readonly message: string }[];
 }
 
@@ -194,13 +194,13 @@ const plainPath = (path: string): string =>
     .replace(/\[(?:"([^"]*)"|'([^']*)'|([^\]]*))\]/gu, (_, one = '', other = '', bare = '') => `.${one}${other}${bare}`)
     .replace(/^\./u, '');
 
-/** A phase as it stood at an entry; `summary` is what it came to, or what it failed by. */
+/** A phase's status at an entry; `summary` is its result or its failure. */
 interface PhaseAt extends Pick<PhaseSpan, 'from' | 'phase' | 'cycle'> {
   readonly status: 'running' | 'done' | 'failed' | 'aborted';
   readonly summary: string;
 }
 
-/** The phases of the cycle that is under way at an entry, in the order in which they began. */
+/** The phases of the current cycle at an entry, in start order. */
 export function phasesOfCycle(log: RunLog, { phases }: Spans, at: number): readonly PhaseAt[] {
   const told: PhaseAt[] = [];
   const count = countBegunBy(phases, at);

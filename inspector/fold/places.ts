@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 
 type EntryType = JournalEntry['type'];
 
-/** Where the entries of each kind stand, ascending. */
+/** The sequence numbers of the entries of each type, ascending. */
 export interface Places {
   of(type: EntryType): readonly number[];
   /** The kind of an entry. */

@@ -10,8 +10,8 @@ import { createTimeLine, type TimeLine } from './time-line.ts';
 import { createTransitionLog, type TransitionLog } from './transition-log.ts';
 
 /**
- * What the page knows of a run: small folds of its journal, each of which takes every entry once, and can be asked how things stood at
- * any entry. Nothing here knows a chart, a page or a clock.
+ * Everything the page derives from a journal: small folds that read each entry once and answer for any entry.
+ * Independent of charts, page and clock.
  */
 export interface RunFold {
   readonly places: Places;

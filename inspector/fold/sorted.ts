@@ -3,7 +3,7 @@ export function countUpTo(numbers: readonly number[], limit: number): number {
   return firstPlace(numbers.length, (place) => (numbers[place] ?? 0) > limit);
 }
 
-/** The last of these ascending numbers that is at most `limit`; undefined where none is. */
+/** The last of these ascending numbers that is at most `limit`; undefined if there is none. */
 export function lastUpTo(numbers: readonly number[], limit: number): number | undefined {
   return numbers[countUpTo(numbers, limit) - 1];
 }
@@ -21,7 +21,7 @@ export function lastBegunBy<Item extends { readonly from: number }>(
   return items[countBegunBy(items, seq) - 1];
 }
 
-/** The place of the first of these for which something holds that holds for all after it; their number where it holds for none. */
+/** The index of the first item for which a monotonic predicate holds; the length if it holds for none. */
 export function firstWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {
   return firstPlace(items.length, (place) => holds(items[place] as Item));
 }

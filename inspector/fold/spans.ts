@@ -5,7 +5,7 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import type { EntryOf } from './places.ts';
 
-/** Something that lasts: from the entry at which it begins to the one at which it ends; null while it goes on. */
+/** A range of entries; `to` is null while it lasts. */
 interface Span {
   readonly from: number;
   to: number | null;
@@ -25,19 +25,19 @@ export interface AttemptSpan extends Span {
   usage: TokenUsage | null;
   /** The entries with pieces of its text, in order. */
   readonly deltas: number[];
-  /** The entry of its whole reply; null before it, and where none came. */
+  /** The entry of the complete reply; null if there is none (yet). */
   reply: number | null;
-  /** The wait before the next one, and the entry that says so; null where none follows. */
+  /** The wait before the next attempt and its entry; null if none follows. */
   backOff: { readonly at: number; readonly inMs: number } | null;
 }
 
-/** A question to the world: a model's reply, passages, a capability, a measurement, the session. */
+/** A call to the outside: a model's reply, passages, a capability, a measurement, the session. */
 export interface CallSpan extends Span {
   readonly call: number;
   readonly port: string;
-  /** What it is about: the task, or the capability. */
+  /** The task or the capability. */
   readonly subject: string;
-  /** What came of it in the end. */
+  /** Its last event. */
   outcome: CallEvent['type'] | null;
 }
 
@@ -46,7 +46,7 @@ export interface CapabilitySpan extends Span {
   readonly index: number;
 }
 
-/** Everything that lasts in a run, each list in the order in which they began. */
+/** All spans of a run, each list in start order. */
 export interface Spans {
   readonly phases: readonly PhaseSpan[];
   readonly attempts: readonly AttemptSpan[];
@@ -56,14 +56,14 @@ export interface Spans {
 
 const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['settled', 'broken', 'reply.ended', 'reply.lost']);
 
-/** Takes the entries of a run in order; what lasts stands in `spans`, up to date after each. */
+/** Folds entries, in order, into `spans`. */
 export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEntry): void } {
   const phases: PhaseSpan[] = [];
   const attempts: AttemptSpan[] = [];
   const calls: CallSpan[] = [];
   const capabilities: CapabilitySpan[] = [];
   const open = new Map<number, { readonly span: CallSpan; readonly attemptId: string }>();
-  /** The newest attempt of each id. */
+  /** The latest attempt of each id. */
   const newest = new Map<string, AttemptSpan>();
 
   function end(span: Span | undefined, seq: number, failure: Failure | null = null): void {
@@ -72,7 +72,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     span.failure = failure;
   }
 
-  /** What was under way when its phase ended, or another attempt began, was broken off: nothing in the journal says so. */
+  /** Ends what was still running when its phase ended or another attempt started: the journal has no entry for that. */
   function breakOff(seq: number): void {
     end(attempts.at(-1), seq);
     end(capabilities.at(-1), seq);
@@ -113,7 +113,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     const { seq } = entry;
     switch (entry.type) {
       case 'phase-start': {
-        // The calls of the first phase stand before it.
+        // The calls of the first phase are recorded before it.
         if (phases.length > 0) breakOff(seq);
         end(phases.at(-1), seq);
         const { phase, cycle, step } = entry;

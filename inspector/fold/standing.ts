@@ -3,12 +3,12 @@ import { chartBook, type OpenChart, type Stand } from './chart-index.ts';
 import { lastUpTo } from './sorted.ts';
 import type { MachineStanding, TransitionLog } from './transition-log.ts';
 
-/** Where all charts of a run stood at an entry, by the ids of the charts. A chart that nothing ran on then has no active states. */
+/** The configuration of all charts at an entry, by chart id. A chart without a running machine has no active states. */
 export interface Standing {
   /** The innermost states with all that are around them, the roots too. */
   readonly active: Readonly<Record<string, ReadonlySet<string>>>;
   readonly leaf: Readonly<Record<string, readonly string[]>>;
-  /** The state of another chart that a chart ran inside; null where it ran by itself, or not at all. */
+  /** The state of another chart that invoked this one; null if there is none. */
   readonly insideOf: Readonly<Record<string, { readonly chartId: string; readonly stateId: string } | null>>;
 }
 
@@ -80,7 +80,7 @@ export function standingAt(transitions: TransitionLog, charts: RunCharts, at: nu
   return { active, leaf, insideOf };
 }
 
-/** Where a machine stands that runs inside a state which was entered at `entered`; -1 where that is not known. */
+/** The configuration of a machine inside a state entered at `entered` (-1 if unknown). */
 function innerPlace(
   transitions: TransitionLog,
   chart: OpenChart,
@@ -94,8 +94,8 @@ function innerPlace(
 }
 
 /**
- * A machine that has not moved since the state around it was entered has just begun; where it last stood was another life of it. But the
- * steps that it takes as it begins are written right before the one that enters the state around it.
+ * Whether a machine's last transition belongs to its current invocation: it is later than the entry of the invoking
+ * state, or an initial step recorded right before it.
  */
 function isOfThisLife({ seqs }: TransitionLog, { since, begins }: MachineStanding, entered: number): boolean {
   return since > entered || (begins && lastUpTo(seqs, entered - 1) === since);

@@ -33,7 +33,7 @@ interface Credit {
   readonly seq: number;
   readonly kind: 'tokens' | 'retries' | 'failures';
   readonly amount: number;
-  /** The entry at which the call began: it is counted where the charts stood then. */
+  /** The start of the call: its cost counts for the states active then. */
   readonly begun: number;
 }
 
@@ -43,7 +43,7 @@ interface Growing extends StateMeasures {
   catchUp(): void;
 }
 
-/** The measures of a run as far as it is known. What came since the last time is looked at, the rest is there. */
+/** The measures of a run so far; reads only entries added since the last call. */
 export function stateMeasuresOf(fold: RunFold, charts: RunCharts): StateMeasures {
   const there = known.get(fold);
   const measures = there?.charts === charts ? there.measures : createMeasures(fold, charts);
@@ -79,7 +79,7 @@ function createMeasures({ transitions, spans, places, timeLine }: RunFold, chart
     const now = standingAt(transitions, charts, seq);
     for (const { id } of charts.charts) {
       const [before, after] = [standing?.active[id], now.active[id]];
-      // Inside another state another machine runs, however alike they stand.
+      // A different invoking state means a different machine, even in the same configuration.
       const isAnother = standing?.insideOf[id]?.stateId !== now.insideOf[id]?.stateId;
       if (before === after && !isAnother) continue;
       for (const state of before ?? []) if (isAnother || !after?.has(state)) recordOf(id, state).stays.end(seq);

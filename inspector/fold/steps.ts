@@ -2,14 +2,14 @@ import type { RunFold } from './run-fold.ts';
 import { countUpTo, firstWhere, lastBegunBy, lastUpTo } from './sorted.ts';
 import type { PhaseSpan } from './spans.ts';
 
-/** 1 is the next, -1 the one before. Where there is none, that is the last entry, or the first. */
+/** 1: next, -1: previous. Without one, the last or first entry. */
 export type Direction = 1 | -1;
 
 export function transitionFrom({ transitions: { seqs }, timeLine }: RunFold, at: number, to: Direction): number {
   return to === 1 ? (seqs[countUpTo(seqs, at)] ?? timeLine.count - 1) : (lastUpTo(seqs, at - 1) ?? 0);
 }
 
-/** The beginning of the phase, or of the one before where it stands at that already. */
+/** The start of the phase, or of the previous one if already there. */
 export function phaseFrom({ spans: { phases }, timeLine }: RunFold, at: number, to: Direction): number {
   if (to === -1) return lastBegunBy(phases, at - 1)?.from ?? 0;
   return phases[firstWhere(phases, (phase) => phase.from > at)]?.from ?? timeLine.count - 1;

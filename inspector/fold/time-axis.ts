@@ -1,19 +1,19 @@
 import type { TimeLine } from './time-line.ts';
 
-/** What an entry is long on an axis of entries: as if it were so many milliseconds. */
+/** The width of an entry on an axis by entry, in milliseconds. */
 const ENTRY_LENGTH = 50;
 
-/** Where entries stand from left to right: by their drawn time, or one after the other. */
+/** The horizontal positions of entries: by time, or evenly spaced. */
 export interface TimeAxis {
   readonly by: 'time' | 'entry';
   /** The place of the last entry. */
   readonly end: number;
   placeOf(seq: number): number;
-  /** The last entry that stands at or before a place; the first where none does. */
+  /** The last entry at or before a position; the first if there is none. */
   entryAt(place: number): number;
 }
 
-/** An axis of what is there now. */
+/** An axis for the entries received so far. */
 export function timeAxis(timeLine: TimeLine, by: TimeAxis['by']): TimeAxis {
   const last = Math.max(0, timeLine.count - 1);
   return by === 'time'
@@ -26,7 +26,7 @@ export function timeAxis(timeLine: TimeLine, by: TimeAxis['by']): TimeAxis {
       };
 }
 
-/** The part of a time axis that is looked at. Null, where it is asked for, is all of it. */
+/** The visible part of a time axis; null means all of it. */
 export interface TimeWindow {
   readonly from: number;
   readonly to: number;
@@ -42,7 +42,7 @@ export function windowOf(window: TimeWindow | null, end: number): TimeWindow {
   return window === null ? wholeWindow(end) : window;
 }
 
-/** So many times as much of it as before, with a place where it was. Null where that is all. */
+/** Zooms by a factor around a position; null if everything is visible. */
 export function zoomed(window: TimeWindow | null, end: number, times: number, around: number): TimeWindow | null {
   const { from, to } = windowOf(window, end);
   const length = Math.max(NARROWEST, (to - from) * times);
@@ -56,7 +56,7 @@ export function panned(window: TimeWindow | null, end: number, by: number): Time
   return window === null ? null : within(window.from + by, window.to - window.from, end);
 }
 
-/** Moved no further than it takes to see a place; the same object where it is seen already. */
+/** Scrolls just far enough to show a position; the same object if it is already visible. */
 export function showing(window: TimeWindow | null, end: number, place: number): TimeWindow | null {
   if (window === null || (place >= window.from && place <= window.to)) return window;
   const length = window.to - window.from;
@@ -72,10 +72,10 @@ function within(from: number, length: number, end: number): TimeWindow {
 export const SPEEDS = [0.01, 0.05, 0.25, 1, 4, 16] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** How long playing a whole run takes at its usual speed, about, where that is no faster than it was. */
+/** The approximate duration of playback at the default speed. */
 const USUAL_MS = 20_000;
 
-/** The speed that comes nearest to it: a run of milliseconds is slowed down, a long one plays as it was. */
+/** The default speed: short runs are slowed down, long ones play in real time. */
 export function usualSpeed(end: number): Speed {
   const wanted = Math.max(end, 1) / USUAL_MS;
   const awayFrom = (speed: number): number => Math.abs(Math.log(wanted / speed));
@@ -90,7 +90,7 @@ interface Played {
   readonly isOver: boolean;
 }
 
-/** Where playing stands after so many more milliseconds. */
+/** The playback position after more milliseconds. */
 export function played(axis: TimeAxis, place: number, elapsedMs: number, speed: number): Played {
   const next = Math.min(axis.end, place + Math.max(0, elapsedMs) * speed);
   return { place: next, seq: axis.entryAt(next), isOver: next >= axis.end };

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { firstPlace } from './sorted.ts';
 
-/** Where nothing happens for longer, the time between is drawn as long as this. */
+/** Longer gaps are drawn with this length. */
 export const LONGEST_GAP_MS = 1_000;
 
 /** When everything happened, and how far from the beginning it is drawn: idle gaps are compressed. */
@@ -11,7 +11,7 @@ export interface TimeLine {
   atMs(seq: number): number;
   /** Drawn milliseconds from the start: the same, with every gap cut to `LONGEST_GAP_MS`. */
   drawnMs(seq: number): number;
-  /** The last entry that is drawn at or before so many milliseconds; 0 where none is. */
+  /** The last entry drawn at or before this many milliseconds; 0 if there is none. */
   entryAt(drawnMs: number): number;
   /** The entries before which a gap was compressed. */
   readonly gaps: readonly number[];

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { EntryOf } from './places.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** One way through a chart as the journal names it, and the entries that took it. */
+/** One transition as the journal names it, and the entries that took it. */
 export interface TakenWay {
   readonly machine: string;
   readonly event: string;
@@ -15,19 +15,19 @@ export interface TakenWay {
 export interface MachineStanding {
   readonly targets: readonly string[];
   readonly since: number;
-  /** It came there by beginning, before anything was told to it. */
+  /** Reached by an initial step, before any event. */
   readonly begins: boolean;
 }
 
-/** Where each machine stood, and the ways that were taken: what the picture of a chart is marked with. */
+/** The configuration of each machine and the transitions taken. */
 export interface TransitionLog {
   /** The entries of all transitions. */
   readonly seqs: readonly number[];
   readonly ways: readonly TakenWay[];
   readonly machines: readonly string[];
   /**
-   * Where a machine stood after an entry: the targets of its last transition, as the chart names them, and the entry. An empty list: it has just
-   * begun, and stands where it begins. Undefined: it has not begun.
+   * The targets of a machine's last transition at an entry. An empty list: it is in its initial state. Undefined: it
+   * has not started.
    */
   standingAt(machine: string, seq: number): MachineStanding | undefined;
   /** All places of a machine, in order. */
@@ -37,7 +37,7 @@ export interface TransitionLog {
 const NONE: readonly string[] = [];
 const NOWHERE: readonly MachineStanding[] = [];
 
-/** The machine in which each model call runs; each attempt begins it anew. */
+/** The machine of a model call; it starts again with each attempt. */
 const ATTEMPT = 'attempt';
 
 /** What the steps are called that a machine takes as it begins. */
@@ -90,7 +90,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
 /** The last transition at or before an entry. */
 export const transitionAt = (log: TransitionLog, seq: number): number | undefined => lastUpTo(log.seqs, seq);
 
-/** The transitions before and after an entry; those of one machine where it is named. */
+/** The transitions before and after an entry, optionally of one machine only. */
 export function transitionsAround(
   log: TransitionLog,
   { before, after, machine }: { readonly before: number; readonly after: number; readonly machine: string | null },

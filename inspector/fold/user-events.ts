@@ -4,7 +4,7 @@ import type { Places } from './places.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** What a run waits for until its user says something. */
+/** The user decision a run waits for. */
 export type Waiting =
   | { readonly for: 'consent'; readonly asked: number; readonly request: ConsentRequest }
   | {
@@ -13,11 +13,11 @@ export type Waiting =
       readonly proposal: string;
       readonly answer: string;
       readonly confidence: number;
-      /** What was said last and is no phase; null where nothing was refused. */
+      /** The latest rejected value; null if none was rejected. */
       readonly refused: string | null;
     };
 
-/** A question is open as long as the chart stands where it asked it. Null where none is. */
+/** What the run waits for at an entry; null if nothing. It waits as long as the chart stays in the asking state. */
 export function waitingAt(log: RunLog, { places, transitions }: RunFold, seq: number): Waiting | null {
   const start = log.count > 0 ? log.entry(0) : null;
   if (start?.type !== 'run-start' || lastUpTo(places.of('run-end'), seq) !== undefined) return null;
@@ -42,13 +42,13 @@ interface Told {
   readonly from: number;
 }
 
-/** Where the journal says that it was delivered, and whether the chart refused it there. */
+/** The delivery entry of an event, and whether the chart rejected it. */
 export interface Delivery {
   readonly seq: number;
   readonly isRefused: boolean;
 }
 
-/** The deliveries of what was sent, the oldest first; null for what is not in the journal yet. No delivery is that of two. */
+/** The deliveries of sent events, oldest first; null if not recorded yet. Each delivery matches one event only. */
 export function deliveriesOf(
   log: RunLog,
   places: Places,

@@ -24,9 +24,9 @@ export interface Why {
   readonly facts: readonly WhyFact[];
   /** The numbers of a decision. */
   readonly saw: readonly SeenNumber[];
-  /** What became of a stimulus; null where the entry is none. */
+  /** The outcome of an external event; null for other entries. */
   readonly outcome: { readonly words: string; readonly isIgnored: boolean } | null;
-  /** The transitions that a stimulus led to, where there are several. */
+  /** The transitions of an external event, if there are several. */
   readonly led: readonly ExplainedTransition[];
   readonly transition: ExplainedTransition | null;
 }
@@ -42,7 +42,7 @@ export interface WhyView {
 
 const NOTHING = { facts: [], saw: [], outcome: null, led: [], transition: null } as const;
 
-/** Of long chains of transitions, the first so many are told. */
+/** The most transitions listed for one event. */
 const MOST_LED = 24;
 
 export function why(view: WhyView): Why {
@@ -92,7 +92,7 @@ export function why(view: WhyView): Why {
   };
 }
 
-/** Where the run stood, and what it would have heard there. */
+/** The current states and the events they accept. */
 function standingFacts({ fold, at }: WhyView, { first }: ChartBook): readonly WhyFact[] {
   const stands = first === undefined ? undefined : fold.transitions.standingAt(first.id, at);
   if (first === undefined || stands === undefined) return [];
@@ -140,7 +140,7 @@ function madeBy({ log, fold, at }: WhyView, isMade: (by: Transition) => boolean)
   });
 }
 
-/** Where a run has ended, its end is what is asked about. */
+/** For a finished run, explain its end. */
 function answerAt({ log, fold: { places }, at }: WhyView): FinalAnswer | null {
   const seq = lastUpTo(places.of('answer'), at);
   const entry = seq === undefined ? undefined : log.entry(seq);
@@ -180,10 +180,10 @@ interface IgnoredEvent {
   readonly why: string;
 }
 
-/** Of what came, this many of the newest that led to no transition are looked at. */
+/** The most events without a transition that are checked, newest first. */
 const LOOKED_AT = 60;
 
-/** The events up to an entry that came to nothing, the newest first; `more`: there are earlier ones, which were not looked at. */
+/** The ignored events up to an entry, newest first; `more`: earlier ones were not checked. */
 export function ignoredEvents(view: WhyView): { readonly events: readonly IgnoredEvent[]; readonly more: boolean } {
   const { log, fold, charts, at, end, run } = view;
   const { quiet, seqs } = fold.stimuli;

@@ -16,7 +16,7 @@ import type { PanelProps } from './panel.tsx';
 /** The phases have colours of their own, here and in the timeline. */
 const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
 
-/** What the chart hears itself, where it has the focus. */
+/** Keys the chart handles itself while focused; listed for the help sheet. */
 const CHART_KEYS: readonly Key[] = [
   { keys: ['+', '-'], does: 'Zoom' },
   { keys: ['0'], does: 'Fit the chart' },
@@ -26,7 +26,7 @@ const CHART_KEYS: readonly Key[] = [
   { keys: [' '], does: 'Collapse or expand the state' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
-/** The chart of the run, marked as it stands at the cursor. */
+/** The chart of the run, with marks for the cursor's entry. */
 export function ChartPlace({ inspector, view }: PanelProps) {
   const { charts, fold, at } = view;
   const [wanted, setWanted] = useState<string | null>(null);

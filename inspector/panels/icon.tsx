@@ -21,7 +21,7 @@ const LINES = {
 
 export type IconName = keyof typeof FILLED | keyof typeof LINES;
 
-/** A small sign beside or in place of a word that is said otherwise, in the colour of the text; drawn, since not every font has it. */
+/** A small decorative icon in the text color. Drawn as a path because not every font has the glyphs. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" width="14" height="14" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
@@ -40,7 +40,7 @@ export function Icon({ name }: { readonly name: IconName }) {
   );
 }
 
-/** What came of a guard, as it is told everywhere. */
+/** Icon and word for each guard result. */
 export const VERDICTS = {
   taken: { icon: 'check', word: 'taken' },
   false: { icon: 'cross', word: 'false' },

@@ -6,9 +6,9 @@ interface LongTextProps {
   readonly text: string;
   /** So many are shown until somebody asks for all. */
   readonly chars?: number;
-  /** More will come: what is longer is shown by its end. */
+  /** More text will arrive: long text shows its end. */
   readonly open?: boolean;
-  /** It is no longer there. */
+  /** The text was removed. */
   readonly struck?: boolean;
   readonly quoted?: boolean;
 }
@@ -16,7 +16,7 @@ interface LongTextProps {
 /** No more of one text is ever drawn. */
 const LONGEST_CHARS = 200_000;
 
-/** Text of a model or a document, cut where it is long, and shown whole when that is asked for. */
+/** Text of a model or a document; long text is cut until the user expands it. */
 export function LongText({ text, chars = 420, open = false, struck = false, quoted = false }: LongTextProps) {
   const [isWhole, setWhole] = useState(false);
   const most = isWhole ? LONGEST_CHARS : chars;
@@ -28,7 +28,7 @@ export function LongText({ text, chars = 420, open = false, struck = false, quot
       {isWhole ? 'show less' : `show all ${grouped(text.length)} characters`}
     </button>
   );
-  // While more comes it is the beginning that is cut; what can be pressed stands there, and is not moved by what comes.
+  // While text arrives its start is cut; the button is at the start, so that new text does not move it.
   if (open)
     return (
       <span class="long-text">
@@ -53,5 +53,5 @@ export function LongText({ text, chars = 420, open = false, struck = false, quot
 /** A cut may have gone through a character that takes two places. */
 const unpaired = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/gu, '');
 
-/** Where a text goes on coming. It stands in a new place each time: that is no shift of what was there. */
+/** The caret at the end of arriving text. A new element each time, so that it does not count as a layout shift. */
 export const Caret = ({ after }: { readonly after: number }) => <span key={after} class="caret" aria-hidden="true" />;

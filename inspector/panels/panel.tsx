@@ -16,7 +16,7 @@ interface GuardedProps {
   readonly children: ComponentChildren;
 }
 
-/** A part of the page that cannot be shown says why, and leaves the rest of the page as it is. */
+/** An error boundary: shows why a part failed to render, and keeps the rest of the page. */
 export function Guarded({ name, when, children }: GuardedProps) {
   const [error, again] = useErrorBoundary();
   const tried = useRef(when);

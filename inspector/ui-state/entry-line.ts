@@ -9,7 +9,7 @@ const LINE_CHARS = 200;
 
 type Teller<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => string;
 
-/** What each kind says in one line. What is left out here is told member by member. */
+/** One-line summaries by entry type. Other types are summarized by their members. */
 const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
   'run-start': ({ request }) => request,
   'run-end': ({ status, usage }) =>
@@ -45,7 +45,7 @@ const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,
 };
 
-/** Any entry of a journal in one line. A kind that is not known here, or that is not as it should be, is told member by member. */
+/** Summarizes a journal entry in one line. An unknown or malformed entry is summarized by its members. */
 export function entryLine(entry: JournalEntry): string {
   const tell = tellers[entry.type] as ((entry: JournalEntry) => string) | undefined;
   try {
@@ -62,7 +62,7 @@ export function isBad(entry: JournalEntry): boolean {
   return entry.type === 'capability-end' && entry.result?.success === false;
 }
 
-/** From where to where, on what, and of each guard that was asked what it said and saw. */
+/** Source, targets, event, and each evaluated guard with its result and inputs. */
 function transition({ machine, event, source, target, candidates }: EntryOf<'transition'>): string {
   const asked = candidates
     .filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated')
@@ -90,7 +90,7 @@ function callText(event: CallEvent): string {
   }
 }
 
-/** In a system of other machines it says who was told. */
+/** In other actor systems, names the receiving actor. */
 function delivery({ event, ...entry }: EntryOf<'delivery'>): string {
   const { type, ...said } = event;
   const actor = 'actor' in entry ? ` to ${valueText(entry.actor)}` : '';

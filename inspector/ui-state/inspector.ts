@@ -4,32 +4,32 @@ import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import type { Connection, PageSource } from '../wire/page-source.ts';
 import { createRunLog, type RunLog } from '../wire/run-log.ts';
 
-/** The run that is looked at, as it stands at the cursor: what every panel shows. */
+/** The selected run at the cursor: what every panel shows. */
 export interface RunView {
   readonly run: InspectedRun;
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly charts: RunCharts | null;
-  /** Entries that are there. */
+  /** The number of entries received. */
   readonly count: number;
-  /** The entry that is looked at. */
+  /** The entry at the cursor. */
   readonly at: number;
   readonly end: { readonly problem: string | null } | null;
 }
 
-/** Everything that the page shows, and what can be done with it. */
+/** The state of the page, and its actions. */
 export interface Inspector {
   readonly connection: ReadonlySignal<Connection>;
   readonly events: ReadonlySignal<readonly SendableEvent[]>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
   readonly chosen: ReadonlySignal<string | null>;
-  /** The entry that is looked at; null follows the newest. */
+  /** The entry at the cursor; null follows the latest. */
   readonly cursor: Signal<number | null>;
   readonly view: ReadonlySignal<RunView | null>;
-  /** The runs that are here, or on their way. */
+  /** The loaded and loading runs. */
   readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
   choose(runId: string): void;
-  /** A run by its id, opened if it is not: for more than one at a time. */
+  /** Returns a run by id; loads it if needed, without selecting it. */
   follow(runId: string): OpenedRun;
   moveTo(seq: number): void;
   readonly send: PageSource['send'];
@@ -58,7 +58,7 @@ export function createInspector(source: PageSource): Inspector {
   function choose(runId: string): void {
     follow(runId);
     batch(() => {
-      // An entry may have been asked for before there was a run: it is one of the first.
+      // The address may name an entry before the first run arrives: keep it.
       if (chosen.value !== null && chosen.value !== runId) cursor.value = null;
       chosen.value = runId;
     });
@@ -113,20 +113,20 @@ export function createInspector(source: PageSource): Inspector {
   };
 }
 
-/** A run that the page follows. The log and the fold grow as entries come; `count` tells of it once a frame. */
+/** A run the page follows. The log and the fold grow as entries arrive; `count` is updated once per frame. */
 export interface OpenedRun {
   readonly runId: string;
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly count: ReadonlySignal<number>;
   readonly charts: Signal<RunCharts | null>;
-  /** No more entries will come; `problem`: why the rest is missing. */
+  /** No more entries will arrive; `problem`: why the rest is missing. */
   readonly end: ReadonlySignal<{ readonly problem: string | null } | null>;
   add(from: number, lines: readonly string[]): void;
   finish(problem: string | null): void;
 }
 
-/** A long recording that is being read: so many entries at once. To show each of its frames would take longer than to read it. */
+/** While a long recording loads, the page updates less often: rendering each frame would take longer than loading. */
 const LONG_ENTRIES = 5_000;
 const MANY_ENTRIES = 200;
 const READING_MS = 1_000;
@@ -138,38 +138,38 @@ function createOpenedRun(runId: string): OpenedRun {
   const end = signal<{ readonly problem: string | null } | null>(null);
   let reading: ReturnType<typeof setTimeout> | undefined;
 
-  function tell(): void {
+  function publish(): void {
     clearTimeout(reading);
     reading = undefined;
     count.value = log.count;
     if (log.problem !== null) end.value = { problem: log.problem };
   }
-  const tellSoon = oncePerFrame(tell);
+  const publishSoon = oncePerFrame(publish);
 
   return {
     ...{ runId, log, fold, count, end },
     charts: signal(null),
     add(from, lines) {
-      // After a connection was lost, what is there already may come again.
+      // After a reconnect, known entries may arrive again.
       log.add(lines.slice(Math.max(0, log.count - from)), fold.take);
       const isReading = log.count > LONG_ENTRIES && log.count - count.peek() > MANY_ENTRIES;
-      if (isReading) reading ??= setTimeout(tell, READING_MS);
-      else tellSoon();
+      if (isReading) reading ??= setTimeout(publish, READING_MS);
+      else publishSoon();
     },
     finish(problem) {
       batch(() => {
-        tell();
+        publish();
         end.value ??= { problem };
       });
     },
   };
 }
 
-/** All that there is of a run has come; of one under way: something. */
+/** Whether a run is loaded; for a live run, whether it has entries. */
 export const isHere = ({ end, count }: OpenedRun, live: boolean): boolean =>
   end.value !== null || (live && count.value > 0);
 
-/** Opens runs one after another, so that no more than one is on its way. Gives what leaves off. */
+/** Loads runs one after another. Returns a function that stops. */
 export function loadRuns(
   inspector: Inspector,
   runs: readonly InspectedRun[],
@@ -187,7 +187,7 @@ export function loadRuns(
     const stopWaiting = effect(() => {
       if (wentOn || !isHere(opened, run.live)) return;
       wentOn = true;
-      // Not within the effect: it would be part of whatever comes next.
+      // Outside the effect, so that it does not track what follows.
       queueMicrotask(() => {
         stopWaiting();
         next(at + 1);
@@ -203,7 +203,10 @@ export function loadRuns(
   };
 }
 
-/** Does something once before the next frame, however often it is asked for until then; where nobody looks, a little later. */
+/**
+ * Returns a function that runs `action` once before the next frame, however often it is called; in a hidden page a
+ * little later.
+ */
 export function oncePerFrame(act: () => void): () => void {
   let isDue = false;
   const run = (): void => {

@@ -1,10 +1,10 @@
-/** What a key does: the page hears it wherever nothing is typed, and the help sheet lists it. */
+/** A keyboard shortcut: active unless the user types text, and listed in the help. */
 export interface Key {
-  /** As `KeyboardEvent.key` has them: any of these. `Shift+` may stand in front. */
+  /** Alternatives, as in `KeyboardEvent.key`, optionally with `Shift+`. */
   readonly keys: readonly string[];
   readonly does: string;
   readonly group: 'Move' | 'Panels' | 'Chart' | 'Page';
-  /** Left out where the focused part hears the key itself: then it is only listed. */
+  /** Missing if the focused part handles the key itself; then it is only listed. */
   readonly act?: () => void;
 }
 
@@ -36,10 +36,10 @@ export function listenToKeys(page: Document): () => void {
   return () => page.removeEventListener('keydown', hear);
 }
 
-/** A character says by itself whether Shift was held. */
+/** For characters, Shift is part of the key. */
 const nameOf = ({ key, shiftKey }: KeyboardEvent): string => (shiftKey && key.length > 1 ? `Shift+${key}` : key);
 
-/** Where keys are text, or choose, or a dialog has them. */
+/** Elements that handle keys themselves. */
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
 }

@@ -25,7 +25,7 @@ export const overlayScope = signal<'run' | 'loaded'>('run');
 /** Whether transitions that were never taken are marked in the chart. */
 export const marksNeverTaken = signal(false);
 
-/** How a state is marked: from 0, nothing, to 1, the most of all innermost states of its chart. States around others are only told in words. */
+/** The heat of a state, from 0 to 1 (the maximum of the chart's leaf states). Compound states only have text. */
 interface HeatMark {
   readonly heat: number;
   readonly text: string;
@@ -34,7 +34,7 @@ interface HeatMark {
 export interface Overlay {
   /** By chart, then by state; null while no measure is shown. */
   readonly heat: ReadonlySignal<Readonly<Record<string, ReadonlyMap<string, HeatMark>>> | null>;
-  /** By chart: the places in `Chart.transitions`; null while they are not marked. */
+  /** Indexes in `Chart.transitions` by chart; null while not marked. */
   readonly neverTaken: ReadonlySignal<Coverage['neverTaken'] | null>;
   readonly coverage: ReadonlySignal<Coverage | null>;
   readonly measures: ReadonlySignal<Readonly<Record<string, ReadonlyMap<string, Measure>>>>;
@@ -44,7 +44,7 @@ export interface Overlay {
 
 interface MeasuredRun {
   readonly fold: RunFold;
-  /** Its own: what was made of them is kept. */
+  /** Cached per charts object. */
   readonly charts: RunCharts;
   readonly until: number;
 }

@@ -18,7 +18,9 @@ export const shownPanel = signal<PanelName>('why');
 
 const isPanel = (name: unknown): name is PanelName => PANELS.some((panel) => panel.name === name);
 
-/** Keeps what is looked at in the address, so that a page that is loaded anew shows the same: `#run=…&at=12&panel=why`. */
+/**
+ * Keeps the selected run, entry and panel in the address (`#run=…&at=12&panel=why`), so that a reload shows the same.
+ */
 export function keepInAddress({ chosen, cursor, choose }: Inspector): void {
   const asked = new URLSearchParams(location.hash.slice(1));
   const run = asked.get('run');
@@ -33,7 +35,7 @@ export function keepInAddress({ chosen, cursor, choose }: Inspector): void {
     if (chosen.value !== null) kept.set('run', chosen.value);
     if (cursor.value !== null) kept.set('at', String(cursor.value));
     kept.set('panel', shownPanel.value);
-    // Browsers take only so many changes a second.
+    // Browsers limit the changes per second.
     clearTimeout(due);
     due = setTimeout(() => history.replaceState(null, '', `#${kept}`), 200);
   });
@@ -44,7 +46,7 @@ export type Theme = (typeof THEMES)[number];
 
 const KEY = 'postchain-theme';
 
-/** Light, dark, or as the system has it; remembered where the browser remembers anything. */
+/** Light, dark or the system's theme; persisted if storage is available. */
 export const theme = signal<Theme>(remembered());
 
 effect(() => {

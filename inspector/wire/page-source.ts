@@ -8,10 +8,10 @@ import {
   WIRE_VERSION,
 } from '../../src/inspection/wire.ts';
 
-/** How the page stands to what it gets its runs from. */
+/** The state of the connection. */
 export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 
-/** What a page hears. */
+/** Callbacks of a page source. */
 export interface PageListener {
   connection(state: Connection): void;
   events(events: readonly SendableEvent[]): void;
@@ -21,13 +21,15 @@ export interface PageListener {
   end(runId: string, problem: string | null): void;
 }
 
-/** Where a page gets its runs from: a server, or the file that it is. */
+/** Provides runs: from a server, or from the exported file. */
 export interface PageSource {
-  /** Begins to tell; once. `countOf` gives how many entries of a run are there, so that a lost connection goes on where it was. */
+  /**
+   * Starts, once. `countOf` returns how many entries of a run have arrived, so that a new connection continues there.
+   */
   start(ear: PageListener, countOf: (runId: string) => number): void;
   open(runId: string): void;
   close(runId: string): void;
-  /** Tells a live run something. Gives what is wrong with it, in one line; null where nothing is. Never rejects. */
+  /** Sends an event to a live run. Resolves to the problem in one line, or null if it was accepted. Never rejects. */
   send(runId: string, event: unknown): Promise<string | null>;
   /** A Vitest test of a run. Never rejects. */
   test(runId: string): Promise<{ readonly text: string; readonly problem: string | null }>;
@@ -40,7 +42,7 @@ const NO_SERVER = 'The inspector is not connected. Start it again and reload the
 
 type Answer = Extract<ServerMessage, { readonly type: 'sent' | 'test' }>;
 
-/** Runs from the server that gave the page, over a WebSocket. A connection that is lost is sought again, and goes on where it was. */
+/** Runs from the server over a WebSocket; reconnects and continues after a lost connection. */
 export function socketSource(address: string): PageSource {
   const opened = new Set<string>();
   const waiting = new Map<number, (answer: Answer) => void>();
@@ -157,9 +159,9 @@ export function carriedRun(page: Document): Carried | null {
   return data.trim() === '' && !isExport ? null : { data, checksum: checksum ?? '' };
 }
 
-/** The run in a file that was exported. Rejects with one line where what it carries is no such run, or not the one that was exported. */
+/** The run in an exported file. Rejects with one line if the file is invalid or was changed. */
 export async function fileSource({ data, checksum }: Carried): Promise<PageSource> {
-  // A browser that gives pages of files no cryptography cannot tell; the checksum of the export still can.
+  // Browsers without `crypto.subtle` for files cannot check; the printed checksum still can.
   if (crypto.subtle !== undefined && (await sha256(data)) !== checksum)
     throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
   const { run, charts, lines } = read(data);

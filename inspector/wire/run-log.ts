@@ -1,12 +1,12 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 
 /**
- * The entries of one run in order, append-only, outside any framework. They are kept as text, which takes a third of the memory that their
- * objects would, and read when they are asked for; those that were read last are at hand.
+ * The entries of one run, append-only. They are kept as text, which takes a third of the memory, and parsed on demand;
+ * the latest parsed ones are cached.
  */
 export interface RunLog {
   readonly count: number;
-  /** Why the entries end before they should: one that is none. Nothing is added after it. */
+  /** Why the entries end early: one is invalid. Nothing is added after it. */
   readonly problem: string | null;
   /** Gives each new entry, as it is read, to the listener. */
   add(lines: readonly string[], hear: (entry: JournalEntry) => void): void;
@@ -52,7 +52,7 @@ export function createRunLog(): RunLog {
   };
 }
 
-/** What lacks the members of its kind is no entry either. */
+/** An entry without the members of its type is invalid, too. */
 function isHeard(entry: JournalEntry, hear: (entry: JournalEntry) => void): boolean {
   try {
     hear(entry);
@@ -62,7 +62,7 @@ function isHeard(entry: JournalEntry, hear: (entry: JournalEntry) => void): bool
   }
 }
 
-/** The server has validated what it sends; a file may come from anybody. Null for what no fold could go by. */
+/** Servers validate entries, but a file can contain anything. Null if no fold could read it. */
 function entryIn(line: string, due: number): JournalEntry | null {
   try {
     const entry = JSON.parse(line) as Partial<JournalEntry> | null;

@@ -13,14 +13,14 @@ import { base, PARTS, type Part, shownPart } from './list-parts.tsx';
 import { MessageList } from './message-list.tsx';
 import { OperationList } from './operation-list.tsx';
 
-/** The context of a run at the cursor: what is in it, what was done to it and why, and what differs from another entry. */
+/** The context at the cursor: messages, operations with reasons, budget, and the difference from another entry. */
 export function ContextPanel({ inspector, view }: PanelProps) {
   const { run, log, fold, at } = view;
   const pin = (): void => {
     const now = inspector.view.value;
     if (now !== null) base.value = { runId: now.run.runId, seq: now.at };
   };
-  // What the key does looks at what is shown then.
+  // The key handler reads the latest view.
   useEffect(() => addKeys([{ keys: ['m'], does: 'Compare the context from here', group: 'Panels', act: pin }]), []);
   const isSystem = run.kind === 'system';
   const context = contextAt(log, fold, at);

@@ -20,7 +20,7 @@ const MOST_MESSAGES = 100;
 const MOST_FIELDS = 25;
 
 interface DifferenceViewProps extends PanelProps {
-  /** The entry that is compared with; null where none is pinned. */
+  /** The entry to compare with; null if none is pinned. */
   readonly from: number | null;
   readonly onPin: () => void;
 }
@@ -232,7 +232,7 @@ function PieceText({ piece, isFirst, isLast, all }: PieceTextProps) {
   return <>{text}</>;
 }
 
-/** What is the same on both sides is not read again: only its ends stay. */
+/** Shortens equal text to its ends. */
 function cut({ text, in: side }: Piece, isFirst: boolean, isLast: boolean): string {
   if (side !== 'both') return text.length <= SHORT_CHARS ? text : `${text.slice(0, SHORT_CHARS)}… `;
   if (text.length <= AROUND_CHARS * 3) return text;

@@ -13,7 +13,7 @@ interface PagerProps {
   readonly onPage: (page: number) => void;
 }
 
-/** Goes through a long list by pages. Shows nothing where one is enough. */
+/** Pages through a long list; hidden if one page is enough. */
 export function Pager({ page, pageSize, count, noun, onPage }: PagerProps) {
   const last = lastPage(count, pageSize);
   if (last === 0) return null;
@@ -63,7 +63,7 @@ const DONE: Readonly<Record<ContextOperation['operation'], string>> = {
 /** What an operation does to its message, in a word. */
 export const doneBy = ({ operation }: ContextOperation): string => DONE[operation];
 
-/** What it sets: the tags, the link, the importance. Empty where its word says all. */
+/** The values it sets (tags, link, importance); empty if there are none. */
 export function setBy(operation: ContextOperation): string {
   switch (operation.operation) {
     case 'TAG':
@@ -85,7 +85,7 @@ export function sizeWords({ operation, before, after }: ListedOperation): string
   return before === after ? '' : `${grouped(before)} to ${grouped(after)} characters`;
 }
 
-/** The numbers behind it; who was asked is told apart. */
+/** The values behind it, without consent. */
 export function numbersOf({ metadata }: ContextOperation): readonly string[] {
   return Object.entries(metadata ?? {})
     .filter(([name]) => name !== 'requiresConsent' && name !== 'consent')
@@ -95,7 +95,7 @@ export function numbersOf({ metadata }: ContextOperation): readonly string[] {
     );
 }
 
-/** What its user said to it; null where nobody was asked. */
+/** The user's consent; null if nobody was asked. */
 export function consentOf({ metadata }: ContextOperation): string | null {
   const said = metadata?.['consent'];
   return typeof said === 'string' ? `consent: ${shortly(said, 40)}` : null;

@@ -23,14 +23,14 @@ interface MessageListProps {
   readonly context: ContextAt;
 }
 
-/** The messages in order; what was pruned stands where it stood. Fifty at a time, drawn anew only when the context is another one. */
+/** The messages in order, pruned ones in place. Shows fifty at a time; renders only if the context changed. */
 export function MessageList({ view: { fold, at }, context }: MessageListProps) {
   const [filter, setFilter] = useState<Filter>('all');
-  // Null: the last page, where the newest are.
+  // Null: the last page, with the newest messages.
   const [wanted, setPage] = useState<number | null>(null);
   const log = fold.context;
   const applied = log.appliedBy(at);
-  // `applied` and the messages say when `at` makes a difference.
+  // Ignores `at`: `applied` and the messages cover it.
   const rows = useMemo(() => contextRows(log, context.messages, at), [log, context.messages, applied]);
   const shown = useMemo(
     () => rows.filter((row) => isShown(row, filter, log.about(row.message.id), applied)),
@@ -152,7 +152,7 @@ const Unrated = () => (
   </span>
 );
 
-/** Where it stands in a document, and what came later: tags, links, and what it was made from. */
+/** Its document position, tags, links and sources. */
 function MessageTies({ message: { tags, links, references, source } }: { readonly message: ContextRow['message'] }) {
   if (tags.length + links.length + references.length === 0 && source === null) return null;
   return (
@@ -185,14 +185,14 @@ interface MessageTrailProps {
   readonly applied: number;
 }
 
-/** No more of what was done to one message is listed with it; all of it stands under "What was done". */
+/** The most operations listed with one message; "Operations" lists all. */
 const MOST = 8;
 
 /** What was done to one message, and why: the newest in one line that is always there, the rest below it when opened. */
 function MessageTrail({ row: { message, arrival, pruned }, log, applied }: MessageTrailProps) {
   const last = pruned ?? applied - 1;
   const all = log.about(message.id).filter((number) => number <= last && number > (arrival?.operation ?? -1));
-  // A line for it is there from the first, so that what is done to a message does not move those below it.
+  // Always rendered, so that operations on a message do not move the ones below.
   if (all.length === 0) return <p class="trail muted">as it came</p>;
   const newest = log.operations[all.at(-1) ?? -1];
   return (
@@ -250,7 +250,7 @@ interface Rated {
   readonly reason: string;
 }
 
-/** How relevant the model called the messages when Understanding last asked it; by message. */
+/** The model's latest relevance ratings, by message. */
 function relevances(state: ChainState | null): ReadonlyMap<string, Rated> {
   const reply = state?.evaluation?.reply ?? state?.results?.understanding?.reply;
   return new Map((reply?.assessments ?? []).map(({ messageId, ...rated }) => [messageId, rated]));

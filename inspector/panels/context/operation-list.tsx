@@ -100,7 +100,7 @@ function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemPro
   const pruning = log.prunings.get(operation.id)?.pruning;
   const numbers = numbersOf(operation);
   const asked = consentOf(operation);
-  // Where the operation has its numbers, they say it.
+  // Skipped if the operation has its own values.
   const relevance = operation.metadata?.['relevance'] === undefined ? (pruning?.relevance ?? null) : null;
   return (
     <li>
@@ -143,7 +143,7 @@ const GIVEN_BY = {
 
 const MOST = 10;
 
-/** The user was asked about their own messages: what about, and who settled it how. */
+/** A consent request for user messages, and how it was resolved. */
 function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) {
   const consents = consentsBy(log, fold.places, at, MOST);
   if (consents.length === 0) return null;
@@ -189,7 +189,7 @@ interface UndoPreviewProps {
 function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   const log = fold.context;
   const count = log.appliedBy(at);
-  // `count` says when `at` makes a difference.
+  // Ignores `at`: `count` covers it.
   const preview = useMemo(() => {
     const operations = log.operations.slice(0, count).map(({ operation }) => operation);
     const without = operations.filter(({ id }) => undone.has(id)).map(({ id }) => id);

@@ -14,7 +14,7 @@ interface SearchProps extends PanelProps {
   readonly found: Found | null;
 }
 
-/** What is searched for, how much was found, and the way from one to the next. */
+/** The search field, the number of matches, and buttons to move between them. */
 export function EventSearch({ inspector, view, found }: SearchProps) {
   const input = useRef<HTMLInputElement>(null);
   const isDue = asked.isDue.value;
@@ -93,11 +93,11 @@ function hitsText({ seqs, share }: Found, at: number): string {
     : `${number}${grouped(seqs.length)} found`;
 }
 
-/** What the list of events is asked for. It stays while other panels are looked at. */
+/** The search text. It is kept while other panels are shown. */
 export const asked = {
   hidden: signal<ReadonlySet<EntryGroup>>(new Set()),
   text: signal(''),
-  /** Only what was found is listed. */
+  /** List only matches. */
   onlyFound: signal(false),
   /** The search wants the keyboard. */
   isDue: signal(false),
@@ -124,7 +124,7 @@ interface Found {
   readonly share: number;
 }
 
-/** Searches in slices between frames. What is asked for next takes the place of what is under way; a run that grows is searched on. */
+/** Searches in slices between frames. A new query replaces the running one; new entries are searched as they arrive. */
 export function useSearch(
   view: RunView,
   text: string,
@@ -132,7 +132,7 @@ export function useSearch(
 ): Found | null {
   const { log, fold, count } = view;
   const [, again] = useState(0);
-  // Never one of another run, or of what was asked for before: its numbers would be looked up in this one.
+  // Never results of another run or query: their numbers would be wrong here.
   const search = useMemo(
     () => (text.trim() === '' ? null : createEntrySearch(log, fold.places, text, isHidden)),
     [log, text, isHidden],

@@ -122,7 +122,7 @@ function EventFilter({ view }: { readonly view: RunView }) {
 
 interface RowsProps extends PanelProps {
   readonly list: EntryList;
-  /** What was searched for, ascending; null where nothing is. */
+  /** The matches, ascending; null without a search. */
   readonly found: readonly number[] | null;
 }
 

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { oncePerFrame } from '../../ui-state/inspector.ts';
 
 export const ROW_PX = 18;
-/** Rows that are there beyond both ends of what is seen. */
+/** Rows rendered beyond each end of the visible part. */
 const SPARE = 4;
 /** Rows that are kept between the cursor and an end. */
 const MARGIN = 2;
@@ -46,7 +46,7 @@ export function useRows(
 
   useLayoutEffect(() => {
     const element = box.current;
-    // To ask where it stands would have the page laid out once more.
+    // Reading the position would force a layout.
     if (element === null || stands.current === top.current) return;
     stands.current = top.current;
     element.scrollTop = top.current;
@@ -95,7 +95,7 @@ export function useRows(
   };
 }
 
-/** No further than it takes; a row that is far away comes into the middle. */
+/** Scrolls as little as possible; a distant row is centered. */
 function topShowing(place: number, top: number, height: number): number {
   const lowest = (place - MARGIN) * ROW_PX;
   const highest = (place + 1 + MARGIN) * ROW_PX - height;

@@ -12,7 +12,7 @@ interface HeaderProps {
   readonly onHelp: () => void;
 }
 
-/** Which run is looked at, how it stands, and what its record does not tell. */
+/** The selected run, its status, and what its journal does not record. */
 export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
   const { runs, connection } = inspector;
   return (
@@ -101,7 +101,7 @@ interface CopyTestProps {
   readonly runId: string;
 }
 
-/** Asks for a Vitest test of the run, copies it, and says where its recording must stand. */
+/** Requests a Vitest test of the run, copies it, and shows where its recording must be. */
 function CopyTest({ inspector, runId }: CopyTestProps) {
   const [given, setGiven] = useState<TestGiven | null>(null);
   const [isAsking, setAsking] = useState(false);
@@ -144,7 +144,7 @@ function CopyTest({ inspector, runId }: CopyTestProps) {
   );
 }
 
-/** Browsers refuse where the page is not to be trusted with the clipboard, as in a file. */
+/** Browsers refuse this in insecure contexts, for example in a file. */
 async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -166,7 +166,7 @@ interface TestDialogProps {
   readonly onClose: () => void;
 }
 
-/** What became of asking for a test: its text, selected where it could not be copied, and what it needs; or what went wrong. */
+/** The requested test (selected if it could not be copied) with instructions, or the problem. */
 function TestDialog({ given: { text, problem, isCopied, runId }, onClose }: TestDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);

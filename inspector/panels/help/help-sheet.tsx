@@ -55,7 +55,7 @@ function keyInWords(name: string): string {
     .replace('+', name.length > 1 ? ' ' : '+');
 }
 
-/** What the lines and signs of the chart and of the time stand for. */
+/** The legend of the chart and the timeline. */
 function Legend() {
   return (
     <section class="legend" aria-label="Legend">

@@ -20,7 +20,7 @@ import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { ValueView, WhatIsWrong } from './value-view.tsx';
 
-/** What the run says: the answer where it has one, the reply that comes, and what the phases before it came to. */
+/** The output at the cursor: the answer, the current reply, and the results of earlier phases. */
 export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
   const [chosenFrom, choose] = useState<number | null>(null);
   const { log, fold, at } = view;
@@ -32,7 +32,7 @@ export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
   if (attempt === undefined && answer === null) return <p class="muted">No model calls yet.</p>;
   return (
     <div class="output">
-      {/* The answer takes the place of the reply, which is drawn anew below it. */}
+      {/* The answer replaces the reply, which is rendered again below it. */}
       <div class="said" key={answer === null ? 'reply' : 'answer'}>
         {answer !== null && <AnswerCard answer={answer} />}
         {attempt !== undefined && (
@@ -49,7 +49,7 @@ export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
 
 const MOST_SOURCES = 12;
 
-/** The final answer: its text, how sure it is, what is missing, what it rests on and what it cost. */
+/** The final answer: text, confidence, missing fields, sources and usage. */
 function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
   const { answerText, confidence, status, sources, notes, metadata } = answer;
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
@@ -122,7 +122,7 @@ interface Props {
 
 const MARKS: Readonly<Partial<Record<AttemptAt['status'], 'check' | 'cross'>>> = { valid: 'check', discarded: 'cross' };
 
-/** A model's reply, field by field as it comes, and what was made of it. */
+/** A model's reply, field by field, with its validation result. */
 function AttemptCard({ view, attempt, moveTo }: Props) {
   const { log, fold, at } = view;
   const { span, status, failure, usage, backOffMs } = attempt;
@@ -201,14 +201,14 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
   );
 }
 
-/** One line, there from the first: what comes below it moves nothing. */
+/** Always rendered, so that nothing below moves. */
 function dueInWords(fields: readonly Field[], { isOver }: { readonly isOver: boolean }): string {
   const due = fields.filter(({ value }) => value === null).map(({ name }) => name);
   if (due.length > 0) return `${isOver ? 'Not received' : 'To come'}: ${due.join(', ')}`;
   return fields.length > 0 ? 'All fields received.' : '';
 }
 
-/** The phases of the cycle so far, and what each came to, a line each; there is room for a full cycle from the first. */
+/** The phases of the cycle with their results, one line each; reserves room for a full cycle. */
 function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveTo: (seq: number) => void }) {
   const phases = phasesOfCycle(view.log, view.fold.spans, view.at);
   const [first] = phases;

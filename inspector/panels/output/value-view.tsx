@@ -10,11 +10,11 @@ interface Props {
   readonly issues: Issues;
 }
 
-/** Of a list, so many items are shown until somebody asks for all; of one within another, fewer. */
+/** List items shown before expanding; fewer in nested lists. */
 const MOST_ITEMS = 8;
 const MOST_WITHIN = 3;
 
-/** A value as far as it has come, and beneath each part of it what is wrong there. */
+/** A value as far as received, with the issues of each part. */
 export function ValueView({ value, path, issues }: Props) {
   if (value.kind === 'text')
     return value.text === '' && !value.open ? (

@@ -12,7 +12,7 @@ const CHAR_PX = 6;
 const NARROW_PX = 4;
 const NAMED_PX = 20;
 
-/** The bars of a strip that are in sight. Where many fall on one pixel, that pixel is drawn once, and once more if one of them failed. */
+/** Draws the visible bars of a strip. Bars on the same pixel are drawn once, and once more if one of them failed. */
 export function drawStrip(on: CanvasRenderingContext2D, strip: Strip, scale: Scale, top: number, paint: Paint): void {
   const [first, end] = placesBetween(strip, scale.entryAt(0), scale.entryAt(scale.width));
   let drawnTo = Number.NEGATIVE_INFINITY;
@@ -145,7 +145,7 @@ export function drawCycles(
   }
 }
 
-/** Where nothing happened for long: the true length stands there. */
+/** Labels shortened gaps with their real length. */
 export function drawGaps(
   on: CanvasRenderingContext2D,
   fold: RunFold,
@@ -181,7 +181,7 @@ export function drawGaps(
   }
 }
 
-/** Decisions as diamonds, what the user said as triangles. */
+/** Draws decisions as diamonds and user events as triangles. */
 export function drawMarks(on: CanvasRenderingContext2D, fold: RunFold, scale: Scale, paint: Paint): void {
   const y = CYCLES_PX + MARKS_PX / 2;
   drawEach(on, fold.places.of('decision'), scale, paint.yield, (x) => {
@@ -197,7 +197,7 @@ export function drawMarks(on: CanvasRenderingContext2D, fold: RunFold, scale: Sc
   });
 }
 
-/** Where marks would lie on each other they are ticks, and each pixel has one. */
+/** Crowded marks are drawn as ticks, one per pixel. */
 function drawEach(
   on: CanvasRenderingContext2D,
   seqs: readonly number[],
@@ -239,7 +239,7 @@ const named: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Reads the custom properties as they are now, by an element that is lent its colour to each in turn. */
+/** Reads the current values of custom properties, via the computed color of an element. */
 export function readPaint(element: HTMLElement): Paint {
   const before = element.style.color;
   const paint: Record<string, string> = {};

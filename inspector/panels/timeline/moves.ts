@@ -70,7 +70,7 @@ export function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () =>
   let frame = 0;
   let shownAt = 0;
   let place = 0;
-  /** Where it moved the cursor itself. Elsewhere, somebody else did, and it goes on from there. */
+  /** The last position set by playback; if the cursor is elsewhere, playback continues from there. */
   let left = -1;
 
   function stop(): void {
@@ -94,7 +94,7 @@ export function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () =>
     frame = requestAnimationFrame(show);
   }
 
-  /** A run that goes on is followed from here. */
+  /** From here, follow a live run. */
   function end(): void {
     stop();
     if (view.peek()?.run.live) cursor.value = null;

@@ -4,15 +4,15 @@ import { firstPlace, lastBegunBy } from '../../fold/sorted.ts';
 import type { TimeAxis, TimeWindow } from '../../fold/time-axis.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 
-/** Kept free at both sides, so that what stands at an end can be seen and hit. */
+/** Margin at both ends, so that marks there are visible and clickable. */
 const MARGIN_PX = 6;
 
-/** Where entries stand on the screen. */
+/** The positions of entries on screen. */
 export interface Scale {
   readonly axis: TimeAxis;
   readonly window: TimeWindow;
   readonly width: number;
-  /** Where the last entry stands. */
+  /** The position of the last entry. */
   readonly endX: number;
   xOf(seq: number): number;
   placeAt(x: number): number;
@@ -41,7 +41,7 @@ export function placesBetween(strip: Strip, from: number, to: number): readonly 
   return [Math.max(0, first - OVERLAPS), firstPlace(strip.size, (place) => strip.from(place) > to)];
 }
 
-/** Where the cursor stands, for the eye and for the ear. */
+/** The cursor position as text, for display and for screen readers. */
 export function positionText({ fold, at, count }: RunView): string {
   const phase = phaseAt(fold.spans.phases, at);
   const place = phase === undefined ? [] : [`cycle ${phase.cycle}`, phase.phase];
@@ -54,7 +54,7 @@ export function positionSaid({ fold, at, count }: RunView): string {
   return [`entry ${at} of ${count}`, duration(fold.timeLine.atMs(at)), ...place].join(', ');
 }
 
-/** The phase that is under way; between two of them none is. */
+/** The current phase; none between two phases. */
 function phaseAt(phases: RunView['fold']['spans']['phases'], at: number) {
   const phase = lastBegunBy(phases, at);
   return phase !== undefined && (phase.to === null || phase.to >= at) ? phase : undefined;

@@ -34,10 +34,10 @@ interface TrackProps extends PanelProps {
 
 const CYCLE_KEYS: Readonly<Record<string, Direction>> = { PageUp: -1, PageDown: 1 };
 
-/** What a wheel's turn of so many pixels does to the part that is seen. */
+/** Zoom per pixel of wheel movement. */
 const zoomOf = (pixels: number): number => Math.exp(Math.max(-200, Math.min(200, pixels)) / 300);
 
-/** The lanes, drawn; the cursor lies over them, so that they are drawn again only where they change. */
+/** The lanes on a canvas. The cursor is a separate element, so that moving it does not redraw them. */
 export function Track({ inspector, view, axis, window, pointed, moves }: TrackProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -128,7 +128,7 @@ export function Track({ inspector, view, axis, window, pointed, moves }: TrackPr
   );
 }
 
-/** Everything but the cursor. The cost goes by what is in sight, and by the width, not by the run. */
+/** Draws everything but the cursor. The cost depends on what is visible, not on the length of the run. */
 function drawTimeline(
   canvas: HTMLCanvasElement,
   fold: RunFold,
@@ -161,7 +161,7 @@ function drawRows(on: CanvasRenderingContext2D, rows: number, width: number, pai
   on.globalAlpha = 1;
 }
 
-/** A canvas that is given a size is emptied and laid out: so only where it is another one. */
+/** Setting its size clears a canvas, so only if it changed. */
 function fitTo(canvas: HTMLCanvasElement, width: number, height: number): void {
   const [across, down] = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
   if (canvas.width !== across) canvas.width = across;
@@ -211,7 +211,7 @@ function barText({ timeLine }: RunFold, strip: Strip, place: number): string {
   return shortly([...parts, ...(failure === null ? [] : [`failed, ${failure}`])].join(', '), 200);
 }
 
-/** The colours of an element's theme; read anew when that changes. Null before the element is there. */
+/** The theme colors of an element, updated when the theme changes. Null before it is mounted. */
 function usePaint(box: RefObject<HTMLDivElement | null>): Paint | null {
   const [paint, setPaint] = useState<Paint | null>(null);
   const chosen = theme.value;

@@ -9,7 +9,10 @@ import { transitionsAround } from '../../fold/transition-log.ts';
 import { ignoredEvents, type WhyView, why } from '../../fold/why.ts';
 import { LongText } from '../long-text.tsx';
 
-/** Why it stands where it does: what came, what was asked, what every guard saw and said, and what was taken. */
+/**
+ * Explains the entry at the cursor: the event, the candidates with guard results and compared values, and the
+ * transition.
+ */
 export function WhyPanel({ inspector, view }: PanelProps) {
   const [isOfMachine, setOfMachine] = useState(false);
   const { heading, facts, saw, outcome, led, transition } = why(view);
@@ -43,7 +46,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
           {machine === null ? 'one actor only' : `${machine} only`}
         </label>
       </div>
-      {/* Each entry has an explanation of its own: nothing of one moves to where another's stands. */}
+      {/* Keyed by entry: nothing is reused between explanations. */}
       <div class="explained" key={at}>
         {outcome !== null && (
           <p class={outcome.isIgnored ? 'outcome is-ignored' : 'outcome'}>{visible(outcome.words)}</p>
@@ -88,7 +91,7 @@ function Step({ to, moveTo, children }: StepProps) {
   );
 }
 
-/** What came up to here and came to nothing. */
+/** The events ignored up to the cursor. */
 function IgnoredList({ view, moveTo }: { readonly view: WhyView; readonly moveTo: (seq: number) => void }) {
   const { events, more } = ignoredEvents(view);
   if (events.length === 0) return null;
@@ -116,7 +119,7 @@ interface Props {
   readonly moveTo: (seq: number) => void;
 }
 
-/** One transition: from where to where, on what, and which others could have been taken. */
+/** One transition: source, targets, event and candidates. */
 function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
   const { seq, machine, event, source, target, description, candidates } = transition;
   const by = candidates.length > 1 ? candidates.find(({ verdict }) => verdict === 'taken') : undefined;
@@ -154,7 +157,7 @@ function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
   );
 }
 
-/** All ways that there were, in their order: what each guard said, and by which numbers. */
+/** All candidates in order, with guard results and compared values. */
 function CandidateList({ candidates }: { readonly candidates: readonly ExplainedCandidate[] }) {
   return (
     <ol class="candidates" aria-label="Candidates">
@@ -223,7 +226,7 @@ function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
   );
 }
 
-/** A threshold is what was wanted; what a value was is another thing. */
+/** Shows a value against its threshold. */
 const SIDES: Readonly<Record<string, string>> = { above: 'wanted above', below: 'wanted below' };
 
 function spelled(value: SeenNumber['value']): string {

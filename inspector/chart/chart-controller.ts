@@ -1,5 +1,5 @@
 import { bringIn, createCamera, fitTo, listenToPointers, panBy, type Viewport, zoomAt } from './camera.ts';
-import { createPainter, type Highlight, type Lighting } from './highlight.ts';
+import { createPainter, type Highlight, type HighlightInput } from './highlight.ts';
 import { type Choice, choiceAt, chosenPlace, hasInside, type Scene, stateAt } from './scene.ts';
 import { FONT } from './state-box.ts';
 
@@ -16,7 +16,7 @@ export interface ChartControllerEvents {
 
 /** Controls a drawn picture: pan, zoom, highlighting, collapsed states and keyboard navigation. */
 export interface ChartController {
-  readonly light: (lighting: Omit<Lighting, 'collapsed'>) => void;
+  readonly light: (input: Omit<HighlightInput, 'collapsed'>) => void;
   readonly zoom: (way: 1 | -1) => void;
   readonly fit: () => void;
   readonly follow: (follows: boolean) => void;
@@ -35,8 +35,8 @@ export function createChartController(
   const camera = createCamera(svg, world, scene, detailsFor(svg, scene));
   const whole = { x: 0, y: 0, width: scene.width, height: scene.height };
   const collapsed = new Set<number>();
-  let lighting: Omit<Lighting, 'collapsed'> | null = null;
-  let lit: Highlight | null = null;
+  let input: Omit<HighlightInput, 'collapsed'> | null = null;
+  let highlight: Highlight | null = null;
   let focused = 0;
   let isFitted = true;
   let follows = false;
@@ -44,7 +44,7 @@ export function createChartController(
   const follow = (wanted: boolean): void => {
     if (wanted !== follows) events.onFollow(wanted);
     follows = wanted;
-    const leaf = lit?.leaves[0];
+    const leaf = highlight?.leaves[0];
     const box = leaf === undefined ? undefined : scene.states[seenState(scene, leaf, collapsed)]?.box;
     if (follows && box !== undefined) camera.go(bringIn(camera.view(), box, camera.size()), 'smoothly');
   };
@@ -67,7 +67,7 @@ export function createChartController(
     move(fitTo(state.box, camera.size(), 1.5 / (scene.charts[state.chart]?.fullScale ?? 1)));
   };
   const paint = (): void => {
-    if (lighting !== null) lit = painter.paint({ ...lighting, collapsed });
+    if (input !== null) highlight = painter.paint({ ...input, collapsed });
   };
   const toggle = (number: number): void => {
     const state = scene.states[number];
@@ -146,7 +146,7 @@ export function createChartController(
   resized.observe(svg);
   return {
     light: (next) => {
-      lighting = next;
+      input = next;
       paint();
       follow(follows);
     },

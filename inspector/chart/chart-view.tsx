@@ -95,7 +95,7 @@ function ChartPicture({
 }: ChartPictureProps) {
   const svg = useRef<SVGSVGElement>(null);
   const world = useRef<SVGGElement>(null);
-  const stage = useRef<ChartController | null>(null);
+  const controller = useRef<ChartController | null>(null);
   const listener = useRef(onChoose);
   listener.current = onChoose;
   const [follows, setFollows] = useState(false);
@@ -108,18 +108,18 @@ function ChartPicture({
       onChoose: (choice) => listener.current?.(choice),
       onFollow: setFollows,
     });
-    stage.current = created;
+    controller.current = created;
     return () => created.stop();
   }, [scene, shapes]);
 
-  // A new stage is dark.
+  // A new controller is dark.
   useLayoutEffect(() => {
     const [isChosen, isLine] = [isChosenState(chosen), isChosenLine(chosen)];
-    stage.current?.light({ marks, overlay, neverTaken, isChosen, isChosenLine: isLine });
+    controller.current?.light({ marks, overlay, neverTaken, isChosen, isChosenLine: isLine });
   }, [shapes, marks, overlay, neverTaken, chosen]);
 
   useLayoutEffect(() => {
-    if (sought !== null) stage.current?.seek(sought);
+    if (sought !== null) controller.current?.seek(sought);
   }, [shapes, sought]);
 
   const name = shownText(root, 80);
@@ -141,9 +141,9 @@ function ChartPicture({
       </svg>
       <ChartTools
         follows={follows}
-        onFollow={marks.isSum ? null : () => stage.current?.follow(!follows)}
-        onZoom={(way) => stage.current?.zoom(way)}
-        onFit={() => stage.current?.fit()}
+        onFollow={marks.isSum ? null : () => controller.current?.follow(!follows)}
+        onZoom={(way) => controller.current?.zoom(way)}
+        onFit={() => controller.current?.fit()}
       />
     </div>
   );

@@ -23,16 +23,16 @@ export interface LayoutPort {
 }
 
 /** A state as a box that is done. */
-interface Room {
+interface LayoutBox {
   readonly id: string;
   readonly width: number;
   readonly height: number;
-  readonly doors: readonly LayoutPort[];
+  readonly crossings: readonly LayoutPort[];
   /** Lines arrive at fixed places: it is a box with something in it. */
   readonly isFixed: boolean;
 }
 
-/** One piece of an edge, inside one state; an end is a room, the door of a room, or (null) a door of the state itself. */
+/** One piece of an edge, inside one state; an end is a part, the crossing of a part, or (null) a crossing of the state itself. */
 export interface Piece {
   readonly edge: number;
   /** Its place among the pieces of its edge. */
@@ -48,22 +48,22 @@ export const LABEL_LENGTH = 18;
 export const LABEL_HEIGHT = 11;
 
 const nodeId = (id: string): string => `node ${id}`;
-const portId = (id: string, edge: number): string => `door ${edge} ${id}`;
+const portId = (id: string, edge: number): string => `crossing ${edge} ${id}`;
 const edgeId = (edge: number): string => `edge ${edge}`;
-const inDoor = (id: string): string => `in ${id}`;
-const outDoor = (id: string): string => `out ${id}`;
+const inPort = (id: string): string => `in ${id}`;
+const outPort = (id: string): string => `out ${id}`;
 
-/** The inside of one state, as elk wants it: the rooms in it, in their order, and the pieces of edges between them. */
+/** The inside of one state, as elk wants it: the parts in it, in their order, and the pieces of edges between them. */
 export function elkGraph(
   id: string,
-  rooms: readonly Room[],
+  parts: readonly LayoutBox[],
   pieces: readonly Piece[],
   head: { readonly width: number; readonly height: number },
   manner: Manner,
 ): ElkNode {
   const [entry, exit] = manner.exits === 'RIGHT' ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
   const through = pieces.filter(({ from, to }) => from === null || to === null);
-  const fixed = new Set(rooms.flatMap((room) => (room.isFixed ? [room.id] : [])));
+  const fixed = new Set(parts.flatMap((part) => (part.isFixed ? [part.id] : [])));
   const inside: ElkNode = {
     id: nodeId(id),
     layoutOptions: {
@@ -73,13 +73,17 @@ export function elkGraph(
       ...(through.length > 0 ? { 'elk.portConstraints': 'FIXED_SIDE' } : {}),
     },
     ports: through.map(({ edge, from }) => portOf(portId(id, edge), 0, 0, from === null ? entry : exit)),
-    children: rooms.map((room) => elkRoom(room, pieces, manner.direction)),
+    children: parts.map((part) => elkBox(part, pieces, manner.direction)),
     edges: pieces.map((piece) => elkEdge(piece, id, fixed)),
   };
   return { id: 'around', layoutOptions: { 'elk.algorithm': 'layered' }, children: [inside] };
 }
 
-function elkRoom({ id, width, height, doors, isFixed }: Room, pieces: readonly Piece[], direction: Direction): ElkNode {
+function elkBox(
+  { id, width, height, crossings, isFixed }: LayoutBox,
+  pieces: readonly Piece[],
+  direction: Direction,
+): ElkNode {
   if (!isFixed) return { id: nodeId(id), width, height };
   const toRight = direction === 'RIGHT';
   const [entry, exit] = toRight ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
@@ -88,11 +92,13 @@ function elkRoom({ id, width, height, doors, isFixed }: Room, pieces: readonly P
     if (x >= width - 1) return 'EAST';
     return y <= 1 ? 'NORTH' : 'SOUTH';
   };
-  const ports = doors.map((door) => portOf(portId(id, door.edge), door.x, door.y, sideOf(door)));
+  const ports = crossings.map((crossing) =>
+    portOf(portId(id, crossing.edge), crossing.x, crossing.y, sideOf(crossing)),
+  );
   if (pieces.some(({ to, throughTo }) => to === id && !throughTo))
-    ports.push(portOf(inDoor(id), toRight ? 0 : Math.min(48, width / 2), toRight ? 20 : 0, entry));
+    ports.push(portOf(inPort(id), toRight ? 0 : Math.min(48, width / 2), toRight ? 20 : 0, entry));
   if (pieces.some(({ from, throughFrom }) => from === id && !throughFrom))
-    ports.push(portOf(outDoor(id), toRight ? width : width / 2, toRight ? height / 2 : height, exit));
+    ports.push(portOf(outPort(id), toRight ? width : width / 2, toRight ? height / 2 : height, exit));
   return { id: nodeId(id), width, height, ports, layoutOptions: { 'elk.portConstraints': 'FIXED_POS' } };
 }
 
@@ -105,10 +111,10 @@ function elkEdge(
   around: string,
   fixed: ReadonlySet<string>,
 ) {
-  const end = (room: string | null, through: boolean, door: (id: string) => string): string => {
-    if (room === null) return portId(around, edge);
-    if (through) return portId(room, edge);
-    return fixed.has(room) ? door(room) : nodeId(room);
+  const end = (part: string | null, through: boolean, crossing: (id: string) => string): string => {
+    if (part === null) return portId(around, edge);
+    if (through) return portId(part, edge);
+    return fixed.has(part) ? crossing(part) : nodeId(part);
   };
   const text = labelText(labels, LABEL_LENGTH);
   const label = {
@@ -119,8 +125,8 @@ function elkEdge(
   };
   const laid: ElkExtendedEdge = {
     id: edgeId(edge),
-    sources: [end(from, throughFrom, outDoor)],
-    targets: [end(to, throughTo, inDoor)],
+    sources: [end(from, throughFrom, outPort)],
+    targets: [end(to, throughTo, inPort)],
     labels: text === '' ? [] : [label],
   };
   return laid;
@@ -162,11 +168,11 @@ export interface Line {
 }
 
 /** A state with everything in it, at its own origin. */
-export interface LaidState extends Room {
+export interface LaidState extends LayoutBox {
   readonly state: ChartState;
   readonly head: Head;
   readonly inset: Inset | null;
-  readonly rooms: readonly { readonly at: Point; readonly laid: LaidState }[];
+  readonly parts: readonly { readonly at: Point; readonly laid: LaidState }[];
   /** By the number of the edge. */
   readonly lines: ReadonlyMap<number, Line>;
 }
@@ -175,14 +181,14 @@ export interface LaidState extends Room {
 export function readLaid(
   state: ChartState,
   head: Head,
-  rooms: readonly LaidState[],
+  parts: readonly LaidState[],
   pieces: readonly Piece[],
   around: ElkNode,
 ): LaidState {
   const inside = around.children?.[0] as ElkNode;
   const placeOf = new Map(inside.children?.map((node) => [node.id, node]));
   const ports = new Map(inside.ports?.map((port) => [port.id, port]));
-  const doors = pieces.flatMap(({ edge, from, to }): readonly LayoutPort[] => {
+  const crossings = pieces.flatMap(({ edge, from, to }): readonly LayoutPort[] => {
     if (from !== null && to !== null) return [];
     const { x = 0, y = 0 } = ports.get(portId(state.id, edge)) ?? {};
     return [{ edge, x, y, isEntry: from === null }];
@@ -195,8 +201,8 @@ export function readLaid(
     head,
     inset: null,
     isFixed: true,
-    doors,
-    rooms: rooms.map((laid) => {
+    crossings,
+    parts: parts.map((laid) => {
       const { x = 0, y = 0 } = placeOf.get(nodeId(laid.id)) ?? {};
       return { at: { x, y }, laid };
     }),

@@ -4,7 +4,7 @@ import { hasInside, lineBox, placeOf, type Scene, type SceneChart, type SceneLin
 import { shownText } from './state-box.ts';
 
 /** Everything that can change in the picture without a new render. */
-export interface Lighting {
+export interface HighlightInput {
   readonly marks: Marks;
   readonly overlay: Overlay | null;
   readonly neverTaken: ReadonlySet<string>;
@@ -23,8 +23,8 @@ export interface Highlight {
   readonly lastLine: number | null;
 }
 
-function highlightOf(scene: Scene, lighting: Lighting): Highlight {
-  const { marks, collapsed } = lighting;
+function highlightOf(scene: Scene, input: HighlightInput): Highlight {
+  const { marks, collapsed } = input;
   const live = liveCharts(scene, marks);
   const active = new Set<number>();
   for (const [number, { chart, drawn }] of scene.states.entries())
@@ -45,8 +45,8 @@ function highlightOf(scene: Scene, lighting: Lighting): Highlight {
       collapsed: collapsed.has(number),
       hidden: hidden.has(number),
       'last-target': number === last.target,
-      chosen: lighting.isChosen(state, chart),
-      [`heat-${tenthsOf(heatMark(lighting.overlay, placeOf(scene, state)))}`]: lighting.overlay !== null,
+      chosen: input.isChosen(state, chart),
+      [`heat-${tenthsOf(heatMark(input.overlay, placeOf(scene, state)))}`]: input.overlay !== null,
     });
   });
   const lines = scene.lines.map((line, number) => {
@@ -55,15 +55,15 @@ function highlightOf(scene: Scene, lighting: Lighting): Highlight {
     const isInside = (end: number | null): boolean => end !== null && hidden.has(end);
     const isShut = line.chip !== null && line.source !== null && collapsed.has(line.source);
     const isTaken = taken !== undefined && line.transitions.some((transition) => taken.has(transition));
-    const isNever = (transition: number): boolean => lighting.neverTaken.has(transitionKey(chart.chartId, transition));
-    const isMarked = lighting.neverTaken.size > 0;
+    const isNever = (transition: number): boolean => input.neverTaken.has(transitionKey(chart.chartId, transition));
+    const isMarked = input.neverTaken.size > 0;
     return classes({
       taken: isTaken,
       last: number === last.line,
       never: isMarked && line.transitions.every(isNever),
       partly: isMarked && isTaken && line.transitions.some(isNever),
       hidden: isShut || (line.chip === null ? isInside(line.source) && isInside(line.target) : isInside(line.source)),
-      chosen: lighting.isChosenLine(line, chart),
+      chosen: input.isChosenLine(line, chart),
     });
   });
   return { states, lines, leaves, active, lastLine: last.line };
@@ -144,7 +144,7 @@ export function transitionKey(chartId: string, transition: number): string {
 
 /** Updates classes and labels of drawn elements, only if they changed. */
 interface Painter {
-  readonly paint: (lighting: Lighting) => Highlight;
+  readonly paint: (input: HighlightInput) => Highlight;
   readonly stateAt: (number: number) => SVGElement | null;
 }
 
@@ -169,28 +169,32 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
   let before: readonly string[] = [];
   let beforeLines: readonly string[] = [];
 
-  const paint = (lighting: Lighting): Highlight => {
-    const lit = highlightOf(scene, lighting);
+  const paint = (input: HighlightInput): Highlight => {
+    const highlight = highlightOf(scene, input);
     for (const [number, state] of scene.states.entries()) {
-      const classes = lit.states[number] ?? '';
+      const classes = highlight.states[number] ?? '';
       const element = states[number];
-      set(element, 'aria-current', lit.leaves.includes(number) ? 'step' : null);
-      const mark = heatMark(lighting.overlay, placeOf(scene, state));
-      if (lighting.overlay !== null || element?.lastElementChild?.textContent !== '') paintHeat(element, mark);
+      set(element, 'aria-current', highlight.leaves.includes(number) ? 'step' : null);
+      const mark = heatMark(input.overlay, placeOf(scene, state));
+      if (input.overlay !== null || element?.lastElementChild?.textContent !== '') paintHeat(element, mark);
       if (mark?.words !== undefined || classes !== before[number])
-        set(element, 'aria-label', labelOf(state, mark?.words ?? (lit.active.has(number) ? 'active' : 'not active')));
+        set(
+          element,
+          'aria-label',
+          labelOf(state, mark?.words ?? (highlight.active.has(number) ? 'active' : 'not active')),
+        );
       if (classes === before[number]) continue;
       set(element, 'class', bare[number] + classes);
       set(covers[number], 'class', `cover${classes}`);
       set(element, 'aria-selected', String(classes.includes(' chosen')));
-      if (hasInside(state)) set(element, 'aria-expanded', String(!lighting.collapsed.has(number)));
+      if (hasInside(state)) set(element, 'aria-expanded', String(!input.collapsed.has(number)));
     }
-    for (const [number, classes] of lit.lines.entries())
+    for (const [number, classes] of highlight.lines.entries())
       if (classes !== beforeLines[number]) set(lines[number], 'class', bareLines[number] + classes);
-    set(jump, 'd', jumpPath(scene, lit));
-    before = lit.states;
-    beforeLines = lit.lines;
-    return lit;
+    set(jump, 'd', jumpPath(scene, highlight));
+    before = highlight.states;
+    beforeLines = highlight.lines;
+    return highlight;
   };
   return { paint, stateAt: (number) => states[number] ?? null };
 }

@@ -12,7 +12,7 @@ import {
   readLaid,
 } from './elk-layout.ts';
 import { normalizeChart, type Plan, planOf } from './layout-plan.ts';
-import { fitScore, rowLayoutOf, shelvedState } from './row-layout.ts';
+import { fitScore, layOutInRows, rowLayoutOf } from './row-layout.ts';
 import { type Head, noteOf } from './state-box.ts';
 
 /** What a chart is drawn into: width to height. */
@@ -36,7 +36,7 @@ export async function layoutChart(given: Chart, { elk, insets, aspect = PLACE }:
   const aspects = isFlat || plan.isLarge ? [aspect] : ASPECTS;
   let best: LaidState | null = null;
   for (const inner of aspects) {
-    const laid = await createRooms(plan, elk, inner, aspect)(plan.root, 'RIGHT');
+    const laid = await createStateLayouter(plan, elk, inner, aspect)(plan.root, 'RIGHT');
     if (best === null || fullScore(laid, aspect) < fullScore(best, aspect)) best = laid;
   }
   return drawingOf(chart, plan.drawn, best as LaidState);
@@ -47,8 +47,8 @@ function fullScore(laid: LaidState, aspect: number): number {
   return fitScore(laid, aspect) + linesCost(laid);
 }
 
-function linesCost({ rooms, ...laid }: LaidState & { readonly cost?: number }): number {
-  return rooms.reduce((sum, room) => sum + linesCost(room.laid), laid.cost ?? 0);
+function linesCost({ parts, ...laid }: LaidState & { readonly cost?: number }): number {
+  return parts.reduce((sum, part) => sum + linesCost(part.laid), laid.cost ?? 0);
 }
 
 /** The layout of a chart in the coordinates of the chart, rounded: the pieces of each edge are one line again. */
@@ -59,7 +59,7 @@ function drawingOf(chart: Chart, edges: readonly Edge[], root: LaidState): Drawi
   const visit = (laid: LaidState, at: Point): void => {
     if (laid !== root) states.push(stateOf(laid, at, initials));
     for (const [edge, line] of laid.lines) lines.set(edge, [...(lines.get(edge) ?? []), moved(line, at)]);
-    for (const room of laid.rooms) visit(room.laid, { x: at.x + room.at.x, y: at.y + room.at.y });
+    for (const part of laid.parts) visit(part.laid, { x: at.x + part.at.x, y: at.y + part.at.y });
   };
   visit(root, { x: 0, y: 0 });
   return {
@@ -140,15 +140,15 @@ function rounded({ x, y, width, height }: Box): Box {
 }
 
 const INSET = { scale: 0.4, gap: 6 } as const;
-/** Lines a box, at most, on shelves. */
+/** Lines a box, at most, on rows. */
 const MOST_LINES = 1.7;
 /** So many of the most compact arrangements are tried. */
-const SHELVES = 12;
+const MAX_ROW_LAYOUTS = 12;
 
 type LayState = (state: ChartState, exits: Direction) => Promise<LaidState>;
 
 /** How the states of a plan are laid out, each once: the insides of all but the chart in one aspect, the chart's own in another. */
-function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootAspect: number): LayState {
+function createStateLayouter(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootAspect: number): LayState {
   const done = new Map<string, Promise<LaidState>>();
   const lay: LayState = (state, exits) => {
     const key = `${exits} ${state.id}`;
@@ -159,7 +159,7 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
   const layLeaf = async (state: ChartState): Promise<LaidState> => leafOf(state, plan);
   const layInner = async (state: ChartState, exits: Direction): Promise<LaidState> => {
     const wished = state === plan.root ? rootAspect : aspect;
-    let best = await layOnShelves(state, exits, wished);
+    let best = await layInRows(state, exits, wished);
     if (best !== null) return best;
     for (const direction of plan.isLarge ? [exits] : (['RIGHT', 'DOWN'] as const)) {
       const laid = await layIn(state, { direction, exits, aspect: wished });
@@ -168,18 +168,18 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
     return best as LaidState;
   };
   /** Boxes in rows, for a state of several that are few and large: its lines are found one by one. */
-  const layOnShelves = async (state: ChartState, exits: Direction, wished: number): Promise<LaidState | null> => {
+  const layInRows = async (state: ChartState, exits: Direction, wished: number): Promise<LaidState | null> => {
     const children = plan.childrenOf(state.id);
     const pieces = plan.pieces.get(state.id) ?? [];
     if (plan.isLarge || pieces.length > children.length * MOST_LINES) return null;
-    const rooms: LaidState[] = [];
-    for (const child of children) rooms.push(await lay(child, 'RIGHT'));
+    const parts: LaidState[] = [];
+    for (const child of children) parts.push(await lay(child, 'RIGHT'));
     let best: LaidState | null = null;
     let least = Number.POSITIVE_INFINITY;
-    for (const shelves of rowLayoutOf(rooms, wished).slice(0, SHELVES)) {
-      if (fitScore(shelves, wished) >= least) break;
-      const head = plan.headOf(state, state === plan.root ? 0 : shelves.width + 32);
-      const laid = shelvedState(state, head, rooms, pieces, shelves, exits);
+    for (const rows of rowLayoutOf(parts, wished).slice(0, MAX_ROW_LAYOUTS)) {
+      if (fitScore(rows, wished) >= least) break;
+      const head = plan.headOf(state, state === plan.root ? 0 : rows.width + 32);
+      const laid = layOutInRows(state, head, parts, pieces, rows, exits);
       if (laid === null) continue;
       const score = fitScore(laid, wished) + laid.cost;
       if (score < least) {
@@ -190,13 +190,13 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
     return best;
   };
   const layIn = async (state: ChartState, manner: Manner): Promise<LaidState> => {
-    const rooms: LaidState[] = [];
-    for (const child of plan.childrenOf(state.id)) rooms.push(await lay(child, manner.direction));
+    const parts: LaidState[] = [];
+    for (const child of plan.childrenOf(state.id)) parts.push(await lay(child, manner.direction));
     const pieces = plan.pieces.get(state.id) ?? [];
     const isRoot = state === plan.root;
     const attempt = async (head: Head): Promise<LaidState> =>
-      readLaid(state, head, rooms, pieces, await elk.layout(elkGraph(state.id, rooms, pieces, head, manner)));
-    const first = plan.headOf(state, isRoot ? 0 : widthOfRooms(rooms));
+      readLaid(state, head, parts, pieces, await elk.layout(elkGraph(state.id, parts, pieces, head, manner)));
+    const first = plan.headOf(state, isRoot ? 0 : widthOfParts(parts));
     const laid = await attempt(first);
     // The head of a box as wide as this may need fewer rows, or more.
     const head = plan.headOf(state, laid.width);
@@ -207,11 +207,11 @@ function createRooms(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootA
   return lay;
 }
 
-const widthOfRooms = (rooms: readonly LaidState[]): number => Math.max(...rooms.map(({ width }) => width)) + 32;
+const widthOfParts = (parts: readonly LaidState[]): number => Math.max(...parts.map(({ width }) => width)) + 32;
 
 function leafOf(state: ChartState, plan: Plan): LaidState {
   const inset = plan.insetOf(state);
-  const none = { state, rooms: [], lines: new Map(), doors: [], isFixed: false } as const;
+  const none = { state, parts: [], lines: new Map(), crossings: [], isFixed: false } as const;
   if (inset === null) {
     const head = plan.headOf(state, 0);
     return { ...none, id: state.id, width: head.width, height: head.height, head, inset: null };

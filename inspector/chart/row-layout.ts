@@ -37,25 +37,25 @@ export function rowLayoutOf(sizes: readonly Size[], aspect: number): readonly Ro
 }
 
 function arrange(sizes: readonly Size[], stack: number, most: number): RowLayout {
-  const shelves: Size[][][] = [[]];
+  const rows: Size[][][] = [[]];
   let width = 0;
   for (const column of columnsOf(sizes, stack)) {
     const wide = Math.max(...column.map((size) => size.width));
     if (width > 0 && width + wide > most) {
-      shelves.push([]);
+      rows.push([]);
       width = 0;
     }
-    shelves.at(-1)?.push([...column]);
+    rows.at(-1)?.push([...column]);
     width += wide + GAP;
   }
   const boxes: Box[] = [];
   let y = 0;
   let widest = 0;
-  for (const shelf of shelves) {
-    const tall = Math.max(...shelf.map(heightOf));
+  for (const row of rows) {
+    const tall = Math.max(...row.map(heightOf));
     let bottom = y;
     let x = 0;
-    for (const column of shelf) {
+    for (const column of row) {
       const wide = Math.max(...column.map((size) => size.width));
       // Center columns that are lower than their row.
       let top = y + snap((tall - heightOf(column)) / 2);
@@ -95,53 +95,53 @@ const ASIDE = 60;
 const BEND = 3;
 const LENGTH = 0.03;
 
-interface ShelvedState extends LaidState {
+interface RowsState extends LaidState {
   /** How much there is to follow with the eye; lower is better. */
   readonly cost: number;
 }
 
 /** Lays out the inside of a state in rows, with lines between the boxes; null if a line has no route. */
-export function shelvedState(
+export function layOutInRows(
   state: ChartState,
   head: Head,
-  rooms: readonly LaidState[],
+  parts: readonly LaidState[],
   pieces: readonly Piece[],
-  shelves: RowLayout,
+  rows: RowLayout,
   exits: Direction,
-): ShelvedState | null {
+): RowsState | null {
   const top = Math.ceil(head.height / GRID) * GRID + GRID;
-  const width = Math.max(head.width, Math.ceil(shelves.width + 2 * PAD));
-  const height = Math.ceil(top + shelves.height + PAD);
+  const width = Math.max(head.width, Math.ceil(rows.width + 2 * PAD));
+  const height = Math.ceil(top + rows.height + PAD);
   const boxes = new Map(
-    rooms.map((laid, place): [string, Box] => {
-      const { x = 0, y = 0 } = shelves.boxes[place] ?? {};
+    parts.map((laid, place): [string, Box] => {
+      const { x = 0, y = 0 } = rows.boxes[place] ?? {};
       return [laid.id, { x: x + PAD, y: y + top, width: laid.width, height: laid.height }];
     }),
   );
-  const doorOf = (id: string, edge: number): Port | null => {
-    const room = rooms.find((laid) => laid.id === id);
+  const crossingOf = (id: string, edge: number): Port | null => {
+    const part = parts.find((laid) => laid.id === id);
     const box = boxes.get(id);
-    const door = room?.doors.find((one) => one.edge === edge);
-    return box === undefined || door === undefined ? null : portAt(box, door);
+    const crossing = part?.crossings.find((one) => one.edge === edge);
+    return box === undefined || crossing === undefined ? null : portAt(box, crossing);
   };
-  const extra = rooms.flatMap(({ id, doors }) => doors.map(({ edge }) => doorOf(id, edge) as Port));
+  const extra = parts.flatMap(({ id, crossings }) => crossings.map(({ edge }) => crossingOf(id, edge) as Port));
   const area = { x: GRID, y: top - GRID, width: width - 2 * GRID, height: height - top };
   const router = createRouter(area, [...boxes.values()], extra);
   const lines = new Map<number, Line>();
-  const doors: LayoutPort[] = [];
+  const crossings: LayoutPort[] = [];
   const own: Box = { x: 0, y: 0, width, height };
   for (const piece of shortestFirst(pieces, boxes)) {
     const { edge, step, from, to, throughFrom, throughTo } = piece;
     const portsOf = (id: string | null, through: boolean, isEntry: boolean): readonly Port[] => {
       if (id === null) return borderPorts(own, top, exits, isEntry);
-      const door = through ? doorOf(id, edge) : null;
-      return door === null ? allPorts(boxes.get(id) ?? own) : [door];
+      const crossing = through ? crossingOf(id, edge) : null;
+      return crossing === null ? allPorts(boxes.get(id) ?? own) : [crossing];
     };
     const points = router.route(portsOf(from, throughFrom, true), portsOf(to, throughTo, false));
     if (points.length < 2) return null;
     const end = from === null ? points[0] : points.at(-1);
     if ((from === null || to === null) && end !== undefined)
-      doors.push({ edge, x: end.x, y: end.y, isEntry: from === null });
+      crossings.push({ edge, x: end.x, y: end.y, isEntry: from === null });
     lines.set(edge, { step, points: corners(points), label: null });
   }
   const texts = new Map(pieces.map(({ edge, labels }) => [edge, widthOf(labelText(labels, LABEL_LENGTH), FONT.label)]));
@@ -154,8 +154,8 @@ export function shelvedState(
     head,
     inset: null,
     isFixed: true,
-    doors,
-    rooms: rooms.map((laid) => ({ at: boxes.get(laid.id) ?? own, laid })),
+    crossings,
+    parts: parts.map((laid) => ({ at: boxes.get(laid.id) ?? own, laid })),
     lines: labelled,
     cost: [...lines.values()].reduce(
       (sum, { points }) => sum + (points.length - 2) * BEND + lengthOf(points) * LENGTH,
@@ -226,7 +226,7 @@ function lengthOf(points: readonly Point[]): number {
 }
 
 /**
- * Places labels on lines, clear of boxes, other labels and other lines. A label without room is left out; selecting the
+ * Places labels on lines, clear of boxes, other labels and other lines. A label without part is left out; selecting the
  * line still shows it.
  */
 function placeLabels(

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { isStimulusType } from './external-events.ts';
+import { isExternalEventType } from './external-events.ts';
 import type { Places } from './places.ts';
 import { countUpTo } from './sorted.ts';
 
@@ -66,7 +66,7 @@ type Origin = 'outside' | 'chart' | 'note';
 const NOTES: ReadonlySet<string> = new Set<EntryType>(['retrieval', 'text-delta', 'resumed']);
 
 export function originOf(type: EntryType): Origin {
-  if (isStimulusType(type)) return 'outside';
+  if (isExternalEventType(type)) return 'outside';
   return NOTES.has(type) ? 'note' : 'chart';
 }
 

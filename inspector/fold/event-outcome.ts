@@ -10,7 +10,7 @@ import { countUpTo } from './sorted.ts';
 import type { Spans } from './spans.ts';
 
 /** The outcome of an external event. */
-export type StimulusOutcome =
+export type EventOutcome =
   /** Transitions, by their entries. */
   | { readonly kind: 'led'; readonly transitions: readonly number[] }
   /** Something was done with it, and no state was left or entered. */
@@ -35,9 +35,9 @@ interface Known {
  * The outcome of an external event: from the entries after it, or if there are none, from the chart's transitions in
  * its state.
  */
-export function stimulusOutcome(entry: JournalEntry & ExternalEvent, { fold, charts, ended }: Known): StimulusOutcome {
+export function eventOutcome(entry: JournalEntry & ExternalEvent, { fold, charts, ended }: Known): EventOutcome {
   if (entry.type === 'run-stopped') return { kind: 'stopped' };
-  const { to } = fold.stimuli.stepOf(entry.seq);
+  const { to } = fold.externalEvents.stepOf(entry.seq);
   const { seqs } = fold.transitions;
   const transitions = seqs.slice(countUpTo(seqs, entry.seq), countUpTo(seqs, to - 1));
   if (transitions.length > 0) return { kind: 'led', transitions };
@@ -49,7 +49,7 @@ export function stimulusOutcome(entry: JournalEntry & ExternalEvent, { fold, cha
   return byChart.kind === 'no-way' || ended || Number.isFinite(to) ? byChart : { kind: 'open' };
 }
 
-function foundIn(book: ChartBook, entry: JournalEntry & ExternalEvent, fold: RunFold): StimulusOutcome {
+function foundIn(book: ChartBook, entry: JournalEntry & ExternalEvent, fold: RunFold): EventOutcome {
   const guards: string[] = [];
   for (const { chart, hears } of listeners(book, entry)) {
     const stands = fold.transitions.standingAt(chart.id, entry.seq);
@@ -73,7 +73,7 @@ interface Listener {
   readonly hears: (event: string, state: ChartState) => boolean;
 }
 
-/** The charts that a stimulus may reach, and by which of their events. */
+/** The charts that a external event may reach, and by which of their events. */
 function listeners(book: ChartBook, entry: ExternalEvent): readonly Listener[] {
   switch (entry.type) {
     case 'delivery': {
@@ -154,7 +154,7 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
 }
 
 /** What became of it, in one sentence. */
-export function outcomeInWords(outcome: StimulusOutcome): string {
+export function outcomeInWords(outcome: EventOutcome): string {
   switch (outcome.kind) {
     case 'led':
       return outcome.transitions.length === 1

@@ -3,27 +3,28 @@ import { countUpTo } from './sorted.ts';
 
 const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'call-event', 'timer', 'run-stopped'];
 
-export const isStimulusType = (type: JournalEntry['type']): type is ExternalEvent['type'] =>
+export const isExternalEventType = (type: JournalEntry['type']): type is ExternalEvent['type'] =>
   (TYPES as readonly string[]).includes(type);
 
-export const isStimulus = (entry: JournalEntry): entry is JournalEntry & ExternalEvent => isStimulusType(entry.type);
+export const isExternalEvent = (entry: JournalEntry): entry is JournalEntry & ExternalEvent =>
+  isExternalEventType(entry.type);
 
 /** The external events of a run. Charts act only on these, and all effects are recorded before the next one. */
-export interface Stimuli {
+export interface ExternalEvents {
   /** Their entries. */
   readonly seqs: readonly number[];
   /** External events without a transition; the latest one is excluded while effects may still follow. */
   readonly quiet: readonly number[];
-  /** The entries that go with one: from the stimulus that led to it, to the next one. The last one's `to` is Infinity. */
+  /** The entries that go with one: from the external event that led to it, to the next one. The last one's `to` is Infinity. */
   stepOf(seq: number): { readonly from: number; readonly to: number };
 }
 
-export function createStimuli(): { readonly stimuli: Stimuli; take(entry: JournalEntry): void } {
+export function createExternalEvents(): { readonly externalEvents: ExternalEvents; take(entry: JournalEntry): void } {
   const seqs: number[] = [];
   const quiet: number[] = [];
   let moved = true;
   return {
-    stimuli: {
+    externalEvents: {
       ...{ seqs, quiet },
       stepOf(seq) {
         const next = countUpTo(seqs, seq);
@@ -32,7 +33,7 @@ export function createStimuli(): { readonly stimuli: Stimuli; take(entry: Journa
     },
     take(entry) {
       if (entry.type === 'transition') moved = true;
-      if (!isStimulus(entry)) return;
+      if (!isExternalEvent(entry)) return;
       const before = seqs.at(-1);
       if (!moved && before !== undefined) quiet.push(before);
       moved = false;

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 
 import { type ContextLog, createContextLog } from './context-log.ts';
-import { createStimuli, type Stimuli } from './external-events.ts';
+import { createExternalEvents, type ExternalEvents } from './external-events.ts';
 import { createPlaces, type Places } from './places.ts';
 import { countUpTo } from './sorted.ts';
 import { createSpanFold, type Spans } from './spans.ts';
@@ -20,7 +20,7 @@ export interface RunFold {
   readonly transitions: TransitionLog;
   readonly context: ContextLog;
   readonly usage: UsageLog;
-  readonly stimuli: Stimuli;
+  readonly externalEvents: ExternalEvents;
   take(entry: JournalEntry): void;
 }
 
@@ -31,10 +31,10 @@ export function createRunFold(): RunFold {
   const { log: transitions, ...moving } = createTransitionLog();
   const { log: context, ...keeping } = createContextLog();
   const { log: usage, ...using } = createUsageLog();
-  const { stimuli, ...hearing } = createStimuli();
+  const { externalEvents, ...hearing } = createExternalEvents();
   const folds = [placing, timing, spanning, moving, keeping, using, hearing];
   return {
-    ...{ places, timeLine, spans, transitions, context, usage, stimuli },
+    ...{ places, timeLine, spans, transitions, context, usage, externalEvents },
     take(entry) {
       for (const fold of folds) fold.take(entry);
     },

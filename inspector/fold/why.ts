@@ -2,7 +2,7 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { type ChartBook, chartBook, pathInWords } from './chart-index.ts';
-import { explainEvent, outcomeInWords, type StimulusOutcome, stimulusOutcome } from './event-outcome.ts';
+import { type EventOutcome, eventOutcome, explainEvent, outcomeInWords } from './event-outcome.ts';
 import {
   type ExplainedTransition,
   explain,
@@ -12,7 +12,7 @@ import {
   type Transition,
   type WhyFact,
 } from './explain.ts';
-import { isStimulus } from './external-events.ts';
+import { isExternalEvent } from './external-events.ts';
 import { guardInWords } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
@@ -55,8 +55,8 @@ export function why(view: WhyView): Why {
     const transition = tell(log, transitionAt(fold.transitions, at), book);
     return { ...NOTHING, heading: 'Why did the run stop here?', outcome: { words, isIgnored: false }, transition };
   }
-  if (isStimulus(entry)) {
-    const outcome = stimulusOutcome(entry, { fold, charts: view.charts, ended: view.end !== null || !view.run.live });
+  if (isExternalEvent(entry)) {
+    const outcome = eventOutcome(entry, { fold, charts: view.charts, ended: view.end !== null || !view.run.live });
     const { name, facts } = explainEvent(entry, fold.spans);
     const isIgnored = outcome.kind === 'refused' || outcome.kind === 'no-way';
     const seqs = outcome.kind === 'led' ? outcome.transitions : [];
@@ -128,7 +128,7 @@ function tell(log: RunLog, seq: number | undefined, book: ChartBook): ExplainedT
 /** The transition that goes with an entry: the nearest in its step, looked for backwards, then forwards. */
 function madeBy({ log, fold, at }: WhyView, isMade: (by: Transition) => boolean): number | undefined {
   const { seqs } = fold.transitions;
-  const { from, to } = fold.stimuli.stepOf(at);
+  const { from, to } = fold.externalEvents.stepOf(at);
   const here = countUpTo(seqs, at);
   const step = [
     ...seqs.slice(countUpTo(seqs, from), here).reverse(),
@@ -186,7 +186,7 @@ const LOOKED_AT = 60;
 /** The ignored events up to an entry, newest first; `more`: earlier ones were not checked. */
 export function ignoredEvents(view: WhyView): { readonly events: readonly IgnoredEvent[]; readonly more: boolean } {
   const { log, fold, charts, at, end, run } = view;
-  const { quiet, seqs } = fold.stimuli;
+  const { quiet, seqs } = fold.externalEvents;
   const known = { fold, charts, ended: end !== null || !run.live };
   const count = countUpTo(quiet, at);
   const newest = seqs.at(-1);
@@ -197,8 +197,8 @@ export function ignoredEvents(view: WhyView): { readonly events: readonly Ignore
     const told = settled.get(seq);
     if (told !== undefined) return told;
     const entry = log.entry(seq);
-    if (!isStimulus(entry)) return [];
-    const said = WHY[stimulusOutcome(entry, known).kind];
+    if (!isExternalEvent(entry)) return [];
+    const said = WHY[eventOutcome(entry, known).kind];
     const event = said === undefined ? [] : [{ seq, name: explainEvent(entry, fold.spans).name, why: said }];
     if (seq !== newest) settled.set(seq, event);
     return event;
@@ -218,7 +218,7 @@ function settledOf({ fold, charts }: WhyView): Settled {
   return settled;
 }
 
-const WHY: Readonly<Partial<Record<StimulusOutcome['kind'], string>>> = {
+const WHY: Readonly<Partial<Record<EventOutcome['kind'], string>>> = {
   refused: 'every guard was false',
   'no-way': 'no transition for this event',
 };

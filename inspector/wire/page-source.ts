@@ -26,7 +26,7 @@ export interface PageSource {
   /**
    * Starts, once. `countOf` returns how many entries of a run have arrived, so that a new connection continues there.
    */
-  start(ear: PageListener, countOf: (runId: string) => number): void;
+  start(listener: PageListener, countOf: (runId: string) => number): void;
   open(runId: string): void;
   close(runId: string): void;
   /** Sends an event to a live run. Resolves to the problem in one line, or null if it was accepted. Never rejects. */
@@ -49,29 +49,29 @@ export function socketSource(address: string): PageSource {
   let socket: WebSocket | null = null;
   let nextId = 1;
   let waitMs = FIRST_WAIT_MS;
-  let ear: PageListener | null = null;
+  let listener: PageListener | null = null;
   let countOf: (runId: string) => number = () => 0;
 
-  function say(message: PageMessage): boolean {
+  function sendMessage(message: PageMessage): boolean {
     if (socket?.readyState !== WebSocket.OPEN) return false;
     socket.send(JSON.stringify(message));
     return true;
   }
 
   function connect(): void {
-    ear?.connection('connecting');
+    listener?.connection('connecting');
     const made = new WebSocket(address);
     socket = made;
     made.onopen = () => {
       waitMs = FIRST_WAIT_MS;
-      ear?.connection('open');
-      for (const runId of opened) say({ type: 'open', runId, from: countOf(runId) });
+      listener?.connection('open');
+      for (const runId of opened) sendMessage({ type: 'open', runId, from: countOf(runId) });
     };
     made.onmessage = ({ data }) => {
-      if (typeof data === 'string' && ear !== null) hear(data, ear);
+      if (typeof data === 'string' && listener !== null) receive(data, listener);
     };
     made.onclose = () => {
-      ear?.connection('lost');
+      listener?.connection('lost');
       for (const answer of waiting.values()) answer({ type: 'sent', id: 0, problem: NO_SERVER });
       waiting.clear();
       setTimeout(connect, waitMs);
@@ -79,7 +79,7 @@ export function socketSource(address: string): PageSource {
     };
   }
 
-  function hear(frame: string, to: PageListener): unknown {
+  function receive(frame: string, to: PageListener): unknown {
     const head = frame.indexOf('\n');
     const message = JSON.parse(head < 0 ? frame : frame.slice(0, head)) as ServerMessage;
     switch (message.type) {
@@ -107,25 +107,25 @@ export function socketSource(address: string): PageSource {
     nextId += 1;
     return new Promise((resolve) => {
       waiting.set(id, resolve);
-      if (say(message(id))) return;
+      if (sendMessage(message(id))) return;
       waiting.delete(id);
       resolve({ type: 'sent', id, problem: NO_SERVER });
     });
   }
 
   return {
-    start(listener, counts) {
-      ear = listener;
+    start(newListener, counts) {
+      listener = newListener;
       countOf = counts;
       connect();
     },
     open(runId) {
       opened.add(runId);
-      say({ type: 'open', runId, from: countOf(runId) });
+      sendMessage({ type: 'open', runId, from: countOf(runId) });
     },
     close(runId) {
       opened.delete(runId);
-      say({ type: 'close', runId });
+      sendMessage({ type: 'close', runId });
     },
     send: async (runId, event) => (await ask((id) => ({ type: 'send', id, runId, event }))).problem,
     async test(runId) {
@@ -166,12 +166,12 @@ export async function fileSource({ data, checksum }: Carried): Promise<PageSourc
     throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
   const { run, charts, lines } = read(data);
   return {
-    start(ear) {
-      ear.connection('file');
-      ear.runs([run], run.runId);
-      ear.charts(run.runId, charts);
-      ear.entries(run.runId, 0, lines);
-      ear.end(run.runId, null);
+    start(listener) {
+      listener.connection('file');
+      listener.runs([run], run.runId);
+      listener.charts(run.runId, charts);
+      listener.entries(run.runId, 0, lines);
+      listener.end(run.runId, null);
     },
     open: () => {},
     close: () => {},

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isStimulus } from '../../../inspector/fold/external-events.ts';
+import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
 import { runCharts } from '../rig/file-page.ts';
@@ -78,7 +78,7 @@ describe.skipIf(browser === null)('the chart, Why, Output and Context at an entr
     for (const { at, whole, part, entries } of looks) {
       // Of what came to a machine, Why tells what it led to: that is later.
       const entry = entries[at];
-      const hasWhy = entry !== undefined && !isStimulus(entry);
+      const hasWhy = entry !== undefined && !isExternalEvent(entry);
       const panels: Panels = hasWhy ? ['why', 'output', 'context'] : ['output', 'context'];
       await choose(part);
       const expected = await toldBy(page, panels);

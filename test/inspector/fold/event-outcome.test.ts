@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
-import { type StimulusOutcome, stimulusOutcome } from '../../../inspector/fold/event-outcome.ts';
-import { isStimulus } from '../../../inspector/fold/external-events.ts';
+import { type EventOutcome, eventOutcome } from '../../../inspector/fold/event-outcome.ts';
+import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
@@ -13,23 +13,23 @@ import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 import { manual, play, recorded } from '../rig/rich-runs.ts';
 
-type Kind = StimulusOutcome['kind'];
+type Kind = EventOutcome['kind'];
 
-/** What XState itself did with each stimulus, by its entry: told by its inspector, and by the states' own lists of transitions. */
+/** What XState itself did with each entry, by its entry: told by its inspector, and by the states' own lists of transitions. */
 function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
   const kinds = new Map<number, Kind>();
-  const latest = (): JournalEntry | undefined => run.journal.findLast(isStimulus);
+  const latest = (): JournalEntry | undefined => run.journal.findLast(isExternalEvent);
   run.actor.system.inspect((event: InspectionEvent) => {
-    const stimulus = latest();
-    if (stimulus === undefined) return;
+    const entry = latest();
+    if (entry === undefined) return;
     if (event.type === '@xstate.microstep') {
       const took = transitionsTaken(event).filter(({ eventType }) => eventType !== 'xstate.init');
-      if (took.some(({ target, guard }) => target !== undefined || guard !== undefined)) kinds.set(stimulus.seq, 'led');
-      else if (took.length > 0 && kinds.get(stimulus.seq) !== 'led') kinds.set(stimulus.seq, 'taken-in');
-    } else if (event.type === '@xstate.event' && event.actorRef === run.actor && stimulus.type === 'delivery') {
+      if (took.some(({ target, guard }) => target !== undefined || guard !== undefined)) kinds.set(entry.seq, 'led');
+      else if (took.length > 0 && kinds.get(entry.seq) !== 'led') kinds.set(entry.seq, 'taken-in');
+    } else if (event.type === '@xstate.event' && event.actorRef === run.actor && entry.type === 'delivery') {
       const nodes = activeNodes(run.actor.getSnapshot() as AnyMachineSnapshot);
       const heard = nodes.some(({ transitions }) => transitions.has(event.event.type));
-      if (!kinds.has(stimulus.seq)) kinds.set(stimulus.seq, heard ? 'refused' : 'no-way');
+      if (!kinds.has(entry.seq)) kinds.set(entry.seq, heard ? 'refused' : 'no-way');
     }
   });
   return kinds;
@@ -38,10 +38,10 @@ function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
 function outcomes(entries: readonly JournalEntry[]): ReadonlyMap<number, Kind> {
   const { fold } = folded(entries);
   const known = { fold, charts: runCharts, ended: true };
-  return new Map(entries.filter(isStimulus).map((entry) => [entry.seq, stimulusOutcome(entry, known).kind]));
+  return new Map(entries.filter(isExternalEvent).map((entry) => [entry.seq, eventOutcome(entry, known).kind]));
 }
 
-describe('what became of a stimulus', () => {
+describe('what became of an external event', () => {
   it('is what XState did with it, in every run', async () => {
     const seen = new Set<Kind>();
     await fc.assert(
@@ -99,11 +99,11 @@ describe('what became of a stimulus', () => {
       ],
       invoked: {},
     };
-    const kindOf = (type: string): StimulusOutcome => {
+    const kindOf = (type: string): EventOutcome => {
       const entry = { seq: 0, atMs: 0, type: 'delivery', event: { type } } as unknown as JournalEntry;
       const { fold } = folded([entry]);
-      if (!isStimulus(entry)) throw new Error('it is one');
-      return stimulusOutcome(entry, { fold, charts, ended: true });
+      if (!isExternalEvent(entry)) throw new Error('it is one');
+      return eventOutcome(entry, { fold, charts, ended: true });
     };
     expect(kindOf('open')).toEqual({ kind: 'refused', guards: ['hasKey'] });
     expect(kindOf('knock')).toEqual({ kind: 'no-way' });
@@ -114,18 +114,18 @@ describe('what became of a stimulus', () => {
   it('is nothing ignored where XState tells an actor of its own', () => {
     const event = { type: 'xstate.promise.resolve', data: 'steam' };
     const entry = { seq: 0, atMs: 0, type: 'delivery', actor: '0.kettle.heating', event } as unknown as JournalEntry;
-    if (!isStimulus(entry)) throw new Error('it is one');
+    if (!isExternalEvent(entry)) throw new Error('it is one');
     const { fold } = folded([entry]);
-    expect(stimulusOutcome(entry, { fold, charts: runCharts, ended: true })).toEqual({ kind: 'taken-in' });
+    expect(eventOutcome(entry, { fold, charts: runCharts, ended: true })).toEqual({ kind: 'taken-in' });
   });
 
   it('is open while more may come of the newest, and not where the chart has no way for it', async () => {
     const entries = recorded(await play({}));
     const seq = entries.findIndex(({ type }) => type === 'call-event');
     const entry = entries[seq];
-    if (entry === undefined || !isStimulus(entry)) throw new Error('it is one');
+    if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
     const { fold } = folded(entries.slice(0, seq + 1));
-    expect(stimulusOutcome(entry, { fold, charts: runCharts, ended: false })).toEqual({ kind: 'open' });
+    expect(eventOutcome(entry, { fold, charts: runCharts, ended: false })).toEqual({ kind: 'open' });
   });
 
   it('is told of what a user said where nobody asked, and of what the run only takes in', async () => {

@@ -1,46 +1,46 @@
-/** The characters that JSON is made of, by their codes. */
+/** The character codes of JSON's syntax. */
 export const SPACE = 0x20;
 export const [QUOTE, BACKSLASH, COLON, COMMA, MINUS] = [0x22, 0x5c, 0x3a, 0x2c, 0x2d] as const;
 export const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d] as const;
 
 const [TAB, NEW_LINE, RETURN] = [0x09, 0x0a, 0x0d] as const;
 
-/** White space as JSON knows it: no other character of Unicode counts. */
+/** Whether a character is JSON whitespace; no other Unicode space counts. */
 export const isSpace = (code: number): boolean =>
   code === SPACE || code === NEW_LINE || code === RETURN || code === TAB;
 
 export const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** Where a text stands: how many brackets are open, and whether it is within a string. */
-interface Begun {
+/** A position in JSON: how many brackets are open, and whether it is inside a string. */
+interface Position {
   readonly depth: number;
   readonly isInString: boolean;
   readonly isEscaped: boolean;
 }
 
-const NOTHING: Begun = { depth: 0, isInString: false, isEscaped: false };
+const START: Position = { depth: 0, isInString: false, isEscaped: false };
 
 /**
- * Counts the brackets of what may be JSON, whichever they are, those in strings left out: where it ends, and whether it has. It looks
- * at each character once and checks nothing else.
+ * Counts the open brackets of text that may be JSON, ignoring those in strings. It reads each character once, and does not check that
+ * brackets match.
  */
 export class BracketBalance {
   #depth: number;
   #isInString: boolean;
   #isEscaped: boolean;
 
-  constructor({ depth, isInString, isEscaped }: Begun = NOTHING) {
+  constructor({ depth, isInString, isEscaped }: Position = START) {
     this.#depth = depth;
     this.#isInString = isInString;
     this.#isEscaped = isEscaped;
   }
 
-  /** Whether a string, an object or a list is not closed yet. */
+  /** Whether a string, an object or an array is still open. */
   get isOpen(): boolean {
     return this.#depth > 0 || this.#isInString;
   }
 
-  /** The place behind the last bracket; -1 where the chunk ends before it. */
+  /** Returns the position after the last closing bracket, or -1 if the chunk ends before it. */
   endIn(chunk: string, from: number): number {
     for (let at = from; at < chunk.length; at += 1) {
       this.#take(chunk.charCodeAt(at));

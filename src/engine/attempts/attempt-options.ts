@@ -8,39 +8,39 @@ import { type JsonSchema, requireStandardSchema } from '../../internal/standard-
 import type { Clock } from '../clock.ts';
 import { policyNumbersSchema, type RetryPolicy } from './retry-policy.ts';
 
-/** What is asked: a text, or the turns of a conversation. */
+/** A prompt: text, or the turns of a conversation. */
 export type AttemptPrompt = string | readonly ChatTurn[];
 
-/** What typed values are got with, whatever is asked. */
+/** Options for typed values, whatever the prompt. */
 export interface AttemptOptions<Schema extends StandardSchemaV1> {
   readonly model: ChatModel;
-  /** A Standard Schema that can say itself as JSON Schema: zod 4.2, arktype, valibot through `toStandardJsonSchema`. */
+  /** A Standard Schema that converts itself to JSON Schema: zod 4.2, arktype, valibot through `toStandardJsonSchema`. */
   readonly schema: Schema;
-  /** The system turn above every prompt. */
+  /** A system turn before every prompt. */
   readonly system?: string | undefined;
-  /** What the schema is called, to the model and in errors; default `output`. */
+  /** The schema's name in requests and errors; default `output`. */
   readonly name?: string | undefined;
-  /** The schema as JSON Schema (draft 7), for one that cannot say it itself. */
+  /** The schema as JSON Schema (draft 7), if it cannot convert itself. */
   readonly jsonSchema?: JsonSchema | undefined;
-  /** `text` (default): JSON in the reply's text. `tool-call`: the arguments of a call of one tool. */
+  /** `text` (default): JSON in the reply's text. `tool-call`: the arguments of one tool call. */
   readonly replyForm?: ReplyForm | undefined;
   readonly policy?: RetryPolicy | undefined;
   readonly limits?: AttemptLimits | undefined;
   readonly clock?: Clock | undefined;
-  /** Makes the id of each execution; random by default. Jitter is drawn from it. */
+  /** Generates the id of each execution, which also seeds the jitter; random UUIDs by default. */
   readonly newId?: (() => string) | undefined;
 }
 
 export interface AttemptLimits {
-  /** From the call to the first part of a reply; default 60,000 ms. */
+  /** Time from the call to the first part of a reply; default 60,000 ms. */
   readonly firstChunkMs?: number;
-  /** Between two parts of a reply; noticed at most an eighth later, never early. Default 30,000 ms. */
+  /** Time between two parts of a reply; enforced up to an eighth late, never early. Default 30,000 ms. */
   readonly chunkMs?: number;
-  /** All attempts and waits together; default 600,000 ms. */
+  /** Time for all attempts and waits together; default 600,000 ms. */
   readonly totalMs?: number;
-  /** Characters of one reply, reasoning included; more ends the attempt. Default 2,000,000. */
+  /** Characters of one reply, including reasoning; a longer reply fails the attempt. Default 2,000,000. */
   readonly maxReplyChars?: number;
-  /** Model calls, whatever the retry budgets allow. Default 100. */
+  /** Model calls, regardless of the retry budgets. Default 100. */
   readonly maxCalls?: number;
 }
 
@@ -51,15 +51,15 @@ const limitsSchema = attemptPolicySchema.pick({
   maxReplyChars: true,
   maxCalls: true,
 });
-const text = z.string().refine((given) => given.trim() !== '', 'wanted a text that is not blank');
+const text = z.string().refine((given) => given.trim() !== '', 'expected a non-blank string');
 const promptSchema = z.union(
   [
     text,
     z
       .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
-      .min(1, 'wanted one turn at least'),
+      .min(1, 'expected at least one turn'),
   ],
-  'wanted a text that is not blank, or a list of turns, each with a role (system, user, assistant) and a text as content',
+  'expected a non-blank string, or an array of turns, each with a role (system, user, assistant) and a content string',
 );
 const optionsSchema = z.strictObject({
   model: modelSchema,
@@ -90,7 +90,7 @@ interface AttemptSettings {
 }
 
 /**
- * The options, checked and with their defaults. `others` are options that somebody else reads, and that a misspelt one may have meant.
+ * Returns the validated settings with defaults. `others` names further known options, for the error about an unknown one.
  *
  * @throws PostChainError `invalid_option` or `invalid_schema`, before anything starts.
  */
@@ -99,7 +99,7 @@ export function parseAttemptOptions<Schema extends StandardSchemaV1>(
   others: readonly string[],
 ): AttemptSettings {
   const read = optionsSchema.safeParse(options);
-  if (!read.success) throw invalidOption('The options', options, read.error, knownWith(others));
+  if (!read.success) throw invalidOption('options', options, read.error, knownWith(others));
   requireStandardSchema(options.schema);
   const { name, replyForm, limits, policy } = read.data;
   const { fallbackModels, shouldRetry, recordFailure, prepareRetry, finalizeOrThrow, ...numbers } = policy;
@@ -114,7 +114,7 @@ function knownWith(others: readonly string[]): z.ZodType {
   return optionsSchema.extend(Object.fromEntries(others.map((name) => [name, z.unknown()])));
 }
 
-/** @throws PostChainError `invalid_option` for a prompt that is none, or that has a system turn beside `system`. */
+/** @throws PostChainError `invalid_option` for an invalid prompt, or for a system turn in both the prompt and `system`. */
 export function promptTurns(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
   const read = promptSchema.safeParse(prompt);
   if (!read.success) throw invalidOption('prompt', prompt, read.error);
@@ -123,6 +123,6 @@ export function promptTurns(prompt: AttemptPrompt, system: string | undefined): 
   if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];
   throw new PostChainError(
     'invalid_option',
-    'system: got a system turn in the prompt too; wanted one of the two; leave one out.',
+    'system: expected one system turn; received one in the prompt too. Remove one of them.',
   );
 }

@@ -4,9 +4,9 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
 
 /**
- * No value came of all attempts. It carries every one of them: what the model said, what was wrong with it path by path, what it
- * cost and how long it took; `failure` is the last, and its `stage` says where it failed [A10]. Where a rule of the retry policy
- * threw (`policy_broke`), that is the `cause`.
+ * All attempts failed. The error carries each of them: the model's text, what was wrong with it path by path, its usage and duration.
+ * `failure` is the last failure, with the `stage` at which it happened. If a rule of the retry policy threw (`policy_broke`), its
+ * error is the `cause`.
  */
 export class AttemptsExhausted extends PostChainError {
   override readonly name = 'AttemptsExhausted';
@@ -23,18 +23,18 @@ export class AttemptsExhausted extends PostChainError {
     return this.execution.attempts;
   }
 
-  /** Of all attempts together. */
+  /** The usage of all attempts together. */
   get usage(): Usage {
     return this.execution.usage;
   }
 }
 
 function messageOf({ stage, message, issues }: Failure, { task, attempts }: AttemptExecution): string {
-  const calls = attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`;
+  const count = attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`;
   const [first] = issues;
   const where = first === undefined ? '' : ` First: ${first.path || '(root)'}: ${sentence(first.message)}`;
-  const said = `${sentence(message)}${where} Every attempt is in error.attempts.`.replaceAll(/\s+/gu, ' ');
-  return `No value for "${task}" after ${calls}; the last failed in ${stage}: ${said}`;
+  const detail = `${sentence(message)}${where} Every attempt is in error.attempts.`.replaceAll(/\s+/gu, ' ');
+  return `No value for "${task}" after ${count}; the last failed in ${stage}: ${detail}`;
 }
 
 function sentence(text: string): string {

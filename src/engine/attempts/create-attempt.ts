@@ -15,7 +15,7 @@ import { type CallObserver, noopCallObserver, provideAttempt } from './provide-a
 import type { DeepPartial } from './updates.ts';
 
 export interface CreateAttemptOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
-  /** The value as far as it is there: a live, read-only view. Void when its attempt fails. */
+  /** Called with the value received so far: a live, read-only view. It is void if the attempt fails. */
   readonly onPartial?: (partial: {
     readonly attemptId: string;
     readonly attempt: number;
@@ -23,7 +23,7 @@ export interface CreateAttemptOptions<Schema extends StandardSchemaV1> extends A
   }) => void;
 }
 
-/** The attempt machine with its ports filled, for a chart of your own; its output is the outcome, and it never fails. */
+/** The attempt machine with its actors provided, to invoke in your own chart. Its output is the outcome; it never fails. */
 export type AttemptLogic<Output> = ActorLogic<
   Snapshot<AttemptOutcome<Output>> & Pick<SnapshotFrom<typeof attemptMachine>, 'value' | 'context'>,
   ReplyEvent,
@@ -33,12 +33,12 @@ export type AttemptLogic<Output> = ActorLogic<
 
 export interface Attempt<Output> {
   readonly machine: AttemptLogic<Output>;
-  /** What the machine is started with to get one value. Throws `invalid_option` for a prompt that is none. */
+  /** Returns the machine's input for one value. Throws `invalid_option` for an invalid prompt. */
   readonly input: (prompt: AttemptPrompt) => AttemptInput;
 }
 
 /**
- * Structured output as a machine to invoke in a chart of your own, where it is inspected, stopped and tested like any other actor.
+ * Returns structured output as a machine to invoke in your own chart, where it is inspected, stopped and tested like any other actor.
  *
  * @throws PostChainError `invalid_option` or `invalid_schema`.
  * @example
@@ -61,15 +61,15 @@ export function createAttempt<Schema extends StandardSchemaV1>({
 
 interface AttemptParts {
   readonly machine: typeof attemptMachine;
-  /** As the user's schema says it, unwrapped. */
+  /** The user's schema, not wrapped in an object. */
   readonly jsonSchema: JsonSchema;
-  /** What a rule of the retry policy threw, if one did. */
+  /** The error that a rule of the retry policy threw. */
   readonly thrown: HookError;
-  /** What the machine is started with to get one value. */
+  /** Returns the machine's input for one value. */
   readonly input: (prompt: AttemptPrompt) => AttemptInput;
 }
 
-/** The attempt machine joined to what the options say. Throws `invalid_option` or `invalid_schema`. */
+/** Returns the attempt machine for these options. Throws `invalid_option` or `invalid_schema`. */
 export function resolveAttempt<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
   observer: CallObserver,
@@ -77,10 +77,10 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
 ): AttemptParts {
   const { name, replyForm, policy } = parseAttemptOptions(options, others);
   const { model, schema, system, jsonSchema, clock = systemClock, newId = () => crypto.randomUUID() } = options;
-  const told = jsonSchema ?? jsonSchemaOf(schema);
-  const ask: PromptSpec = {
+  const resolved = jsonSchema ?? jsonSchemaOf(schema);
+  const spec: PromptSpec = {
     schemaName: wireName(name),
-    shape: outputShape(schema, name, told),
+    shape: outputShape(schema, name, resolved),
     turns: (input) => input as readonly ChatTurn[],
   };
   const { fallbackModels = [], ...rules } = options.policy ?? {};
@@ -88,31 +88,31 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
   const hooks = captureHookErrors(rules, thrown);
   const models = [model, ...fallbackModels];
   return {
-    jsonSchema: told,
+    jsonSchema: resolved,
     thrown,
-    machine: provideAttempt({ models, specFor: () => ask, replyForm, clock, observer, hooks }),
+    machine: provideAttempt({ models, specFor: () => spec, replyForm, clock, observer, hooks }),
     input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system), policy }),
   };
 }
 
-/** What a rule of the user's own threw last: the machine keeps only its words, as it keeps nothing that is no JSON. */
+/** The last error of a custom retry rule: the machine itself keeps only its message, because its state is JSON. */
 export interface HookError {
   error: unknown;
 }
 
-/** The same rules, whose errors are remembered on their way. */
+/** Returns the same rules; errors they throw are also stored in `thrown`. */
 export function captureHookErrors(
   { shouldRetry, recordFailure, prepareRetry }: RetryHooks,
   thrown: HookError,
 ): RetryHooks {
   return {
-    ...(shouldRetry && { shouldRetry: remembered(shouldRetry, thrown) }),
-    ...(recordFailure && { recordFailure: remembered(recordFailure, thrown) }),
-    ...(prepareRetry && { prepareRetry: remembered(prepareRetry, thrown) }),
+    ...(shouldRetry && { shouldRetry: capturing(shouldRetry, thrown) }),
+    ...(recordFailure && { recordFailure: capturing(recordFailure, thrown) }),
+    ...(prepareRetry && { prepareRetry: capturing(prepareRetry, thrown) }),
   };
 }
 
-function remembered<Args extends readonly unknown[], Value>(rule: (...args: Args) => Value, thrown: HookError) {
+function capturing<Args extends readonly unknown[], Value>(rule: (...args: Args) => Value, thrown: HookError) {
   return (...args: Args): Value => {
     try {
       return rule(...args);

@@ -7,28 +7,31 @@ import type { ItemObserver } from './provide-attempt.ts';
 import type { ElementUpdate, ResetUpdate } from './updates.ts';
 
 interface ElementSource {
-  /** The item in what a model gave for it. */
+  /** Returns the item in the value that the model gave for it. */
   readonly itemIn: (given: unknown) => unknown;
   readonly executionNow: () => AttemptExecution;
 }
 
-const NO_LIST = failureOf('extraction', 'no_json', 'What looked like the list in the reply was none; another began.');
+const NO_LIST = failureOf('extraction', 'no_json', 'What looked like the array in the reply was not it; another one started.');
 
-/** The items of a list as they are complete. */
+/** The items of an array, as each is complete. */
 export interface ElementFeed extends ItemObserver {
   readonly feed: Feed<ElementUpdate>;
-  /** The list so far: for who comes when some of its items are complete already. */
+  /** Sets the array so far, for readers who start when some items are already complete. */
   see(list: unknown): void;
   reset(update: ResetUpdate): void;
-  /** The whole list is valid: what is missing of it is given, and that was all. */
+  /** Pushes the remaining items of the validated array, and ends the feed. */
   finish(attempt: number, value: unknown): void;
   fail(error: Error): void;
 }
 
 /**
- * 1. Items come in order and without a gap. 2. One that does not fit is not given, nor any after it: its attempt has failed, which
- * the end of its reply will show. 3. Where what looked like the list was none, its items are void too. 4. After a reset nothing of
- * what was before it comes, even where it is still being validated.
+ * Returns a feed of validated items.
+ *
+ * - Items come in order and without gaps.
+ * - An invalid item is withheld, and so are all after it: its attempt fails at the end of the reply.
+ * - If what looked like the array turns out not to be it, its items are void.
+ * - After a reset no earlier item is pushed, even if its validation was still pending.
  */
 export function createElementFeed(
   schema: StandardSchemaV1,
@@ -45,43 +48,43 @@ export function createElementFeed(
       else late.add(update);
     },
   );
-  /** How many items have been held against their schema, and how many were given. */
-  let taken = 0;
-  let given = 0;
+  /** How many items were validated or are being validated, and how many were pushed. */
+  let validated = 0;
+  let pushed = 0;
   let list: readonly unknown[] = [];
-  let round = {};
-  let before: Promise<void> | null = null;
+  let generation = {};
+  let previous: Promise<void> | null = null;
 
-  function give(attempt: number, index: number, { ok, ...checked }: Validation): void {
-    if (!ok || index !== given) return;
-    given += 1;
+  function push(attempt: number, index: number, { ok, ...checked }: Validation): void {
+    if (!ok || index !== pushed) return;
+    pushed += 1;
     feed.push({ type: 'element', attempt, index, value: (checked as { value: unknown }).value });
   }
 
   function restart(): void {
-    round = {};
-    before = null;
-    taken = 0;
-    given = 0;
+    generation = {};
+    previous = null;
+    validated = 0;
+    pushed = 0;
     list = [];
   }
 
   function check(attempt: number, index: number, item: unknown): void {
     const checked = validate(schema, name, itemIn(item));
-    if (before === null && !(checked instanceof Promise)) {
-      give(attempt, index, checked);
+    if (previous === null && !(checked instanceof Promise)) {
+      push(attempt, index, checked);
       return;
     }
-    const mine = round;
-    before = Promise.all([checked, before]).then(([verdict]) => {
-      if (mine === round) give(attempt, index, verdict);
+    const current = generation;
+    previous = Promise.all([checked, previous]).then(([validation]) => {
+      if (current === generation) push(attempt, index, validation);
     });
   }
 
   function begin(attempt: number): void {
-    const wasGiven = given > 0;
+    const hadPushed = pushed > 0;
     restart();
-    if (!wasGiven) return;
+    if (!hadPushed) return;
     feed.push({ type: 'reset', attempt, failure: NO_LIST, retryInMs: 0, execution: executionNow() });
   }
 
@@ -95,10 +98,10 @@ export function createElementFeed(
     },
     begin: ({ attempt }) => begin(attempt),
     take({ attempt }, index, item) {
-      // A member named twice: the later list counts, as in JSON.parse.
-      if (index < taken) begin(attempt);
-      for (; taken < index; taken += 1) check(attempt, taken, list[taken]);
-      taken += 1;
+      // A duplicate member: the later array counts, as in JSON.parse.
+      if (index < validated) begin(attempt);
+      for (; validated < index; validated += 1) check(attempt, validated, list[validated]);
+      validated += 1;
       check(attempt, index, item);
     },
     reset(update) {
@@ -107,8 +110,8 @@ export function createElementFeed(
     },
     finish(attempt, value) {
       const items = Array.isArray(value) ? value : [];
-      if (given > items.length) begin(attempt);
-      const missing = given;
+      if (pushed > items.length) begin(attempt);
+      const missing = pushed;
       restart();
       for (let index = missing; index < items.length; index += 1)
         feed.push({ type: 'element', attempt, index, value: items[index] });
@@ -121,7 +124,7 @@ export function createElementFeed(
   };
 }
 
-/** What nobody has read yet of an attempt that failed is void before it was seen. */
+/** Unread items of a failed attempt are void. */
 function dropElements(waiting: UpdateQueue<ElementUpdate>): void {
   while (waiting.last?.type === 'element') waiting.dropLast();
 }

@@ -1,25 +1,25 @@
-/** How an update joins those that wait to be read: it may push out what it makes stale. */
+/** Adds an update to a reader's queue; it may remove updates that are stale now. */
 export type Merge<Update> = (waiting: UpdateQueue<Update>, update: Update) => void;
 
 export interface Feed<Update> {
   push(update: Update): void;
-  /** No more updates; with an error, readers get that at the end of theirs. */
+  /** Ends the feed. Readers get the error after their remaining updates. */
   end(error?: Error): void;
   open(): Reader<Update>;
   readonly readers: number;
 }
 
-/** One reader's place. `next` may be called before the last one has settled; each gets an update of its own. */
+/** One reader's position. `next` may be called again before it has settled; each call gets its own update. */
 export interface Reader<Update> {
-  /** Whether `next` has something to give: an update, or the error that ends them. Waits until that is known. */
+  /** Resolves to whether `next` has an update or an error; waits until that is known. */
   hasNext(): Promise<boolean>;
   next(): Promise<IteratorResult<Update, undefined>>;
   close(): void;
 }
 
 /**
- * Updates for any number of readers. Nobody is waited for: what a slow reader has not read yet is merged with what comes. One who
- * comes late begins with `late`, which is kept by a merge of its own.
+ * Returns a feed of updates for any number of readers. It never waits for a slow reader: `merge` combines unread updates with new
+ * ones. A reader that starts late begins with a queue that `mergeLate` maintains.
  */
 export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update>): Feed<Update> {
   const queues = new Set<Queue<Update>>();
@@ -44,26 +44,26 @@ export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update
     open() {
       const queue = createQueue(late);
       queues.add(queue);
-      let told = false;
+      let closed = false;
       const close = (): void => {
         queues.delete(queue);
-        told = true;
+        closed = true;
         queue.wake();
       };
       return {
         close,
         async hasNext() {
-          while (queue.waiting.isEmpty && end === null && !told) await queue.arrival();
-          return !queue.waiting.isEmpty || (!told && end?.error != null);
+          while (queue.waiting.isEmpty && end === null && !closed) await queue.arrival();
+          return !queue.waiting.isEmpty || (!closed && end?.error != null);
         },
         async next() {
           for (;;) {
             const update = queue.waiting.take();
             if (update !== undefined) return { done: false, value: update };
-            if (told || end !== null) break;
+            if (closed || end !== null) break;
             await queue.arrival();
           }
-          const error = told ? null : end?.error;
+          const error = closed ? null : end?.error;
           close();
           if (error != null) throw error;
           return { done: true, value: undefined };
@@ -95,8 +95,8 @@ function createQueue<Update>(first: Iterable<Update>): Queue<Update> {
   };
 }
 
-/** A feed for `for await`: whoever begins to read is told to `start`, and whoever stops early to `left`. */
-export function iterableOf<Update>(feed: Feed<Update>, start: () => void, left: () => void): AsyncIterable<Update> {
+/** Returns a feed as an async iterable. `start` is called on each read, `onLeave` when a reader stops early. */
+export function iterableOf<Update>(feed: Feed<Update>, start: () => void, onLeave: () => void): AsyncIterable<Update> {
   return {
     [Symbol.asyncIterator]() {
       let reader: Reader<Update> | null = null;
@@ -111,7 +111,7 @@ export function iterableOf<Update>(feed: Feed<Update>, start: () => void, left: 
         async return() {
           isOver = true;
           reader?.close();
-          left();
+          onLeave();
           return { done: true, value: undefined };
         },
       };
@@ -119,7 +119,7 @@ export function iterableOf<Update>(feed: Feed<Update>, start: () => void, left: 
   };
 }
 
-/** Updates that wait to be read, first in first out. Each takes the same time, however many wait. */
+/** A first-in, first-out queue with amortized constant time per update. */
 export class UpdateQueue<Update> {
   #updates: Update[] = [];
   #read = 0;
@@ -128,7 +128,7 @@ export class UpdateQueue<Update> {
     this.#updates = [...updates];
   }
 
-  /** The newest one that is not read; undefined where none is. */
+  /** The newest unread update. */
   get last(): Update | undefined {
     return this.isEmpty ? undefined : this.#updates.at(-1);
   }
@@ -150,12 +150,12 @@ export class UpdateQueue<Update> {
     this.#read = 0;
   }
 
-  /** The oldest, which is read by that. */
+  /** Removes and returns the oldest unread update. */
   take(): Update | undefined {
     if (this.isEmpty) return undefined;
     const update = this.#updates[this.#read];
     this.#read += 1;
-    // Let go of what was read, now and then: to move the rest for each would cost its length each time.
+    // Drop read updates only now and then: shifting the rest every time would cost its length.
     if (this.#read * 2 > this.#updates.length) {
       this.#updates = this.#updates.slice(this.#read);
       this.#read = 0;

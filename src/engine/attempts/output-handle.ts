@@ -9,21 +9,21 @@ import type { ElementFeed } from './element-feed.ts';
 import { type Feed, iterableOf, type Reader } from './feed.ts';
 import type { ElementUpdate, ResetUpdate, StructuredUpdate } from './updates.ts';
 
-/** A value under way, or done. Nothing is called before somebody asks for the value, an update or an element. */
+/** A value in progress, or done. The model is called when the value, an update or an element is first requested. */
 export interface StructuredOutput<Input, Output> extends AsyncIterable<StructuredUpdate<Input, Output>> {
   /** The validated value. Rejects with `AttemptsExhausted`, or with PostChainError `cancelled`. */
   readonly value: Promise<Output>;
-  /** The items of a list, each validated as it is complete. Of any other schema, reading this throws `invalid_option`. */
+  /** The items of an array, each validated when it is complete. For any other schema, reading this throws `invalid_option`. */
   readonly elements: Output extends readonly (infer Item)[] ? AsyncIterable<ElementUpdate<Item>> : never;
-  /** Step by step: whether `next` has something to give, an update or the error; waits until that is known. */
+  /** Resolves to whether `next` has an update or an error; waits until that is known. */
   readonly hasNext: () => Promise<boolean>;
-  /** The next update. Rejects where there is no value in the end, and when there is no update left. */
+  /** Resolves to the next update. Rejects if all attempts failed, or if no update is left. */
   readonly next: () => Promise<StructuredUpdate<Input, Output>>;
-  /** All attempts so far: immutable and serialisable. */
+  /** All attempts so far: immutable and serializable. */
   readonly execution: AttemptExecution;
-  /** Ends everything at once and closes the connection; `value` rejects with `cancelled`. */
+  /** Stops at once and closes the connection; `value` rejects with `cancelled`. */
   readonly cancel: (reason?: string) => void;
-  /** The XState actor that runs: to inspect, and to hear facts (`actor.on('attempt-end', …)`). */
+  /** The running XState actor, to inspect or to listen to (`actor.on('attempt-end', …)`). */
   readonly actor: Actor<typeof attemptMachine>;
 }
 
@@ -35,7 +35,7 @@ interface HandleParts<Output> {
   readonly value: Promise<Output>;
 }
 
-/** What the user holds. What begins a call stands on the prototype, so that to spread, log or serialise it begins none. */
+/** The public handle. Getters that start a call are on the prototype, so that spreading, logging or serializing it starts none. */
 export class OutputHandle<Input, Output> implements StructuredOutput<Input, Output> {
   readonly #parts: HandleParts<Output>;
   #isAwaited = false;
@@ -56,7 +56,7 @@ export class OutputHandle<Input, Output> implements StructuredOutput<Input, Outp
     if (items === null)
       throw new PostChainError(
         'invalid_option',
-        'elements: got a schema that is no list; wanted one; await the value.',
+        'elements: expected an array schema; use value for any other schema.',
       );
     return iterableOf(items.feed, run.start, this.#leave) as never;
   }
@@ -74,7 +74,7 @@ export class OutputHandle<Input, Output> implements StructuredOutput<Input, Outp
   readonly next = async (): Promise<StructuredUpdate<Input, Output>> => {
     const step = await this.#steps().next();
     if (!step.done) return step.value as StructuredUpdate<Input, Output>;
-    throw new PostChainError('invalid_option', 'next: there is no update left; ask hasNext before it.');
+    throw new PostChainError('invalid_option', 'next: no update is left; check hasNext first.');
   };
 
   readonly cancel = (reason?: string): void => this.#parts.run.cancel(reason);
@@ -94,23 +94,23 @@ export class OutputHandle<Input, Output> implements StructuredOutput<Input, Outp
     return this.#stepper;
   }
 
-  /** The last one to leave stops the call: nobody would see what it costs. */
+  /** The last reader to leave cancels the call. */
   readonly #leave = (): void => {
     const { updates, items, run } = this.#parts;
-    if (updates.readers === 0 && !items?.isWanted && !this.#isAwaited) run.cancel('nobody reads it any more');
+    if (updates.readers === 0 && !items?.isWanted && !this.#isAwaited) run.cancel('nobody reads the output any more');
   };
 }
 
-/** Who hears how attempts go: any number of resets, then exactly one `onValue` or `onError`. */
+/** Receives the progress of attempts: any number of resets, then exactly one `onValue` or `onError`. */
 export interface AttemptListener {
   readonly onReset: (update: ResetUpdate) => void;
   readonly onValue: (value: unknown, execution: AttemptExecution) => void;
   readonly onError: (error: Error) => void;
 }
 
-/** Attempts as somebody may start and cancel them, once each. */
+/** Starts and cancels attempts, once each. */
 export interface AttemptRun {
-  /** Starts the actor; a second time it does nothing. */
+  /** Starts the actor; further calls do nothing. */
   start(): void;
   cancel(reason?: string): void;
 }
@@ -121,46 +121,46 @@ export function createAttemptRun(
   { signal, thrown }: { readonly signal: AbortSignal | undefined; readonly thrown: HookError },
 ): AttemptRun {
   let phase: 'idle' | 'running' | 'over' = 'idle';
-  let forget = (): void => {};
+  let forgetSignal = (): void => {};
   let failed: Omit<ResetUpdate, 'retryInMs'> | null = null;
 
-  /** Told once it is known what comes after the failure: another attempt, or none. */
+  /** Reports the failed attempt once it is known whether another one follows. */
   function reset(retryInMs: number | null): void {
     if (failed !== null) onReset({ ...failed, retryInMs });
     failed = null;
   }
 
-  function end(tell: () => void): void {
+  function end(report: () => void): void {
     if (phase === 'over') return;
     phase = 'over';
-    forget();
+    forgetSignal();
     reset(null);
-    tell();
+    report();
   }
 
-  function cancel(reason = 'it was cancelled'): void {
+  function cancel(reason = 'the call was cancelled'): void {
     const because = signal?.aborted ? { cause: signal.reason } : {};
-    const error = new PostChainError('cancelled', `There is no value: ${reason}.`, because);
+    const error = new PostChainError('cancelled', `No value: ${reason}.`, because);
     end(() => onError(error));
     actor.stop();
   }
-  const abort = (): void => cancel('its signal was aborted');
+  const abort = (): void => cancel('the signal was aborted');
 
   function settle(): void {
     const { output } = actor.getSnapshot();
-    if (output === undefined) cancel('its actor was stopped');
+    if (output === undefined) cancel('the actor was stopped');
     else if (output.ok) end(() => onValue(output.value, output.execution));
     else end(() => onError(new AttemptsExhausted(output.failure, output.execution, causeOf(thrown))));
   }
 
   function run(): void {
-    if (signal !== undefined) forget = onAbort(signal, abort);
+    if (signal !== undefined) forgetSignal = onAbort(signal, abort);
     actor.on('attempt-end', ({ attempt, failure }) => {
       const { execution } = actor.getSnapshot().context;
       if (failure !== null) failed = { type: 'reset', attempt, failure, execution };
     });
     actor.on('attempt-retry', ({ inMs }) => reset(inMs));
-    actor.subscribe({ error: (cause) => end(() => onError(broken(cause))), complete: settle });
+    actor.subscribe({ error: (cause) => end(() => onError(crashed(cause))), complete: settle });
     actor.start();
   }
 
@@ -179,6 +179,6 @@ function causeOf({ error }: HookError): { readonly cause?: unknown } {
   return error === undefined ? {} : { cause: error };
 }
 
-function broken(cause: unknown): PostChainError {
-  return new PostChainError('internal', 'The attempts broke, a mistake in PostChain: see the cause.', { cause });
+function crashed(cause: unknown): PostChainError {
+  return new PostChainError('internal', 'The attempts crashed, which is a bug in PostChain; see the cause.', { cause });
 }

@@ -12,7 +12,7 @@ import { type PromptSpec, requestChars, requestOf } from '../prompts/prompt.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 
-interface JoinedParts extends Omit<ReadReplyParts, 'dispatcher'> {
+interface AttemptParts extends Omit<ReadReplyParts, 'dispatcher'> {
   readonly dispatcher?: ActivityDispatcher;
   readonly hooks?: RetryHooks;
   /** Guards that record their results for a journal. */
@@ -25,7 +25,7 @@ export function provideAttempt({
   guards = {},
   dispatcher = inlineDispatcher,
   ...parts
-}: JoinedParts): typeof attemptMachine {
+}: AttemptParts): typeof attemptMachine {
   const actors = {
     readReply: createReadReply({ ...parts, dispatcher }),
     validateReply: createValidateReply(parts.specFor, dispatcher),
@@ -38,46 +38,45 @@ export function provideAttempt({
 
 /** Returns the actor that validates a reply against the schema of its prompt. */
 export function createValidateReply(
-  askFor: (task: string) => PromptSpec,
+  specFor: (task: string) => PromptSpec,
   dispatcher: ActivityDispatcher,
 ): ValidateReply {
   const validate = ({ task, value }: ValidateReplyInput) => {
-    const { shape } = askFor(task);
+    const { shape } = specFor(task);
     return shape.validate(shape.unwrap(value));
   };
   return syncOrPromiseActivity('validateReply', validate, dispatcher);
 }
 
-/** A call under way, for those who watch it. `attempt` counts from 1. */
+/** Identifies a call in progress. `attempt` counts from 1. */
 export interface CallInfo {
   readonly attemptId: string;
   readonly task: string;
   readonly attempt: number;
 }
 
-/** Who is told of each item of a list as it is complete. */
+/** Receives each item of an array when it is complete. */
 export interface ItemObserver {
-  /** Whether anybody wants to know just now; else `take` is left out. */
+  /** Whether anybody reads items now; otherwise `take` is not called. */
   readonly isWanted: boolean;
-  /** The list begins; where it began before in this call, what that was is none. */
+  /** The array starts. If one started before in this call, that was not the array. */
   begin(call: CallInfo): void;
   take(call: CallInfo, index: number, item: unknown): void;
 }
 
-/** Who is told of a call while it goes on. What they throw breaks the call. */
+/** Receives the progress of a call. An error it throws fails the call. */
 export interface CallObserver {
   readonly onText: (call: CallInfo, text: string) => void;
-  /** The value as far as it is there: one object that grows. */
+  /** Called with the value so far: one object that grows. */
   readonly onPartial: (call: CallInfo, value: unknown) => void;
-  /** Where the value is a list. */
+  /** For arrays. */
   readonly items?: ItemObserver | undefined;
 }
 
-/** Nobody: for a bare machine. */
 export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () => {} };
 
 export interface ReadReplyParts {
-  /** The first is called; the others are its fallbacks, in order. */
+  /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly ChatModel[];
   readonly specFor: (task: string) => PromptSpec;
   readonly replyForm: ReplyForm;
@@ -86,7 +85,7 @@ export interface ReadReplyParts {
   readonly dispatcher: ActivityDispatcher;
 }
 
-/** Renders what is asked, calls the model once and reads its stream: the `readReply` port of the attempt machine [A2]. */
+/** Returns the `readReply` actor of the attempt machine: it renders the prompt, calls the model once and reads its stream. */
 export function createReadReply(parts: ReadReplyParts) {
   return fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack, self }) => {
     let abort = (): void => {};
@@ -94,8 +93,8 @@ export function createReadReply(parts: ReadReplyParts) {
       port: 'readReply',
       input,
       isWaiting: () => self.getSnapshot().status === 'active',
-      execute: (tell) => {
-        abort = readReply(parts, input, tell);
+      execute: (report) => {
+        abort = readReply(parts, input, report);
       },
       onEvent: (event) => sendBack(event as ReplyEvent),
     });
@@ -106,34 +105,34 @@ export function createReadReply(parts: ReadReplyParts) {
   });
 }
 
-/** Gives what aborts it. */
-function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: ReplyEvent) => void): () => void {
+/** Returns a function that aborts the call. */
+function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: ReplyEvent) => void): () => void {
   const { clock, observer } = parts;
   const controller = new AbortController();
   const openedAtMs = clock.now();
   let over = false;
   let stop = (): void => {};
-  const tell = (event: ReplyEvent): void => {
+  const send = (event: ReplyEvent): void => {
     if (over) return;
     over = event.type === 'reply.ended';
-    hear(event);
+    report(event);
   };
   const heartbeat = createHeartbeat(call.policy.chunkMs, clock, (type, progress) =>
-    tell({ type, openedAtMs, ...progress }),
+    send({ type, openedAtMs, ...progress }),
   );
 
   async function read(): Promise<void> {
-    const { model, ask, request } = callOf(parts, call);
+    const { model, spec, request } = callOf(parts, call);
     const { items } = observer;
-    const promptChars = requestChars(ask, request);
+    const promptChars = requestChars(spec, request);
     const tooLong = await promptTooLong(model, request, promptChars);
     const reply =
       tooLong ??
       (await readStream(() => model.stream(request, { signal: controller.signal }), {
         form: request.replyForm,
         toolName: request.schemaName,
-        acceptsList: ask.shape.mayBeList,
-        offered: offeredBy(ask, request),
+        acceptsList: spec.shape.mayBeList,
+        offered: offeredBy(spec, request),
         maxChars: call.policy.maxReplyChars,
         promptChars,
         onStoppable: (given) => {
@@ -152,22 +151,22 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: Re
           items &&
           ((value, pathNow) => {
             if (over || !items.isWanted) return;
-            const index = ask.shape.itemAt(pathNow());
+            const index = spec.shape.itemAt(pathNow());
             if (index !== null) items.take(call, index, value);
           }),
         onPartial: (given) => {
-          const value = ask.shape.unwrapPartial(given);
+          const value = spec.shape.unwrapPartial(given);
           if (!over && value !== undefined) observer.onPartial(call, value);
         },
       }));
-    tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, reply });
+    send({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, reply });
   }
 
   read().catch((error: unknown) =>
-    tell({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, reply: thrown(error) }),
+    send({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, reply: thrown(error) }),
   );
   return () => {
-    // A call that has ended needs no abort, and an abort makes an error with its stack.
+    // A call that has ended needs no abort, which would create an error with a stack.
     if (!over) {
       controller.abort();
       stop();
@@ -176,21 +175,20 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, hear: (event: Re
   };
 }
 
-function callOf({ models, specFor: askFor, replyForm }: ReadReplyParts, call: ReadReplyInput) {
+function callOf({ models, specFor, replyForm }: ReadReplyParts, call: ReadReplyInput) {
   const model = models[call.model];
-  if (model === undefined) throw new TypeError(`There is no model ${call.model}: got ${models.length}.`);
-  const ask = askFor(call.task);
-  const request: ModelRequest = requestOf(ask, call, replyForm, model.nativeTools === true);
-  return { model, ask, request };
+  if (model === undefined) throw new TypeError(`There is no model ${call.model}; the attempt has ${models.length}.`);
+  const spec = specFor(call.task);
+  const request: ModelRequest = requestOf(spec, call, replyForm, model.nativeTools === true);
+  return { model, spec, request };
 }
 
-/** The tools of a request, and how a call of one is read. */
 function offeredBy({ fromToolCall }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
   if (tools === undefined || fromToolCall === undefined) return undefined;
   return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCall };
 }
 
-/** A prompt that cannot fit is not sent: it would cost a call to be told so. Another model may have room for it. */
+/** Returns a failed reply for a prompt that exceeds the context window, without a call. A fallback model may have a larger one. */
 async function promptTooLong(model: ChatModel, request: ModelRequest, promptChars: number): Promise<Reply | null> {
   const { id, contextWindowTokens } = model;
   if (promptChars / 4 <= contextWindowTokens) return null;
@@ -198,11 +196,11 @@ async function promptTooLong(model: ChatModel, request: ModelRequest, promptChar
   const tokens = counted ?? Math.ceil(promptChars / 4);
   if (tokens <= contextWindowTokens) return null;
   const size = counted === null ? `about ${tokens} tokens (characters / 4)` : `${tokens} tokens`;
-  const message = `The prompt has ${size}; ${id} takes ${contextWindowTokens}, reply included; shorten it or take a model with more room.`;
+  const message = `The prompt has ${size}; ${id} accepts ${contextWindowTokens}, including the reply. Shorten it or use a model with a larger context window.`;
   return unread(failureOf('transport', 'prompt_too_long', message, { retryable: false }));
 }
 
-/** By the model's own tokenizer, where it has one that counts. */
+/** Counts with the model's own tokenizer; null if it has none or fails. */
 async function countedTokens(model: ChatModel, { turns, tools = [] }: ModelRequest): Promise<number | null> {
   try {
     const offered = tools.map((tool) => JSON.stringify(tool));
@@ -214,7 +212,7 @@ async function countedTokens(model: ChatModel, { turns, tools = [] }: ModelReque
   }
 }
 
-/** A prompt or a observer that throws is a bug: the run goes on to an answer all the same. */
+/** A prompt or an observer that throws is a bug; the run still continues to an answer. */
 function thrown(error: unknown): Reply {
   const { message } = unexpectedFailure(error);
   return unread(failureOf('unexpected', 'prompt_failed', message, { retryable: false }));
@@ -224,8 +222,8 @@ function unread(failure: Reply['failure']): Reply {
   return { text: '', value: null, failure, usage: { inputTokens: 0, outputTokens: 0, estimated: true } };
 }
 
-/** The count of characters is told again when it has grown by a quarter since, from here on. */
-const MIN_TOLD_CHARS = 800;
+/** Above this, the character count is reported again whenever it has grown by a quarter. */
+const MIN_REPORTED_CHARS = 800;
 
 interface Progress {
   readonly atMs: number;
@@ -233,22 +231,22 @@ interface Progress {
 }
 
 interface Heartbeat {
-  /** Something came, with so many characters of the reply. */
+  /** Counts a part with this many characters of the reply. */
   beat(chars: number): void;
   readonly chars: number;
 }
 
 /**
- * Tells the attempt machine that a call is alive: at the first part, then once in an eighth of `chunkMs` while parts come, and now and
- * then as the text grows; never once a part, whatever the cost of an event.
+ * Reports to the attempt machine that a call is alive: at the first part, then once per eighth of `chunkMs` while parts arrive, and when
+ * the text has grown by a quarter. It does not report every part, because every event costs time and journal space.
  */
 function createHeartbeat(
   chunkMs: number,
   clock: Clock,
-  tell: (type: 'reply.started' | 'reply.progressed', progress: Progress) => void,
+  send: (type: 'reply.started' | 'reply.progressed', progress: Progress) => void,
 ): Heartbeat {
-  let seenAtMs: number | null = null;
-  let toldChars = MIN_TOLD_CHARS;
+  let reportedAtMs: number | null = null;
+  let reportedChars = MIN_REPORTED_CHARS;
   let chars = 0;
   return {
     get chars() {
@@ -257,10 +255,10 @@ function createHeartbeat(
     beat(more) {
       const atMs = clock.now();
       chars += more;
-      if (seenAtMs !== null && atMs - seenAtMs < chunkMs / 8 && chars < toldChars * 1.25) return;
-      tell(seenAtMs === null ? 'reply.started' : 'reply.progressed', { atMs, chars });
-      seenAtMs = atMs;
-      toldChars = Math.max(MIN_TOLD_CHARS, chars);
+      if (reportedAtMs !== null && atMs - reportedAtMs < chunkMs / 8 && chars < reportedChars * 1.25) return;
+      send(reportedAtMs === null ? 'reply.started' : 'reply.progressed', { atMs, chars });
+      reportedAtMs = atMs;
+      reportedChars = Math.max(MIN_REPORTED_CHARS, chars);
     },
   };
 }

@@ -6,20 +6,20 @@ import { invalidOption } from '../../internal/options.ts';
 import type { AttemptsExhausted } from './attempts-exhausted.ts';
 
 /**
- * When to try again, as a plain object [A3]: numbers, the models to fall back on, and rules of your own. Made by the functions below
- * and put together by `retryPolicy`; what is left out is as it is by default.
+ * When to retry, as a plain object: numbers, fallback models and custom rules. The functions below create policies, and `retryPolicy`
+ * combines them; omitted parts have their defaults.
  *
- * The words of the idea's source (`shouldRetry`, `recordFailure`, `prepareRetry`, `finalizeOrThrow`) are those of the structured-output
- * engine Instructor for PHP.
+ * The rule names (`shouldRetry`, `recordFailure`, `prepareRetry`, `finalizeOrThrow`) come from the structured-output engine
+ * Instructor for PHP.
  */
 export interface RetryPolicy extends RetryHooks, Partial<PolicyNumbers> {
-  /** What takes over, in order, where the model before it has no retry left. */
+  /** The models that take over, in order, when the previous one has no retry left. */
   readonly fallbackModels?: readonly ChatModel[];
-  /** The last word when there is no value: may throw an error of its own in place of the one it is given. */
+  /** Called when all attempts failed; may throw another error instead of the given one. */
   readonly finalizeOrThrow?: (exhausted: AttemptsExhausted) => void;
 }
 
-/** The part of a policy that is data. */
+/** The numbers of a policy. */
 export const policyNumbersSchema = attemptPolicySchema.pick({
   maxCorrections: true,
   maxTransportRetries: true,
@@ -34,12 +34,12 @@ type PolicyNumbers = Readonly<z.infer<typeof policyNumbersSchema>>;
 
 const { shape } = attemptPolicySchema;
 
-/** Further calls after a reply that does not validate; N corrections are N + 1 calls. Default 2. */
+/** Sets how many further calls follow an invalid reply: N corrections are N + 1 calls. Default 2. */
 export function maxCorrections(count: number): RetryPolicy {
   return { maxCorrections: read('maxCorrections', shape.maxCorrections, count) };
 }
 
-/** Further calls after a transport failure, a budget of its own. Default 3. */
+/** Sets how many further calls follow a transport failure; a separate budget. Default 3. */
 export function maxTransportRetries(count: number): RetryPolicy {
   return { maxTransportRetries: read('maxTransportRetries', shape.maxTransportRetries, count) };
 }
@@ -51,9 +51,8 @@ const backoffSchema = z.strictObject({
 });
 
 /**
- * The wait before a transport retry: `baseMs`, doubled each time up to `maxMs`. `jitter`, from 0 to 1, is the share of it that is
- * drawn. What a server asks for in Retry-After comes before it. What is left out stays as it is: by default 500 ms, 30,000 ms and no
- * jitter.
+ * Sets the wait before a transport retry: `baseMs`, doubled each time up to `maxMs`. `jitter`, from 0 to 1, is the random share of it.
+ * A server's Retry-After takes precedence. Defaults: 500 ms, 30,000 ms, no jitter.
  */
 export function exponentialBackoff(options: Readonly<z.input<typeof backoffSchema>> = {}): RetryPolicy {
   const { baseMs, maxMs, jitter } = read('exponentialBackoff', backoffSchema, options);
@@ -66,12 +65,12 @@ export function exponentialBackoff(options: Readonly<z.input<typeof backoffSchem
 
 const feedbackSchema = z.strictObject({ maxChars: shape.maxFeedbackChars });
 
-/** How much of its last reply and of what was wrong with it the model is shown, in characters. Default 8,000; 0 shows nothing. */
+/** Sets how many characters of its last reply and of its errors the model sees. Default 8,000; 0 shows nothing. */
 export function withErrorFeedback(options: Readonly<z.input<typeof feedbackSchema>> = {}): RetryPolicy {
   return { maxFeedbackChars: read('withErrorFeedback', feedbackSchema, options).maxChars };
 }
 
-/** Ends the attempts when a correction is wrong in exactly the way that the reply before it was. */
+/** Stops when a correction has exactly the same errors as the reply before it. */
 export function stopOnRepeatedError(): RetryPolicy {
   return { stopOnRepeatedError: true };
 }
@@ -79,16 +78,16 @@ export function stopOnRepeatedError(): RetryPolicy {
 const fallbackSchema = z.strictObject({ after: shape.fallbackAfter.unwrap().optional() });
 
 /**
- * Another model takes over where the one before it has no retry left or fails without hope (a refused key, say), or after as many
- * failed attempts of that one as `after` says; of several, the last `after` counts for all. It is called once at least, and has what
- * is left of the budgets.
+ * Adds a model that takes over when the previous one has no retry left, fails with a non-retryable error (for example a rejected key),
+ * or has failed `after` times; if several policies set `after`, the last one counts. The model gets at least one call, and what is
+ * left of the budgets.
  */
 export function fallbackModel(model: ChatModel, options: Readonly<z.input<typeof fallbackSchema>> = {}): RetryPolicy {
   const { after } = read('fallbackModel', fallbackSchema, options);
   return { ...(after !== undefined && { fallbackAfter: after }), fallbackModels: [model] };
 }
 
-/** Several policies as one: of numbers the last counts, models are lined up, and every rule is asked. */
+/** Combines policies: the last number counts, models are concatenated, and all rules apply. */
 export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
   const all = <Name extends keyof RetryPolicy>(name: Name) =>
     policies.flatMap((policy) => (policy[name] === undefined ? [] : [policy[name] as NonNullable<RetryPolicy[Name]>]));
@@ -98,9 +97,9 @@ export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
     ...Object.assign({}, ...policies),
     fallbackModels: all('fallbackModels').flat(),
     ...(should.length > 0 && {
-      // The first answer that is no yes, whatever it is: what is no answer at all is told as such.
+      // The first answer other than true counts, even an invalid one, which the machine reports.
       shouldRetry: (execution, failure) =>
-        should.reduce((wanted, rule) => (wanted === true ? rule(execution, failure) : wanted), true),
+        should.reduce((retry, rule) => (retry === true ? rule(execution, failure) : retry), true),
     }),
     ...(record.length > 0 && {
       recordFailure: (given, execution) => record.reduce((kept, rule) => rule(kept, execution), given),
@@ -117,7 +116,7 @@ export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
   } satisfies RetryPolicy;
 }
 
-/** @throws PostChainError `invalid_option` for a number out of its range, or a name that there is not. */
+/** @throws PostChainError `invalid_option` for a number out of range, or an unknown name. */
 function read<Schema extends z.ZodType>(what: string, schema: Schema, given: unknown): z.output<Schema> {
   const checked = schema.safeParse(given);
   if (checked.success) return checked.data;

@@ -21,10 +21,10 @@ export interface StructuredOutputOptions<Schema extends StandardSchemaV1> extend
 }
 
 /**
- * One typed value out of a language model: streamed, validated, and tried again while that can help. It is the machine that runs in
- * every phase of a chain, by itself.
+ * Returns one typed value from a language model: streamed, validated, and retried while that can help. It runs the same attempt machine
+ * as every phase of a chain.
  *
- * @throws PostChainError `invalid_option` or `invalid_schema`, here and nowhere later.
+ * @throws PostChainError `invalid_option` or `invalid_schema`, before anything starts.
  * @example
  * const recipe = createStructuredOutput({ model, schema: z.object({ title: z.string() }), prompt: 'A recipe for pancakes' });
  * for await (const update of recipe) if (update.type === 'partial') show(update.value.title);
@@ -35,7 +35,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
 ): StructuredOutput<StandardSchemaV1.InferInput<Schema>, StandardSchemaV1.InferOutput<Schema>> {
   type Output = StandardSchemaV1.InferOutput<Schema>;
   const { prompt, signal, ...options } = given ?? ({} as typeof given);
-  const caller = callerOf(createStructuredOutput);
+  const caller = captureCaller(createStructuredOutput);
   requireSignal(signal);
   const updates = createValueFeed();
   const observer: CallObserver = {
@@ -74,8 +74,8 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
         items?.finish(attempt, value);
         promised.resolve(value as Output);
       },
-      onError(met) {
-        const error = lastWord(options, calledFrom(caller, met));
+      onError(cause) {
+        const error = finalError(options, withCallerStack(caller, cause));
         updates.end(error);
         items?.fail(error);
         promised.reject(error);
@@ -87,18 +87,18 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   return new OutputHandle({ actor, run, updates, items, value: promised.promise });
 }
 
-/** The error to end with: that of the policy's last rule, if it throws one of its own. */
-function lastWord({ policy }: Pick<AttemptOptions<StandardSchemaV1>, 'policy'>, error: Error): Error {
+/** Returns the error to end with: the policy's `finalizeOrThrow` may throw another one. */
+function finalError({ policy }: Pick<AttemptOptions<StandardSchemaV1>, 'policy'>, error: Error): Error {
   if (!(error instanceof AttemptsExhausted)) return error;
   try {
     policy?.finalizeOrThrow?.(error);
     return error;
-  } catch (own) {
-    return own instanceof Error ? own : error;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : error;
   }
 }
 
-/** Whoever awaits the promise hears that it was rejected; that nobody does is no crash. */
+/** A promise whose rejection does not crash the process if nobody awaits it. */
 function withResolvers<T>() {
   let resolve: (value: T) => void = () => {};
   let reject: (error: Error) => void = () => {};
@@ -110,28 +110,28 @@ function withResolvers<T>() {
   return { promise, resolve, reject };
 }
 
-/** Where a function was called, as the frames of a stack. */
+/** The stack frames of a function's caller. */
 interface Caller {
   readonly stack?: string;
 }
 
-/** Who called this function. The frames are put into words only when somebody reads them. */
-function callerOf(callee: (...args: never) => unknown): Caller {
+/** Captures the caller's stack; V8 formats the frames only when they are read. */
+function captureCaller(callee: (...args: never) => unknown): Caller {
   const caller: { stack?: string } = {};
   Error.captureStackTrace?.(caller, callee);
   return caller;
 }
 
-/** The error with the frames of the caller: those of where it arose are in a timer or a socket, and tell its reader nothing. */
-function calledFrom<Met extends Error>({ stack }: Caller, error: Met): Met {
+/** Replaces the error's frames, which point into a timer or a socket, with the caller's. */
+function withCallerStack<Thrown extends Error>({ stack }: Caller, error: Thrown): Thrown {
   const frames = stack?.split('\n').slice(1).join('\n');
   if (frames) error.stack = `${error.name}: ${error.message}\n${frames}`;
   return error;
 }
 
 /**
- * The updates of a value. A reader that falls behind gets one partial an attempt, the newest, for it is the same growing object; and
- * none of an attempt that has failed by then. One who comes late begins with the partial of now, or with the value.
+ * Returns the feed of a value's updates. A slow reader gets one partial per attempt, the newest, since it is the same growing object,
+ * and none of an attempt that has failed. A reader that starts late begins with the current partial, or with the value.
  */
 function createValueFeed(): Feed<StructuredUpdate> {
   return createFeed(

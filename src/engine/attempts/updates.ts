@@ -2,12 +2,12 @@ import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 
 /**
- * What happens to a value under way. `execution` is the immutable state of all attempts at that moment, new with every finished
+ * What happens to a value in progress. `execution` is the immutable state of all attempts at that moment, replaced with every finished
  * attempt; `attempt` counts from 1.
  *
- * - `partial`: the value as far as it has arrived. A live, read-only view that grows: read it, do not keep it. Not yet validated.
- * - `reset`: the attempt failed and all of its partials are void. `retryInMs` is the wait before the next; null, there is none.
- * - `value`: validated; the last update.
+ * - `partial`: the value received so far, not yet validated. It is a live, read-only view that grows: read it, do not keep it.
+ * - `reset`: the attempt failed and all its partials are void. `retryInMs` is the wait before the next attempt, or null if there is none.
+ * - `value`: the validated value; the last update.
  */
 export type StructuredUpdate<Input = unknown, Output = Input> =
   | {
@@ -32,14 +32,13 @@ export interface ResetUpdate {
   readonly execution: AttemptExecution;
 }
 
-/** An item of a list, complete and validated, or that all items of an attempt are void. Items come in order; `index` is from 0. */
+/** A complete, validated item of an array, or a reset: all items of an attempt are void. Items come in order; `index` counts from 0. */
 export type ElementUpdate<Item = unknown> =
   | { readonly type: 'element'; readonly attempt: number; readonly index: number; readonly value: Item }
   | ResetUpdate;
 
 /**
- * A value as far as it has arrived: every part of it may still be missing, and a text may be cut, one of an enum too. A live,
- * read-only view.
+ * A value received so far: every part may still be missing, and a string may be cut off, even one of an enum. A live, read-only view.
  */
 export type DeepPartial<T> = T extends string
   ? string

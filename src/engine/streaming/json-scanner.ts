@@ -13,7 +13,7 @@ import {
   SPACE,
 } from '../../internal/json-text.ts';
 
-/** How far a number is; it may end after `zero`, `digits`, `fraction` and `exponent`. */
+/** The state of a number; it may end after `zero`, `digits`, `fraction` and `exponent`. */
 export type NumberPhase = 'minus' | 'zero' | 'digits' | 'point' | 'fraction' | 'e' | 'sign' | 'exponent';
 
 const [ZERO, POINT, PLUS, SMALL_E, LARGE_E] = [0x30, 0x2e, 0x2b, 0x65, 0x45];
@@ -26,8 +26,8 @@ export function beginNumber(code: number): NumberPhase | null {
   return isDigit(code) ? 'digits' : null;
 }
 
-/** Where a number is after one more character; null where that character is none of it. */
-export function goOnInNumber(phase: NumberPhase, code: number): NumberPhase | null {
+/** Returns the state after one more character, or null if the character is not part of the number. */
+export function continueNumber(phase: NumberPhase, code: number): NumberPhase | null {
   switch (phase) {
     case 'minus':
       return code === MINUS ? null : beginNumber(code);
@@ -53,12 +53,12 @@ export function mayEndAt(phase: NumberPhase): boolean {
   return phase === 'zero' || phase === 'digits' || phase === 'fraction' || phase === 'exponent';
 }
 
-/** Whether a character can stand in a number at all. */
+/** Whether a character can be part of a number. */
 export function isNumeric(code: number): boolean {
   return isDigit(code) || isE(code) || code === POINT || code === PLUS || code === MINUS;
 }
 
-/** More open brackets than this are refused: whoever reads the value later may recurse. */
+/** Texts with more open brackets are rejected, because readers of the value may recurse. */
 export const MAX_DEPTH = 1_000;
 
 type State =
@@ -83,21 +83,22 @@ const isHex = (code: number): boolean =>
   isDigit(code) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66);
 
 /**
- * The grammar of JSON, one character at a time.
+ * Recognizes JSON one character at a time.
  *
- * 1. A text is taken to its end, and is `isWhole` there, exactly where JSON.parse takes it, but for texts of more than 1,000 open
- * brackets. 2. It is refused at the first character that no JSON text can go on with; after that nothing more may be given. 3. It
- * keeps nothing of the text: its memory is the open brackets.
+ * - It accepts a text to its end, and `isWhole` is true there, exactly if JSON.parse accepts it, except for texts with more than 1,000
+ *   open brackets.
+ * - It rejects the first character with which no JSON text can continue; nothing may be passed after that.
+ * - It stores only the open brackets, not the text.
  */
 export class JsonGrammar {
   #state: State = 'value';
-  /** The open brackets, outermost first: whether each is an object’s. */
+  /** The open brackets, outermost first: whether each opens an object. */
   readonly #nest: boolean[] = [];
   #isKey = false;
   #sawMember = false;
   #isTooDeep = false;
   #number: NumberPhase = 'minus';
-  /** The word under way, and how much is still to come of it, or of four hexadecimal digits. */
+  /** The current literal (true, false, null), and how many characters of it, or of four hex digits, are missing. */
   #word = '';
   #missing = 0;
 
@@ -109,7 +110,7 @@ export class JsonGrammar {
     return this.#state === 'string' || this.#state === 'escape' || this.#state === 'hex';
   }
 
-  /** Behind a backslash. */
+  /** Whether the last character was a backslash in a string. */
   get isEscaped(): boolean {
     return this.#state === 'escape';
   }
@@ -122,17 +123,17 @@ export class JsonGrammar {
     return this.#nest.length;
   }
 
-  /** It was refused for its open brackets alone. */
+  /** Whether the text was rejected only because of its open brackets. */
   get isTooDeep(): boolean {
     return this.#isTooDeep;
   }
 
-  /** A member of some object has begun. */
+  /** Whether a member of any object has started. */
   get sawMember(): boolean {
     return this.#sawMember;
   }
 
-  /** The place behind the plain characters of a string under way, which are most of a text: each is as good as taken. */
+  /** Returns the position after the plain characters of the current string, which need no state change: the fast path. */
   passPlain(chunk: string, from: number): number {
     if (this.#state !== 'string') return from;
     let at = from;
@@ -143,7 +144,7 @@ export class JsonGrammar {
     return at;
   }
 
-  /** Whether the text can go on with this character. */
+  /** Returns whether the text can continue with this character. */
   take(code: number): boolean {
     switch (this.#state) {
       case 'string':
@@ -185,7 +186,7 @@ export class JsonGrammar {
   }
 
   #takeInNumber(code: number): boolean {
-    const next = goOnInNumber(this.#number, code);
+    const next = continueNumber(this.#number, code);
     if (next !== null) {
       this.#number = next;
       return true;
@@ -196,10 +197,10 @@ export class JsonGrammar {
   }
 
   #takeInWord(code: number): boolean {
-    const wanted = this.#word.charCodeAt(this.#word.length - this.#missing);
+    const expected = this.#word.charCodeAt(this.#word.length - this.#missing);
     this.#missing -= 1;
     if (this.#missing === 0) this.#state = this.#afterValue();
-    return code === wanted;
+    return code === expected;
   }
 
   #takeBetween(code: number): boolean {
@@ -268,11 +269,12 @@ export class JsonGrammar {
 }
 
 /**
- * A piece of text that may be one JSON text, read chunk by chunk, and what of it an incremental parser is to be given.
+ * Text that may be one JSON text, read chunk by chunk, and the part of it that an incremental parser should get.
  *
- * 1. The parser is given nothing that is no beginning of JSON. 2. It is given a number only once that is whole, and a run of white
- * space outside strings as one character, because it would go over both again with every chunk. 3. Each character is looked at once,
- * those of a number that a chunk ends in once more.
+ * - The parser gets only valid beginnings of JSON.
+ * - It gets a number only when it is complete, and a run of whitespace outside strings as one character, because jsonriver would scan
+ *   both again with every chunk.
+ * - Each character is read once; those of a number at the end of a chunk twice.
  */
 export class JsonCandidate {
   readonly #grammar = new JsonGrammar();
@@ -282,7 +284,7 @@ export class JsonCandidate {
   #number = '';
   #view = '';
 
-  /** `endsAtBracket`: its end is where its first bracket is closed, and otherwise the end of all text. */
+  /** `endsAtBracket`: the text ends where its first bracket closes, instead of at the end of input. */
   constructor({ endsAtBracket }: { readonly endsAtBracket: boolean }) {
     this.#endsAtBracket = endsAtBracket;
   }
@@ -291,12 +293,12 @@ export class JsonCandidate {
     return this.#state;
   }
 
-  /** What was taken of it, for what a broken one is left as. */
+  /** The state of the accepted part, for skipping the rest of a broken one. */
   get grammar(): Pick<JsonGrammar, 'depth' | 'isInString' | 'isEscaped' | 'isTooDeep' | 'sawMember'> {
     return this.#grammar;
   }
 
-  /** Reads a chunk from one place on; the place that it came to: the chunk’s end, behind the value, or at what broke it. */
+  /** Reads a chunk from a position. Returns where it stopped: the chunk's end, after the value, or at the invalid character. */
   read(chunk: string, from: number): number {
     const grammar = this.#grammar;
     let kept = from;
@@ -322,12 +324,12 @@ export class JsonCandidate {
     return chunk.length;
   }
 
-  /** No more will come. */
+  /** Ends the text. */
   end(): void {
     if (this.#state === 'open' && this.#grammar.isWhole) this.#state = 'whole';
   }
 
-  /** What has come since for the parser. */
+  /** Returns the new text for the parser. */
   takeView(): string {
     const view = this.#view;
     this.#view = '';
@@ -340,7 +342,7 @@ export class JsonCandidate {
     this.#number = '';
   }
 
-  /** All of a chunk, but for the number that it may end in. */
+  /** Passes on a chunk, except for a number at its end. */
   #giveRest(chunk: string, from: number): void {
     let end = chunk.length;
     if (this.#grammar.isInNumber) {

@@ -7,34 +7,34 @@ import type { FoundValue, OfferedCall, StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
 import { LeadingThought } from './text-driver.ts';
 
-/** No message lists more names. */
+/** The most tool names that an error message lists. */
 const MAX_NAMES = 20;
 const MAX_NAME_CHARS = 60;
 
-/** Tools that a model may call in place of its reply, by name, and what such a call and the words before it are as a value. */
+/** The tools that a model may call instead of replying. `valueOf` converts a call and the text before it to the reply's value. */
 export interface OfferedTools {
   readonly names: ReadonlySet<string>;
   readonly valueOf: (call: { readonly name: string; readonly arguments: string }, said: string) => unknown;
 }
 
 /**
- * A driver that also takes a call of one of these tools for the reply: the first such call, whatever text, JSON or other calls came
- * before it or follow. Until one begins, all is read as by the driver given. `saysJson`: that one reads JSON in text, which then is
- * no words said before a call.
+ * Returns a driver that also accepts a call of one of these tools as the reply: the first such call, whatever precedes or follows it.
+ * Until one starts, the given driver reads the stream. With `readsJsonText` that driver reads JSON in text, which then is not kept as the text
+ * before a call.
  */
 export function withOfferedTools(
   driver: StreamDriver,
   offered: OfferedTools,
-  { saysJson }: { readonly saysJson: boolean },
+  { readsJsonText }: { readonly readsJsonText: boolean },
 ): StreamDriver {
   const text = new GrowingText();
   const thought = new LeadingThought();
-  let call: CallUnderWay | null = null;
+  let call: PendingCall | null = null;
   let unknown: string | null = null;
 
   const said = (): string => {
     const { found, miss } = driver.finder;
-    const isReply = saysJson && (found !== null || miss !== 'none');
+    const isReply = readsJsonText && (found !== null || miss !== 'none');
     return isReply ? '' : text.text.trim();
   };
 
@@ -45,7 +45,7 @@ export function withOfferedTools(
     },
     owns(part) {
       if (part.type === 'tool-call-delta' && offered.names.has(part.name)) {
-        call ??= new CallUnderWay(part.index, part.name, said(), offered.valueOf);
+        call ??= new PendingCall(part.index, part.name, said(), offered.valueOf);
         return part.index === call.index;
       }
       if (call !== null) return false;
@@ -55,13 +55,13 @@ export function withOfferedTools(
     },
     failureOf(unfound) {
       if (call !== null) return cutOff(call.name);
-      const isNoTool = saysJson && unfound.miss === 'none' && unfound.reason !== 'length';
+      const isNoTool = readsJsonText && unfound.miss === 'none' && unfound.reason !== 'length';
       return unknown !== null && isNoTool ? noTool(unknown, offered.names) : driver.failureOf(unfound);
     },
   };
 }
 
-class CallUnderWay implements OfferedCall {
+class PendingCall implements OfferedCall {
   readonly index: number;
   readonly name: string;
   readonly #said: string;
@@ -83,15 +83,15 @@ class CallUnderWay implements OfferedCall {
     return this.#value(this.#arguments.text);
   }
 
-  /** Arguments that are no JSON are for the one who runs the tool to refuse; some servers give none at all for a tool without any. */
+  /** Whoever runs the tool rejects invalid arguments. Some servers send none at all for a tool without parameters. */
   whole(reason: FinishReason | null): FoundValue | null {
     const { text } = this.#arguments;
     if (reason === 'length' && !isWhole(text)) return null;
     return { value: this.#value(text.trim() === '' ? '{}' : text) };
   }
 
-  spelled(): string {
-    const called = `[a call of the tool ${this.name} with the arguments ${this.#arguments.text}]`;
+  describe(): string {
+    const called = `[called the tool ${this.name} with the arguments ${this.#arguments.text}]`;
     return this.#said === '' ? called : `${this.#said}\n${called}`;
   }
 
@@ -117,6 +117,6 @@ function noTool(name: string, names: ReadonlySet<string>): Failure {
     .slice(0, MAX_NAMES)
     .map((one) => oneLine(one, MAX_NAME_CHARS))
     .join(', ');
-  const message = `The reply calls “${oneLine(name, MAX_NAME_CHARS)}”, which is no tool; wanted a call of ${known}, or one JSON object.`;
+  const message = `The reply calls “${oneLine(name, MAX_NAME_CHARS)}”, which is not an available tool; expected a call of ${known}, or one JSON object.`;
   return failureOf('extraction', 'no_tool_call', message);
 }

@@ -5,7 +5,7 @@ import { failureOf, unexpectedFailure } from '../../../machines/policies/failure
 import { nextTurn } from '../../internal/async.ts';
 import type { DeltaPart } from './stream-driver.ts';
 
-/** How a stream ended; all null while it has not. */
+/** How a stream ended; all fields are null while it has not. */
 export interface StreamEnd {
   readonly reason: FinishReason | null;
   readonly usage: TokenUsage | null;
@@ -13,21 +13,22 @@ export interface StreamEnd {
 }
 
 export interface PartSourceOptions {
-  /** Whether a part's characters are the reply's own. */
+  /** Whether a part's characters belong to the reply. */
   readonly owns: (part: DeltaPart) => boolean;
   readonly maxChars: number;
-  /** Told where to stop the reading from outside: an abort. Cheaper for each call than a listener on a signal. */
+  /** Receives a function that stops reading: cheaper per call than a listener on a signal. */
   readonly onStoppable: (stop: () => void) => void;
 }
 
 const PARTS_A_TURN = 500;
 
 /**
- * The reply's own text out of a model's stream, chunk by chunk, and how the stream ended.
+ * Reads the reply's text from a model's stream, chunk by chunk, and how the stream ended.
  *
- * 1. It never throws: a stream that does, or gives a part that is none, has failed. 2. It ends at the first `finish` or `failure`,
- * at too many characters of any kind, and at an abort, whether the stream listens to that or not. 3. However fast parts come, the
- * event loop gets its turn, so that deadlines and cancels do. 4. Of what is not the reply's own, only the number of characters is kept.
+ * - It never throws: a stream that throws, or yields an invalid part, has failed.
+ * - It ends at the first `finish` or `failure`, at too many characters of any kind, and on abort, even if the stream ignores its signal.
+ * - However fast parts arrive, the event loop gets its turn, so that deadlines and cancellation work.
+ * - Content that is not part of the reply is only counted.
  */
 export class PartSource {
   readonly #open: () => AsyncIterable<ModelPart>;
@@ -54,7 +55,7 @@ export class PartSource {
     return this.#text.text;
   }
 
-  /** All characters that came, the reply's own or not. */
+  /** The number of characters received, whether part of the reply or not. */
   get chars(): number {
     return this.#limit.chars;
   }
@@ -63,7 +64,7 @@ export class PartSource {
     return this.#end;
   }
 
-  /** Gives the reply's own text of the next part: empty where that has none, null at the end. `receive` never throws. */
+  /** Passes the reply's text in the next part to `receive`: empty if it has none, null at the end. `receive` must not throw. */
   next(receive: (chunk: string | null) => void): void {
     this.#receive = receive;
     this.#parts += 1;
@@ -71,13 +72,13 @@ export class PartSource {
     else this.#pull();
   }
 
-  /** Lets go of the stream, wherever it is, and does not wait for it. */
+  /** Closes the stream without waiting for it. */
   close(): void {
     this.#isOver = true;
     try {
       this.#iterator?.return?.()?.then(undefined, () => {});
     } catch {
-      // It was to end, and it has.
+      // The stream ended either way.
     }
   }
 
@@ -109,21 +110,21 @@ export class PartSource {
     this.#give(null);
   };
 
-  /** Each question is answered once: a stream that ignores its signal is left behind. */
+  /** Answers each request once: a late answer of a stopped stream is dropped. */
   #give(chunk: string | null): void {
     const receive = this.#receive;
     this.#receive = null;
     receive?.(chunk);
   }
 
-  /** What a step gives. Adapters are the user's code too: what is no part ends the stream as a failure. */
+  /** Adapters are user code: an invalid part ends the stream as a failure. */
   #take(step: IteratorResult<ModelPart>): string | null {
     const part = step.done ? null : step.value;
     this.#isOver = step.done === true || part?.type === 'finish' || part?.type === 'failure';
     if (part?.type === 'finish') this.#end = { reason: part.reason, usage: usageIn(part.usage), failure: null };
     if (part?.type === 'failure') {
       const read = failureSchema.safeParse(part.failure);
-      this.#fail(read.success ? read.data : brokenContract('its failure part holds no failure'), usageIn(part.usage));
+      this.#fail(read.success ? read.data : brokenContract('its failure part has no valid failure'), usageIn(part.usage));
     }
     return this.#isOver ? null : this.#takeDelta(part as DeltaPart);
   }
@@ -131,7 +132,7 @@ export class PartSource {
   #takeDelta(part: DeltaPart): string | null {
     const characters = charactersOf(part);
     if (characters === null) {
-      this.#fail(brokenContract('it gave something that is no part'));
+      this.#fail(brokenContract('it yielded an invalid part'));
       return null;
     }
     const isOwn = this.#owns(part);
@@ -148,13 +149,13 @@ export class PartSource {
   }
 }
 
-/** Adapters are the user's code: an async function in place of an async generator is a common mistake. */
+/** Adapters are user code: an async function instead of an async generator is a common mistake. */
 function iteratorOf(parts: AsyncIterable<ModelPart>): AsyncIterator<ModelPart> {
   if (typeof parts?.[Symbol.asyncIterator] === 'function') return parts[Symbol.asyncIterator]();
-  throw new TypeError('its stream method gave no async iterable; make it an async generator (async *stream)');
+  throw new TypeError('its stream method did not return an async iterable; make it an async generator (async *stream)');
 }
 
-/** The characters of a delta; null where it is none. */
+/** Returns the characters of a delta, or null for an invalid one. */
 function charactersOf(part: DeltaPart): string | null {
   switch (part?.type) {
     case 'text-delta':
@@ -178,17 +179,17 @@ function brokenContract(message: string): Failure {
   return failureOf('unexpected', 'model_threw', message, { retryable: false });
 }
 
-/** What characters are counted as: the reply's own, or by the part that they came in beside it. */
+/** What characters are counted as: the reply, or the kind of part they came in. */
 type CharKind = 'reply' | DeltaPart['type'];
 
 const NAMES: readonly (readonly [CharKind, string])[] = [
   ['reply', 'text of the reply itself'],
   ['reasoning-delta', 'reasoning'],
   ['tool-call-delta', 'other tool calls'],
-  ['text-delta', 'text beside the tool call'],
+  ['text-delta', 'text besides the tool call'],
 ];
 
-/** Counts every character of one stream, whatever it is, against one limit. */
+/** Counts all characters of a stream against one limit. */
 class CharLimit {
   readonly #maxChars: number;
   readonly #counts: Record<CharKind, number> = {
@@ -204,7 +205,7 @@ class CharLimit {
     this.#maxChars = maxChars;
   }
 
-  /** All characters that came and were within the limit. */
+  /** The number of characters received within the limit. */
   get chars(): number {
     return this.#chars;
   }
@@ -213,7 +214,7 @@ class CharLimit {
     return this.#isPassed;
   }
 
-  /** What of these characters is within the limit. */
+  /** Returns the characters that are within the limit. */
   take(characters: string, kind: CharKind): string {
     const room = this.#maxChars - this.#chars;
     this.#counts[kind] += characters.length;
@@ -223,16 +224,16 @@ class CharLimit {
     return kept;
   }
 
-  /** Says what was too long. */
+  /** Returns the failure, naming what was too long. */
   failure(): Failure {
     const counted = NAMES.filter(([kind]) => this.#counts[kind] > 0);
     const [most] = counted.toSorted(([a], [b]) => this.#counts[b] - this.#counts[a]);
     const isReplyAlone = counted.every(([kind]) => kind === 'reply');
-    const beside = isReplyAlone ? '' : `, counting all that came; most of it is ${most?.[1]}`;
+    const beside = isReplyAlone ? '' : `, counting everything received; most of it is ${most?.[1]}`;
     return failureOf(
       'extraction',
       'too_long',
-      `The reply is longer than ${this.#maxChars} characters${beside}; wanted a shorter one.`,
+      `The reply is longer than ${this.#maxChars} characters${beside}; expected a shorter one.`,
     );
   }
 }
@@ -240,8 +241,8 @@ class CharLimit {
 const BLOCK_CHARS = 4_096;
 
 /**
- * A text that grows by small pieces. The engine keeps what was added as a tree of pieces, which takes several times the memory of its
- * characters, so pieces are made one flat string whenever a block of them is full.
+ * A text that grows by small pieces. V8 keeps concatenated pieces as a tree, which takes several times the memory of the characters; so
+ * pieces are flattened to one string whenever a block is full.
  */
 export class GrowingText {
   #blocks = '';
@@ -250,7 +251,7 @@ export class GrowingText {
   add(piece: string): void {
     this.#tail += piece;
     if (this.#tail.length < BLOCK_CHARS) return;
-    // To look at a character is what makes it flat.
+    // Reading a character flattens the string.
     this.#tail.charCodeAt(0);
     this.#blocks += this.#tail;
     this.#tail = '';

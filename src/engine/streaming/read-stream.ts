@@ -15,25 +15,26 @@ import { createTextDriver } from './text-driver.ts';
 
 export interface ReadStreamOptions extends StreamObserver {
   readonly form: ReplyForm;
-  /** The tool whose arguments are the reply; for the form `tool-call` alone. */
+  /** The tool whose arguments are the reply; only for the form `tool-call`. */
   readonly toolName: string;
-  /** Whether a bare list in the text may be the value; for the form `text` alone. */
+  /** Whether a bare array in the text may be the value; only for the form `text`. */
   readonly acceptsList: boolean;
-  /** The tools whose call may stand for the reply, in either form. */
+  /** The tools that a model may call instead of replying, in either form. */
   readonly offered?: OfferedTools | undefined;
   readonly maxChars: number;
-  /** Given a function that stops the reading at once, whether the stream listens to its signal or not. */
+  /** Receives a function that stops reading at once, even if the stream ignores its signal. */
   readonly onStoppable: (stop: () => void) => void;
-  /** For the estimate where the provider gives no usage. */
+  /** For an estimate if the provider reports no usage. */
   readonly promptChars: number;
 }
 
 /**
- * Reads one model stream to its end and finds the JSON value in it while it arrives [A2, A12].
+ * Reads one model stream to its end and finds the JSON value in it while it arrives.
  *
- * 1. The value is what JSON.parse makes of exactly its text: no partial is part of it. 2. Nothing is parsed twice on the way, and
- * all work is linear in the characters; the arguments of an offered tool are not parsed at all. 3. It never rejects for what a model does: a broken transport, a stream that throws, no JSON,
- * or too much text is the reply's `failure`. 4. What a observer throws, it throws, and lets go of the stream.
+ * - The value is the result of JSON.parse on exactly its text; partial values are separate objects.
+ * - While streaming, nothing is parsed twice, and all work is linear in the characters. The arguments of an offered tool are not parsed.
+ * - It never rejects because of a model: a transport failure, a stream that throws, missing JSON or too much text is the reply's `failure`.
+ * - It rejects with what an observer throws, and closes the stream.
  */
 export async function readStream(open: () => AsyncIterable<ModelPart>, options: ReadStreamOptions): Promise<Reply> {
   const driver = driverFor(options);
@@ -45,7 +46,7 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
     const none = found === null ? driver.failureOf({ text, miss: driver.finder.miss, reason: end.reason }) : null;
     const failure = brokenBy(end) ?? none;
     return {
-      text: driver.call?.spelled() ?? text,
+      text: driver.call?.describe() ?? text,
       value: failure === null ? found?.value : null,
       failure,
       usage: end.usage ?? (isTurnedAway(end, source.chars) ? NOTHING : estimate(options.promptChars, source.chars)),
@@ -58,7 +59,7 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
 function driverFor(options: ReadStreamOptions): StreamDriver {
   const { form, toolName, offered } = options;
   const driver = form === 'text' ? createTextDriver(options) : createToolCallDriver(toolName);
-  return offered === undefined ? driver : withOfferedTools(driver, offered, { saysJson: form === 'text' });
+  return offered === undefined ? driver : withOfferedTools(driver, offered, { readsJsonText: form === 'text' });
 }
 
 function brokenBy({ failure, reason }: StreamEnd): Failure | null {
@@ -71,23 +72,23 @@ function brokenBy({ failure, reason }: StreamEnd): Failure | null {
 
 const NOTHING: TokenUsage = { inputTokens: 0, outputTokens: 0, estimated: true };
 
-/** Never reached, or refused by its status before a word: nobody read the prompt, and nobody bills it. */
+/** Whether the request was never processed, so that nobody bills the prompt: no connection, or an error status before any text. */
 function isTurnedAway({ failure }: StreamEnd, chars: number): boolean {
   if (failure === null || failure.stage !== 'transport' || chars > 0) return false;
   return failure.status !== null || failure.code === 'connection_failed';
 }
 
-/** Four characters a token; what came beside the reply, reasoning say, was output too. */
+/** Assumes four characters per token; everything received counts as output, including reasoning. */
 function estimate(promptChars: number, chars: number): TokenUsage {
   return { inputTokens: Math.ceil(promptChars / 4), outputTokens: Math.ceil(chars / 4), estimated: true };
 }
 
-/** A name in a message is cut off here: a model may have made it up. */
+/** Names in messages are cut to this length: a model may have invented them. */
 const MAX_NAME_CHARS = 60;
 
 /**
- * Reads a reply that is the arguments of one tool call: of the first one of this tool. Its arguments are one whole JSON text. Text,
- * other calls, and further calls of the same tool are none of the reply.
+ * Returns a driver for replies that are the arguments of a tool call: the first call of this tool. The arguments are one complete JSON
+ * text. Text, other calls, and further calls of the same tool are not part of the reply.
  */
 function createToolCallDriver(toolName: string): StreamDriver {
   const tool = `the tool “${oneLine(toolName, MAX_NAME_CHARS)}”`;
@@ -99,7 +100,7 @@ function createToolCallDriver(toolName: string): StreamDriver {
     if (miss === 'too-deep')
       return extraction(
         'too_deep',
-        `The arguments of ${tool} have more than ${MAX_DEPTH} open brackets; wanted fewer.`,
+        `The arguments of ${tool} have more than ${MAX_DEPTH} open brackets; expected fewer.`,
       );
     if (reason === 'length')
       return extraction(
@@ -108,12 +109,12 @@ function createToolCallDriver(toolName: string): StreamDriver {
       );
     if (index === null) return extraction('no_tool_call', `The reply does not call ${tool}; ${instead()}.`);
     if (text.trim() === '')
-      return extraction('empty_reply', `The call of ${tool} has no arguments; wanted one JSON object.`);
+      return extraction('empty_reply', `The call of ${tool} has no arguments; expected one JSON object.`);
     if (miss === 'unfinished')
-      return extraction('no_json', `The arguments of ${tool} do not end; wanted one whole JSON object.`);
+      return extraction('no_json', `The arguments of ${tool} do not end; expected one complete JSON object.`);
     return extraction(
       'no_json',
-      `The arguments of ${tool} are no valid JSON; wanted one JSON object, and nothing else.`,
+      `The arguments of ${tool} are not valid JSON; expected one JSON object and nothing else.`,
     );
   }
 

@@ -3,23 +3,22 @@ import type { PartSource } from './part-source.ts';
 import type { FoundValue, StreamDriver } from './stream-driver.ts';
 
 export interface StreamObserver {
-  /** Called for every chunk of the reply's own text, in order: of its text, or of the arguments that it is. */
+  /** Called for every chunk of the reply, in order: of its text, or of the arguments of its tool call. */
   readonly onText: (text: string) => void;
-  /** Called for every other delta: reasoning, other tool calls, text beside a tool call, and empty ones. */
+  /** Called for every other delta: reasoning, other tool calls, text besides a tool call, and empty ones. */
   readonly onAlive: () => void;
   /**
-   * Called after every chunk that moved the value on, with the value as far as it is there. It is one object that grows:
-   * a live view, to be read and not kept. What is done to it never reaches the value; where it was frozen, the views stop, and
-   * one last view shows the whole value.
+   * Called after every chunk that extended the value, with the value so far. It is one object that grows: a live view, to be read and
+   * not kept. Changes to it never reach the final value. If it is frozen, the views stop, and one last view shows the complete value.
    */
   readonly onPartial: (value: unknown) => void;
-  /** Called when the value begins, and again where what had begun turned out to be none. */
+  /** Called when the value starts, and again if what started turned out not to be it. */
   readonly onBegin?: (() => void) | undefined;
-  /** Called for each value within it as that is complete; left out, nothing is spent on it. */
+  /** Called for each nested value when it is complete; if omitted, it costs nothing. */
   readonly onComplete?: OnComplete | undefined;
 }
 
-/** Reads a source to its end, and shows the value in it on the way; null where it holds none. */
+/** Reads a source to its end, and shows the value in it meanwhile. Returns null if there is none. */
 export async function readValue(
   source: PartSource,
   driver: StreamDriver,
@@ -42,7 +41,7 @@ export async function readValue(
       return;
     }
     const json = finder.push(chunk);
-    // A new candidate has a new view; that of the one before is let go.
+    // A new candidate has a new view; the previous one is dropped.
     if (json !== '' && candidate !== finder.candidate) {
       onBegin?.();
       view = createPartialView({ onPartial, onComplete, onParsed, onThrown });
@@ -66,7 +65,7 @@ export async function readValue(
   return found;
 }
 
-/** Callbacks, because one more promise for each chunk shows in the time that it all takes. */
+/** Uses callbacks because one more promise per chunk is measurable. */
 function readAll(
   source: PartSource,
   take: (chunk: string, onTaken: () => void, onThrown: (error: unknown) => void) => void,
@@ -87,7 +86,7 @@ function readAll(
   });
 }
 
-/** JSON.parse has the last word. */
+/** JSON.parse decides what the value is. */
 function parsed(json: string): FoundValue | null {
   try {
     return { value: JSON.parse(json) as unknown };
@@ -97,15 +96,15 @@ function parsed(json: string): FoundValue | null {
 }
 
 /**
- * The value of one JSON text as far as it has come, by an incremental parser (jsonriver).
+ * The value of one JSON text so far, parsed incrementally by jsonriver.
  *
- * 1. Nothing is parsed twice, and a partial is the parser’s own object: one that grows. 2. What was pushed has been parsed, and its
- * partial given, when `onParsed` is called, once for each push. 3. Where the parser fails, a consumer having frozen the object say,
- * the partials stop and nothing else does.
+ * - Nothing is parsed twice; a partial is the parser's own object, which grows.
+ * - `onParsed` is called once per push, when the text was parsed and its partial was shown.
+ * - If the parser fails, for example because a consumer froze the object, only the partials stop.
  */
 interface PartialView {
   push(json: string): void;
-  /** No more will come; whether the partials came to the end of the value. Rejects with what `onPartial` threw. */
+  /** Ends the text. Resolves to whether the partials reached the end of the value; rejects with what `onPartial` threw. */
   finish(): Promise<boolean>;
 }
 
@@ -113,35 +112,35 @@ interface PartialViewOptions {
   readonly onPartial: (value: unknown) => void;
   readonly onComplete?: OnComplete | undefined;
   readonly onParsed: () => void;
-  /** Told what `onPartial` threw. */
+  /** Receives what `onPartial` threw. */
   readonly onThrown: (error: unknown) => void;
 }
 
-/** Where a value stands within the whole: member names and places in lists. */
+/** The path of a nested value: member names and array indexes. */
 type ValuePath = readonly (string | number)[];
 
-/** Told each value within the whole as it is complete. Its path is made when it is asked for, and not later. */
+/** Receives each nested value when it is complete. `pathNow` computes its path, and is valid only during the call. */
 type OnComplete = (value: unknown, pathNow: () => ValuePath) => void;
 
-/** Callbacks, and an iterator made by hand: a promise more for each chunk would cost more than the parsing. */
+/** Uses callbacks and a hand-written iterator: one more promise per chunk would cost more than the parsing. */
 function createPartialView({ onPartial, onComplete, onParsed, onThrown }: PartialViewOptions): PartialView {
-  /** The parser’s open question for more, or else what it is given when it asks. */
-  let give: ((step: IteratorResult<string>) => void) | null = null;
+  /** Resolves the parser's pending request for input; if there is none, input waits in `waiting`. */
+  let resolveNext: ((step: IteratorResult<string>) => void) | null = null;
   const waiting: IteratorResult<string>[] = [];
   let isParsing = false;
   let state: 'open' | 'whole' | 'stopped' = 'open';
 
-  const fed = {
-    next: () => new Promise<IteratorResult<string>>(ask),
+  const input = {
+    next: () => new Promise<IteratorResult<string>>(request),
     [Symbol.asyncIterator]() {
       return this;
     },
   };
 
-  function ask(resolve: (step: IteratorResult<string>) => void): void {
+  function request(resolve: (step: IteratorResult<string>) => void): void {
     const step = waiting.shift();
     if (step === undefined) {
-      give = resolve;
+      resolveNext = resolve;
       parsed();
     } else resolve(step);
   }
@@ -153,15 +152,15 @@ function createPartialView({ onPartial, onComplete, onParsed, onThrown }: Partia
     }
   }
 
-  function tell(step: IteratorResult<string>): void {
-    if (give === null) waiting.push(step);
-    else give(step);
-    give = null;
+  function feed(step: IteratorResult<string>): void {
+    if (resolveNext === null) waiting.push(step);
+    else resolveNext(step);
+    resolveNext = null;
   }
 
   async function run(): Promise<void> {
     const partials = parse(
-      fed,
+      input,
       onComplete && { completeCallback: (value, path) => onComplete(value, () => path.segments()) },
     );
     while (state === 'open') {
@@ -184,11 +183,11 @@ function createPartialView({ onPartial, onComplete, onParsed, onThrown }: Partia
   return {
     push(json) {
       isParsing = true;
-      if (state === 'open') tell({ done: false, value: json });
+      if (state === 'open') feed({ done: false, value: json });
       else parsed();
     },
     finish() {
-      tell({ done: true, value: undefined });
+      feed({ done: true, value: undefined });
       return running.then(() => state === 'whole');
     },
   };

@@ -1,58 +1,59 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 
-/** A part with characters in it, as against the last one. */
+/** A part with content, unlike the last part of a stream. */
 export type DeltaPart = Exclude<ModelPart, { readonly type: 'finish' } | { readonly type: 'failure' }>;
 
-/** A stretch of the reply's own text: from its first character to behind its last one. */
+/** A range of the reply's text; `to` is exclusive. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Finds the JSON value in the reply's own text while it comes. It parses nothing: it says where the value stands, and hands out the
- * text of the candidate under way for an incremental parser.
+ * Finds the JSON value in the reply's text while it arrives. It parses nothing: it locates the value, and returns the text of the
+ * current candidate for an incremental parser.
  */
 export interface JsonFinder {
-  /** Takes the next chunk in; what the parser of the candidate under way is to be given. */
+  /** Reads the next chunk. Returns the text to pass to the current candidate's parser. */
   push(chunk: string): string;
-  /** No more will come. */
+  /** Ends the text. */
   end(): void;
-  /** Counts up with each candidate: a parser of an earlier one is of no more use. */
+  /** The number of the current candidate; a parser of an earlier one is obsolete. */
   readonly candidate: number;
-  /** The value, as soon as that is certain. */
+  /** The value, as soon as it is certain. */
   readonly found: Span | null;
-  /** What the value is where nothing better was found; and the same where the text was cut off, so that better may be missing. */
+  /** The value if nothing better was found. */
   readonly fallback: Span | null;
+  /** The same if the text was cut off, so that something better may be missing. */
   readonly fallbackIfCut: Span | null;
-  /** Whether a fallback may have been shown as it came. */
+  /** Whether a fallback may have been shown while it arrived. */
   readonly showsFallback: boolean;
-  /** What was amiss where nothing was found. */
+  /** Why nothing was found. */
   readonly miss: Miss;
 }
 
-/** `unfinished`: a candidate has no end. `too-deep`: one had too many open brackets. */
+/** `unfinished`: a candidate did not end. `too-deep`: one had too many open brackets. */
 export type Miss = 'none' | 'unfinished' | 'too-deep';
 
-/** A value that was found: JSON can be null too. */
+/** A found value; it may be null. */
 export interface FoundValue {
   readonly value: unknown;
 }
 
-/** A call of an offered tool that stands for the reply. It grows while it comes; nothing of it is parsed. */
+/** A call of an offered tool instead of a reply. It grows while it arrives and is not parsed. */
 export interface OfferedCall {
-  /** Takes the next chunk of its arguments in. */
+  /** Adds the next chunk of its arguments. */
   push(chunk: string): void;
-  /** The value that it is, as far as it has come. */
+  /** Returns the value so far. */
   soFar(): unknown;
-  /** The value at the end of the stream; null where the output limit cut it off. */
+  /** Returns the value at the end of the stream, or null if the output limit cut it off. */
   whole(reason: FinishReason | null): FoundValue | null;
-  /** What was said and called, in words. */
-  spelled(): string;
+  /** Returns the text and the call as one text. */
+  describe(): string;
 }
 
-/** What a reply without a value came to. */
+/** A reply without a value. */
 export interface Unfound {
   readonly text: string;
   readonly miss: Miss;
@@ -60,15 +61,14 @@ export interface Unfound {
 }
 
 /**
- * How a reply is read out of a model's stream, one way for each reply form [A12]: which characters are the reply's own, and which
- * finder reads them. Two drivers can stand for each other: their replies, partials and failures have the same shape. A driver is
- * made for one stream.
+ * How a reply is read from a model's stream, for one reply form: which characters belong to the reply, and which finder reads them.
+ * Replies, partials and failures have the same shape for every driver. A driver serves one stream.
  */
 export interface StreamDriver {
   readonly finder: JsonFinder;
-  /** Whether the part's characters are the reply's own; otherwise the part only shows that the model is alive. */
+  /** Whether the part's characters belong to the reply; otherwise the part only shows that the model is alive. */
   owns(part: DeltaPart): boolean;
-  /** The call that the reply is in place of JSON, once that has begun: what is the reply's own is then given to it. */
+  /** The tool call that replaces the reply, once it has started; it then receives the reply's characters. */
   readonly call: OfferedCall | null;
   failureOf(unfound: Unfound): Failure;
 }

@@ -2,8 +2,8 @@ import { JsonCandidate } from './json-scanner.ts';
 import type { JsonFinder, Miss, Span } from './stream-driver.ts';
 
 /**
- * Takes the whole text for one JSON text, of any root, with nothing before or behind it but white space: what JSON.parse takes it
- * takes, and nothing else, but for texts of more than 1,000 open brackets.
+ * Accepts a text that is entirely one JSON text, with only whitespace around it: exactly what JSON.parse accepts, except for texts
+ * with more than 1,000 open brackets.
  */
 export class StrictFinder implements JsonFinder {
   readonly #json = new JsonCandidate({ endsAtBracket: false });

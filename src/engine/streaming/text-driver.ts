@@ -4,7 +4,7 @@ import { BracketBalance, CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } fr
 import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
 import type { JsonFinder, Miss, Span, StreamDriver, Unfound } from './stream-driver.ts';
 
-/** Reads a reply that is JSON in text, with prose and fences around it: all text is the reply’s own. */
+/** Returns a driver for replies that are JSON in text, possibly surrounded by prose and fences. */
 export function createTextDriver({ acceptsList }: { readonly acceptsList: boolean }): StreamDriver {
   return {
     finder: new ProseFinder({ acceptsList }),
@@ -19,30 +19,31 @@ function whyNone({ text, miss, reason }: Unfound): Failure {
     return failureOf(
       'extraction',
       'too_deep',
-      `The JSON in the reply has more than ${MAX_DEPTH} open brackets; wanted a flatter one.`,
+      `The JSON in the reply has more than ${MAX_DEPTH} open brackets; expected a flatter one.`,
     );
   if (reason === 'length')
     return failureOf('extraction', 'truncated', 'The reply was cut off at the output limit before its JSON ended.');
-  if (text.trim() === '') return failureOf('extraction', 'empty_reply', 'The reply is empty; wanted one JSON object.');
+  if (text.trim() === '') return failureOf('extraction', 'empty_reply', 'The reply is empty; expected one JSON object.');
   if (miss === 'unfinished')
-    return failureOf('extraction', 'no_json', 'The JSON in the reply does not end; wanted one whole JSON object.');
-  return failureOf('extraction', 'no_json', 'The reply holds no valid JSON; wanted one JSON object.');
+    return failureOf('extraction', 'no_json', 'The JSON in the reply does not end; expected one complete JSON object.');
+  return failureOf('extraction', 'no_json', 'The reply contains no valid JSON; expected one JSON object.');
 }
 
-/** What makes a bracket, with white space between, the beginning of JSON; other brackets are prose. */
+/** The characters that, after a bracket and whitespace, make it the start of JSON; other brackets are prose. */
 const beginsObject = (code: number): boolean => code === QUOTE || code === CLOSE;
 const LIST_BEGINNINGS = new Set([...'{["]-0123456789tfn'].map((character) => character.charCodeAt(0)));
 
 /**
- * Finds one JSON object in prose and fences: the first whole one.
+ * Finds one JSON object in prose and fences: the first complete one.
  *
- * 1. What looked like JSON and is none is left out to where its brackets balance: nothing within a broken one is taken for the whole.
- * 2. A list that breaks before any object in it has a member is prose, a half-open interval say: the search goes on at that place.
- * 3. A whole list is no object: what stands in it is not taken, and an object behind it wins (`as in [1]: {"a":1}`). So it is with
- * `{}`. Where neither an object nor the beginning of one follows, the value is the last `{}`, or else the last list.
- * 4. With `acceptsList` a list is shown while it comes, and the value is the last list that is not empty, if no object follows it:
- * models think aloud before they answer, and put `[ ]` and `[1]` into their prose. 5. What stands in a leading `<think>` is left out.
- * 6. Each character is looked at once or twice.
+ * - Invalid JSON is skipped up to where its brackets balance, so that no part of a broken object is mistaken for the value.
+ * - An array that breaks before any object in it has a member is prose, for example a half-open interval: the search continues there.
+ * - A complete array is not an object: its content is not searched, and a later object wins (`as in [1]: {"a":1}`). The same applies to
+ *   `{}`. If no object follows, not even an unfinished one, the value is the last `{}`, or else the last array.
+ * - With `acceptsList`, an array is shown while it arrives, and the value is the last non-empty array if no object follows it: models
+ *   think aloud before they answer, and write `[ ]` and `[1]` in prose.
+ * - A leading `<think>` block is skipped.
+ * - Each character is read once or twice.
  */
 export class ProseFinder implements JsonFinder {
   readonly #acceptsList: boolean;
@@ -54,12 +55,12 @@ export class ProseFinder implements JsonFinder {
   #emptyObject: Span | null = null;
   #emptyList: Span | null = null;
   #list: Span | null = null;
-  /** The end of an accepted list, for its parser. */
+  /** The end of an accepted array, for its parser. */
   #rest = '';
   #sawTooDeep = false;
-  /** The characters before the chunk under way. */
+  /** The number of characters before the current chunk. */
   #before = 0;
-  /** The bracket that the candidate began with; or else the last one, where nothing but white space has followed. */
+  /** The bracket that started the candidate, or the last bracket if only whitespace has followed it; otherwise 0. */
   #bracket = 0;
   #bracketAt = 0;
   #isEmpty = false;
@@ -114,7 +115,7 @@ export class ProseFinder implements JsonFinder {
 
   end(): void {}
 
-  /** Looks for the character that makes a bracket a beginning; that character is left for the candidate. */
+  /** Looks for a bracket whose next character makes it the start of JSON; that character is left for the candidate. */
   #search(chunk: string, from: number): number {
     for (let at = from; at < chunk.length; at += 1) {
       const code = chunk.charCodeAt(at);
@@ -176,15 +177,15 @@ const THINK_START = '<think>';
 const THINK_END = '</think>';
 
 /**
- * What a model thinks aloud at the beginning of its text, between `<think>` and `</think>`, as DeepSeek's and Qwen's do behind servers
- * that leave it there. It is no part of the reply: JSON in it was weighed, not said.
+ * Skips the reasoning at the start of a text, between `<think>` and `</think>`, which some servers leave in the text of DeepSeek and
+ * Qwen models. JSON in it is not the reply.
  */
 export class LeadingThought {
   #state: 'unknown' | 'open' | 'over' = 'unknown';
-  /** The last characters that may be a part of the next tag. */
+  /** The last characters, which may be part of the next tag. */
   #tail = '';
 
-  /** The place in the next chunk where the reply begins; its length while that is not known. */
+  /** Returns where the reply starts in the next chunk, or the chunk's length while that is unknown. */
   endIn(chunk: string): number {
     if (this.#state === 'over') return 0;
     const known = this.#tail.length;

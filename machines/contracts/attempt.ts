@@ -108,7 +108,7 @@ export interface UsageReport {
 /** The call to come after a failed attempt, as the policy prepared it. A wait is cut to what a timer can hold, 0 to 2^31 - 1 ms. */
 export const nextCallSchema = z.object({
   waitMs: z
-    .custom<number>((ms) => typeof ms === 'number' && !Number.isNaN(ms), 'wanted a wait in milliseconds')
+    .custom<number>((ms) => typeof ms === 'number' && !Number.isNaN(ms), 'expected a wait in milliseconds')
     .overwrite((ms) => Math.min(MAX_TIMER_MS, Math.max(0, ms))),
   /** What the model is told; null leaves what it was told before. */
   feedback: feedbackSchema.nullable(),

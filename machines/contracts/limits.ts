@@ -96,5 +96,5 @@ export const thresholdsSchema = z
     passages: z.int().min(1).default(5),
     passageRelevance: unitSchema.default(0.35),
   })
-  .refine(({ prune, summarise }) => prune <= summarise, { path: ['prune'], message: 'wanted at most `summarise`' });
+  .refine(({ prune, summarise }) => prune <= summarise, { path: ['prune'], message: 'expected at most `summarise`' });
 export type Thresholds = Readonly<z.infer<typeof thresholdsSchema>>;

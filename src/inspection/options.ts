@@ -15,14 +15,14 @@ export interface InspectionOptions {
   readonly page?: string | undefined;
 }
 
-const A_PORT = 'wanted a port: a whole number from 0 to 65535';
+const A_PORT = 'expected a port: a whole number from 0 to 65535';
 
 const optionsSchema = z.strictObject({
-  journals: hasMethod<JournalStore>('list', 'wanted a store of journals, say fileJournals("runs")')
+  journals: hasMethod<JournalStore>('list', 'expected a store of journals, for example fileJournals("runs")')
     .nullable()
     .default(null),
   port: z.int(A_PORT).min(0, A_PORT).max(65_535, A_PORT).default(0),
-  page: z.string('wanted a folder').optional(),
+  page: z.string('expected a folder').optional(),
 });
 
 export interface InspectionSettings {

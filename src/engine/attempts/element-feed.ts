@@ -12,7 +12,11 @@ interface ElementSource {
   readonly executionNow: () => AttemptExecution;
 }
 
-const NO_LIST = failureOf('extraction', 'no_json', 'What looked like the array in the reply was not it; another one started.');
+const NO_LIST = failureOf(
+  'extraction',
+  'no_json',
+  'What looked like the array in the reply was not it; another one started.',
+);
 
 /** The items of an array, as each is complete. */
 export interface ElementFeed extends ItemObserver {

@@ -54,10 +54,7 @@ export class OutputHandle<Input, Output> implements StructuredOutput<Input, Outp
   get elements(): StructuredOutput<Input, Output>['elements'] {
     const { items, run } = this.#parts;
     if (items === null)
-      throw new PostChainError(
-        'invalid_option',
-        'elements: expected an array schema; use value for any other schema.',
-      );
+      throw new PostChainError('invalid_option', 'elements: expected an array schema; use value for any other schema.');
     return iterableOf(items.feed, run.start, this.#leave) as never;
   }
 

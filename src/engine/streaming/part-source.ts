@@ -124,7 +124,10 @@ export class PartSource {
     if (part?.type === 'finish') this.#end = { reason: part.reason, usage: usageIn(part.usage), failure: null };
     if (part?.type === 'failure') {
       const read = failureSchema.safeParse(part.failure);
-      this.#fail(read.success ? read.data : brokenContract('its failure part has no valid failure'), usageIn(part.usage));
+      this.#fail(
+        read.success ? read.data : brokenContract('its failure part has no valid failure'),
+        usageIn(part.usage),
+      );
     }
     return this.#isOver ? null : this.#takeDelta(part as DeltaPart);
   }

@@ -23,7 +23,8 @@ function whyNone({ text, miss, reason }: Unfound): Failure {
     );
   if (reason === 'length')
     return failureOf('extraction', 'truncated', 'The reply was cut off at the output limit before its JSON ended.');
-  if (text.trim() === '') return failureOf('extraction', 'empty_reply', 'The reply is empty; expected one JSON object.');
+  if (text.trim() === '')
+    return failureOf('extraction', 'empty_reply', 'The reply is empty; expected one JSON object.');
   if (miss === 'unfinished')
     return failureOf('extraction', 'no_json', 'The JSON in the reply does not end; expected one complete JSON object.');
   return failureOf('extraction', 'no_json', 'The reply contains no valid JSON; expected one JSON object.');

@@ -42,7 +42,7 @@ export type McpOptions = McpStdioOptions | McpHttpOptions;
 const milliseconds = z.number().positive().max(MAX_TIMER_MS);
 const texts = z.array(z.string());
 const shared = {
-  name: z.string().regex(/^[\w-]{1,32}$/u, 'wanted letters, digits, _ and -, at most 32'),
+  name: z.string().regex(/^[\w-]{1,32}$/u, 'expected letters, digits, _ and -, at most 32'),
   include: texts.optional(),
   exclude: texts.optional(),
   connectTimeoutMs: milliseconds.default(10_000),
@@ -58,7 +58,7 @@ const stdioSchema = z.strictObject({
 });
 const httpSchema = z.strictObject({
   ...shared,
-  url: z.url({ protocol: /^https?$/u, error: 'wanted a URL with http or https' }),
+  url: z.url({ protocol: /^https?$/u, error: 'expected a URL with http or https' }),
   headers: z.record(z.string(), z.string()).default({}),
 });
 

@@ -201,7 +201,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
   it('rejects an empty request with a message, and starts nothing', async () => {
     const page = await openHere('scripted');
     await ask(page, '   ');
-    expect(await page.getByRole('alert').textContent()).toMatch(/^The request is empty/);
+    expect(await page.getByRole('alert').textContent()).toMatch(/^request: expected a question or a task/);
     expect(await page.getByRole('list', { name: 'Phases' }).count()).toBe(0);
   });
 });

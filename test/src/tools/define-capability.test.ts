@@ -74,7 +74,7 @@ describe('defining a capability', () => {
     ];
     expect(() => createPostChain({ capabilities })).not.toThrow();
     expect(() => createPostChain({ capabilities: [{ ...base, arguments: {} as never }] })).toThrowError(
-      /capabilities\.0\.arguments: got an object with nothing; wanted a Standard Schema/,
+      /capabilities\.0\.arguments: expected a Standard Schema.*; received an object with no keys/,
     );
   });
 

@@ -27,26 +27,41 @@ async function exhausted(value: Promise<unknown>): Promise<AttemptsExhausted> {
 
 describe('options that make no sense', () => {
   it.each([
-    ['no model', { ...good, model: undefined }, 'invalid_option', /model: got undefined; wanted a model/],
-    ['no schema', { ...good, schema: undefined }, 'invalid_schema', /schema: got undefined; wanted a Standard Schema/],
+    ['no model', { ...good, model: undefined }, 'invalid_option', /model: expected a model.*; received undefined/],
+    [
+      'no schema',
+      { ...good, schema: undefined },
+      'invalid_schema',
+      /schema: expected a Standard Schema.*; received undefined/,
+    ],
     ['a schema with no JSON form', { ...good, schema: v.object({ a: v.number() }) }, 'invalid_schema', /valibot/],
-    ['no prompt', { ...good, prompt: undefined }, 'invalid_option', /prompt: got undefined; wanted a text/],
+    [
+      'no prompt',
+      { ...good, prompt: undefined },
+      'invalid_option',
+      /prompt: expected a non-blank string.*; received undefined/,
+    ],
     ['a blank prompt', { ...good, prompt: ' \n' }, 'invalid_option', /prompt/],
-    ['no turn', { ...good, prompt: [] }, 'invalid_option', /prompt: got a list of 0/],
+    ['no turn', { ...good, prompt: [] }, 'invalid_option', /prompt: .*; received an array of 0/],
     ['a turn of nobody', { ...good, prompt: [{ role: 'robot', content: 'x' }] }, 'invalid_option', /prompt/],
     [
       'two system turns',
       { ...good, system: 'Be brief.', prompt: [{ role: 'system', content: 'x' }] },
       'invalid_option',
-      /system: got a system turn in the prompt too/,
+      /system: expected one system turn; received one in the prompt too/,
     ],
-    ['a reply form of no driver', { ...good, replyForm: 'xml' }, 'invalid_option', /replyForm: got "xml"/],
-    ['negative corrections', { ...good, policy: { maxCorrections: -1 } }, 'invalid_option', /maxCorrections: got -1/],
+    ['a reply form of no driver', { ...good, replyForm: 'xml' }, 'invalid_option', /replyForm: .*; received "xml"/],
+    [
+      'negative corrections',
+      { ...good, policy: { maxCorrections: -1 } },
+      'invalid_option',
+      /maxCorrections: .*; received -1/,
+    ],
     [
       'half a retry',
       { ...good, policy: { maxTransportRetries: 0.5 } },
       'invalid_option',
-      /maxTransportRetries: got 0.5/,
+      /maxTransportRetries: .*; received 0.5/,
     ],
     [
       'a fallback that is no model',
@@ -56,19 +71,19 @@ describe('options that make no sense', () => {
     ],
     ['a rule that is no function', { ...good, policy: { shouldRetry: true } }, 'invalid_option', /shouldRetry/],
     ['a policy of misspelt numbers', { ...good, policy: { maxCorections: 1 } }, 'invalid_option', /maxCorections/],
-    ['no time', { ...good, limits: { totalMs: 0 } }, 'invalid_option', /totalMs: got 0/],
+    ['no time', { ...good, limits: { totalMs: 0 } }, 'invalid_option', /totalMs: .*; received 0/],
     ['an endless time', { ...good, limits: { chunkMs: Number.POSITIVE_INFINITY } }, 'invalid_option', /chunkMs/],
     [
       'a misspelt option',
       { ...good, shema: Answer },
       'invalid_option',
-      /^shema: there is no such option; wanted one of model, schema, .*prompt, signal\.$/,
+      /^shema: unknown option; expected one of model, schema, .*prompt, signal\.$/,
     ],
     [
       'a policy’s option as a limit',
       { ...good, limits: { maxCorrections: 1 } },
       'invalid_option',
-      /^limits.maxCorrections: there is no such option; wanted one of .*totalMs/,
+      /^limits.maxCorrections: unknown option; expected one of .*totalMs/,
     ],
     [
       'a model that does not say how much it takes',
@@ -105,7 +120,7 @@ describe('a prompt over the model’s limit', () => {
     const error = await exhausted(createStructuredOutput({ model: small, schema: Answer, prompt }).value);
     expect(small.calls).toHaveLength(0);
     expect(error.failure).toMatchObject({ code: 'prompt_too_long', stage: 'transport', retryable: false });
-    expect(error.failure.message).toMatch(/about 5\d\d tokens .*takes 200/);
+    expect(error.failure.message).toMatch(/about 5\d\d tokens .*accepts 200/);
     expect(error.attempts).toHaveLength(1);
   });
 

@@ -45,8 +45,9 @@ describe('numbers out of their range', () => {
       for (const n of [...bad, ...more]) {
         const { code, message } = refusal(() => make(n));
         expect(code).toBe('invalid_option');
-        expect(message).toContain(`${named}: got ${n};`);
-        expect(message).toMatch(/expected|wanted/);
+        expect(message.startsWith(`${named}: `)).toBe(true);
+        expect(message.endsWith(`; received ${n}.`)).toBe(true);
+        expect(message).toContain('expected');
         expect(message).not.toContain('\n');
       }
     });
@@ -56,8 +57,9 @@ describe('numbers out of their range', () => {
       for (const n of [...bad, ...more]) {
         const { code, message } = refusal(() => withPolicy({ [field]: n }));
         expect(code).toBe('invalid_option');
-        expect(message).toContain(`policy.${field}: got ${n};`);
-        expect(message).toMatch(/expected|wanted/);
+        expect(message.startsWith(`policy.${field}: `)).toBe(true);
+        expect(message.endsWith(`; received ${n}.`)).toBe(true);
+        expect(message).toContain('expected');
       }
     });
 
@@ -66,11 +68,14 @@ describe('numbers out of their range', () => {
       for (const n of [...bad, 0]) {
         const { code, message } = refusal(() => withLimits({ [field]: n }));
         expect(code).toBe('invalid_option');
-        expect(message).toContain(`limits.${field}: got ${n};`);
-        expect(message).toMatch(/expected|wanted/);
+        expect(message.startsWith(`limits.${field}: `)).toBe(true);
+        expect(message.endsWith(`; received ${n}.`)).toBe(true);
+        expect(message).toContain('expected');
       }
     for (const field of ['maxReplyChars', 'maxCalls'])
-      expect(refusal(() => withLimits({ [field]: 1.5 })).message).toContain(`limits.${field}: got 1.5;`);
+      expect(refusal(() => withLimits({ [field]: 1.5 })).message).toMatch(
+        new RegExp(`^limits.${field}: .*; received 1.5.$`),
+      );
   });
 });
 

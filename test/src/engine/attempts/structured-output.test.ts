@@ -226,7 +226,7 @@ describe('stopping', () => {
     output.cancel('the tab was closed');
     await expect(output.value).rejects.toMatchObject({
       code: 'cancelled',
-      message: 'There is no value: the tab was closed.',
+      message: 'No value: the tab was closed.',
     });
     await expect(reading).rejects.toMatchObject({ code: 'cancelled' });
     await settle();

@@ -72,7 +72,7 @@ describe('the journal', () => {
   it.each([undefined, Number.NaN, '2'])('a prompt whose version is %j is refused before anything starts', (version) => {
     const mine = { ...intention, version } as Prompt;
     expect(() => createPostChain({ prompts: { intention: mine } })).toThrow(
-      /prompts\.intention: got .*wanted a prompt of definePrompt/,
+      /prompts\.intention: expected a prompt of definePrompt.*; received /,
     );
   });
 

@@ -114,7 +114,7 @@ describe('telling a run what to do', () => {
     run.cancel();
     expect(run.journal).toHaveLength(before);
     expect(() => run.send({ type: 'run.exploded' } as never)).toThrow(
-      /No event of a run: got .*run.exploded.*wanted one of/,
+      /event: expected one of .*; received .*run.exploded/,
     );
   });
 });

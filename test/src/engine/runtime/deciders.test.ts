@@ -51,7 +51,7 @@ describe.each(WAYS)('[R6] who decides, through %s', (way) => {
       expect(warned).toHaveBeenCalledTimes(1);
       const [[message]] = warned.mock.calls as unknown as [[string]];
       expect(message).toBe(
-        `${CONTINUATION_VARIABLE}: got ${JSON.stringify(value)}; wanted noop or model; noop is taken.`,
+        `${CONTINUATION_VARIABLE}: expected "noop" or "model"; received ${JSON.stringify(value)}. Using "noop".`,
       );
     },
   );

@@ -156,16 +156,19 @@ describe('a chain with models that stand behind the first', () => {
   });
 
   it.each([
-    [{ fallbackModels: [{}] }, 'fallbackModels.0: got an object with nothing; wanted a model with a stream method'],
-    [{ fallbackModels: model('m') }, 'fallbackModels: got an object'],
-    [{ prices: { currency: '', models: {} } }, 'prices.currency: got ""'],
+    [
+      { fallbackModels: [{}] },
+      /fallbackModels\.0: expected a model with a stream method.*; received an object with no keys/,
+    ],
+    [{ fallbackModels: model('m') }, /fallbackModels: .*; received an object/],
+    [{ prices: { currency: '', models: {} } }, /prices\.currency: .*; received ""/],
     [
       { prices: { currency: 'EUR', models: { m: { inputPerMillion: -1, outputPerMillion: 1 } } } },
-      'inputPerMillion: got -1',
+      /inputPerMillion: .*; received -1/,
     ],
   ])('refuses what makes no sense: %#', (options, said) => {
     expect(() => createPostChain(options as never)).toThrow(
-      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(said) }),
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(said) }),
     );
   });
 });

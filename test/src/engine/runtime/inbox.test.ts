@@ -42,7 +42,9 @@ describe('what comes to a run', () => {
     run.actor.send({ type: 'run.cancelled', reason: 'enough' });
     await run.answer;
     expect(entriesOf(run, 'delivery')).toMatchObject([{ event: { type: 'run.cancelled', reason: 'enough' } }]);
-    expect(() => run.actor.send({ type: 'run.danced' } as never)).toThrow(/No event of a run: got "run\.danced"/u);
+    expect(() => run.actor.send({ type: 'run.danced' } as never)).toThrow(
+      /event: expected one of .*; received "run\.danced"/u,
+    );
     expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
   });
 

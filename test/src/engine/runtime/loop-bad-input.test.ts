@@ -197,7 +197,7 @@ describe('an option that a loop does not have', () => {
     expect(() => createCapabilityLoop().run({ request: 'Is it so?', ...options } as LoopOptions)).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
-        message: `${name}: there is no such option of a loop; wanted one of request, history, messages, sessionId, signal, call.`,
+        message: `${name}: unknown option of a loop; expected one of request, history, messages, sessionId, signal, call.`,
       }),
     );
   });

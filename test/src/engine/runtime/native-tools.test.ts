@@ -139,7 +139,7 @@ describe('a chain on a model with native tool calling', () => {
       expect((await run.answer).status).toBe('completed');
       expect(entriesOf(run, 'attempt-end')[0]?.failure).toMatchObject({ code: 'truncated' });
       expect(actions()[1]?.turns.at(-2)?.content).toBe(
-        'So:\n[a call of the tool the weather with the arguments {"city":"Ber]',
+        'So:\n[called the tool the weather with the arguments {"city":"Ber]',
       );
       expect(entriesOf(run, 'capability-end')).toHaveLength(1);
     },

@@ -7,24 +7,33 @@ const run = (options: object) => () => createPostChain().run(options as never);
 
 describe('options that make no sense are refused before anything starts, in one line', () => {
   it.each([
-    [{ limits: { maxCycles: -1 } }, 'limits.maxCycles: got -1;'],
-    [{ limits: { maxCycles: 1.5 } }, 'limits.maxCycles: got 1.5;'],
-    [{ limits: { totalMs: Number.NaN } }, 'limits.totalMs: got NaN;'],
-    [{ limits: { maxCorrections: -2 } }, 'limits.maxCorrections: got -2;'],
+    [{ limits: { maxCycles: -1 } }, /limits\.maxCycles: .*; received -1/],
+    [{ limits: { maxCycles: 1.5 } }, /limits\.maxCycles: .*; received 1\.5/],
+    [{ limits: { totalMs: Number.NaN } }, /limits\.totalMs: .*; received NaN/],
+    [{ limits: { maxCorrections: -2 } }, /limits\.maxCorrections: .*; received -2/],
     [{ limits: { maxCylces: 3 } }, 'maxCylces'],
-    [{ thresholds: { confidence: 2 } }, 'thresholds.confidence: got 2;'],
-    [{ thresholds: { confidence: 'high' } }, 'thresholds.confidence: got "high";'],
-    [{ thresholds: { prune: 0.8, summarise: 0.2 } }, 'thresholds.prune: got 0.8; wanted at most `summarise`.'],
+    [{ thresholds: { confidence: 2 } }, /thresholds\.confidence: .*; received 2/],
+    [{ thresholds: { confidence: 'high' } }, /thresholds\.confidence: .*; received "high"/],
+    [
+      { thresholds: { prune: 0.8, summarise: 0.2 } },
+      /thresholds\.prune: expected at most `summarise`.*; received 0\.8/,
+    ],
     [{ modle: {} }, 'modle'],
-    [{ model: {} }, 'model: got an object with nothing; wanted a model with a stream method'],
-    [{ documents: ['docs'] }, 'documents: got a list of 1; wanted something to search, say createPassageIndex'],
+    [{ model: {} }, /model: expected a model with a stream method.*; received an object with no keys/],
+    [
+      { documents: ['docs'] },
+      /documents: expected a passage source, for example createPassageIndex.*; received an array of 1/,
+    ],
     [{ capabilities: [{ name: 'x' }] }, 'capabilities.0.description'],
-    [{ decider: 'model' }, 'decider: got "model"; wanted a function, modelDecider or null.'],
-    [{ prompts: { yield: {} } }, 'prompts.yield: got an object with nothing; wanted a prompt'],
-    [{ prompts: { yield: prompts.action } }, 'prompts.yield: got the prompt of "action"'],
-    [{ clock: 3 }, 'clock: got 3;'],
-    [null, 'The options: got null;'],
-    ['x', 'The options: got "x";'],
+    [{ decider: 'model' }, /decider: expected a function, modelDecider or null.*; received "model"/],
+    [{ prompts: { yield: {} } }, /prompts\.yield: expected a prompt.*; received an object with no keys/],
+    [
+      { prompts: { yield: prompts.action } },
+      /prompts\.yield: expected a prompt named "yield"; received one named "action"/,
+    ],
+    [{ clock: 3 }, /clock: .*; received 3/],
+    [null, /options: .*; received null/],
+    ['x', /options: .*; received "x"/],
   ])('options %#: %s', (options, said) => {
     let error: unknown;
     try {
@@ -32,30 +41,36 @@ describe('options that make no sense are refused before anything starts, in one 
     } catch (thrown) {
       error = thrown;
     }
-    expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(said) });
+    expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringMatching(said) });
     expect((error as Error).message).not.toContain('\n');
   });
 
   it.each([
-    [{ request: '' }, 'invalid_request', /request is empty/],
-    [{ request: ' \n ' }, 'invalid_request', /request is empty/],
-    [{ request: 7 }, 'invalid_request', /no text \(number\)/],
-    [{}, 'invalid_request', /no text \(undefined\)/],
-    [{ request: 'x'.repeat(1_000_001) }, 'invalid_request', /1000001 characters/],
+    [{ request: '' }, 'invalid_request', /request: .*; received an empty string/],
+    [{ request: ' \n ' }, 'invalid_request', /request: .*; received an empty string/],
+    [{ request: 7 }, 'invalid_request', /request: expected a question or a task; received 7/],
+    [{}, 'invalid_request', /request: expected a question or a task; received undefined/],
+    [{ request: 'x'.repeat(1_000_001) }, 'invalid_request', /received 1000001\./],
     [
       { request: 'x', history: [{ role: 'system', content: 'y' }] },
       'invalid_option',
-      /history\.0: got an object with role, content; wanted a role/,
+      /history\.0: expected a role.*; received an object with role, content/,
     ],
-    [{ request: 'x', mode: 'fast' }, 'invalid_option', /mode: got "fast"; wanted "automatic" or "manual"/],
-    [{ request: 'x', startAt: 'lunch' }, 'invalid_option', /no phase "lunch": choose one of action, experience/],
+    [{ request: 'x', mode: 'fast' }, 'invalid_option', /mode: expected "automatic" or "manual".*; received "fast"/],
+    [
+      { request: 'x', startAt: 'lunch' },
+      'invalid_option',
+      /phase: expected one of action, experience.*; received "lunch"/,
+    ],
   ])('a run with %j', (options, code, message) => {
     expect(run(options)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 
   it('a clock that tells no time is refused', () => {
     const clock = { now: () => Number.NaN, setTimeout: () => 0, clearTimeout: () => {} };
-    expect(() => createPostChain({ clock }).run({ request: 'x' })).toThrow(/clock: its now\(\) gave NaN/);
+    expect(() => createPostChain({ clock }).run({ request: 'x' })).toThrow(
+      /clock: expected now\(\) to return milliseconds.*; received NaN/,
+    );
   });
 
   it('two capabilities of one name are refused', () => {

@@ -71,7 +71,7 @@ describe('the id of a session', () => {
       expect(() => startScripted({}, { sessions }, { sessionId: sessionId as never })).toThrow(
         expect.objectContaining({
           code: 'invalid_option',
-          message: expect.stringMatching(/^sessionId: got .*; wanted 1 to 200 characters[^\n]*$/),
+          message: expect.stringMatching(/^sessionId: expected 1 to 200 characters[^\n]*; received [^\n]*$/),
         }),
       );
       expect(sessions.recalls).toEqual([]);
@@ -82,7 +82,7 @@ describe('the id of a session', () => {
     expect(() => createPostChain({ sessions: sessions as never })).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
-        message: expect.stringMatching(/^sessions: got .*; wanted a session store/),
+        message: expect.stringMatching(/^sessions: expected a session store.*; received .*/),
       }),
     );
   });

@@ -45,10 +45,10 @@ describe('a reply that is too long', () => {
   );
 
   test.each<[string, ModelPart, 'text' | 'tool-call', RegExp]>([
-    ['reasoning', reasoning('Hm, '), 'text', /counting all that came; most of it is reasoning/],
+    ['reasoning', reasoning('Hm, '), 'text', /counting everything received; most of it is reasoning/],
     ['other tool calls', argumentsOf('{"b"', { name: 'search' }), 'tool-call', /most of it is other tool calls/],
-    ['text beside the call', { type: 'text-delta', text: 'Well' }, 'tool-call', /text beside the tool call/],
-    ['arguments', argumentsOf('{"a"'), 'tool-call', /^The reply is longer than 1000 characters; wanted/],
+    ['text beside the call', { type: 'text-delta', text: 'Well' }, 'tool-call', /text besides the tool call/],
+    ['arguments', argumentsOf('{"a"'), 'tool-call', /^The reply is longer than 1000 characters; expected/],
   ])('of %s without end is cut off too, says so, and leaves none of it', async (_, part, form, message) => {
     const { seen, parts } = endless(part);
     const { value, failure, text, usage } = await readAll(parts, { form, maxChars: 1_000 });

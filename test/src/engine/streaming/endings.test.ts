@@ -21,7 +21,7 @@ describe('how a stream ends', () => {
     const { value, failure } = await readText('I would rather ', 'not.');
     expect(value).toBeNull();
     expect(failure).toMatchObject({ stage: 'extraction', code: 'no_json' });
-    expect(failure?.message).toMatch(/wanted one JSON object/);
+    expect(failure?.message).toMatch(/expected one JSON object/);
   });
 
   test('[A10] a reply cut off at the output limit is truncated, and what it holds is not taken for a value', async () => {

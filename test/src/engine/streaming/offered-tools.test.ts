@@ -92,7 +92,7 @@ describe.each(FORMS)('a call of an offered tool in place of a reply (%s)', (form
       expect(value).toBeNull();
       expect(failure).toMatchObject({ stage: 'extraction', code: 'truncated', retryable: true });
       expect(failure?.message).toContain('“search”');
-      expect(text).toBe(`Well.\n[a call of the tool search with the arguments ${cut}]`);
+      expect(text).toBe(`Well.\n[called the tool search with the arguments ${cut}]`);
     }
   });
 
@@ -137,7 +137,7 @@ describe('what a reply in text says of tools', () => {
   test('[A10] the failure of a call of none of them lists them, and prose is said to hold no call', async () => {
     const unknown = await read('text', ['I look it up.', of('find', '{}')]);
     expect(unknown.failure?.message).toBe(
-      'The reply calls “find”, which is no tool; wanted a call of search, clock, or one JSON object.',
+      'The reply calls “find”, which is not an available tool; expected a call of search, clock, or one JSON object.',
     );
     expect((await read('text', ['I look it up.'])).failure).toMatchObject({ code: 'no_json' });
     expect((await read('text', [of('find', '{}'), finish('length')])).failure).toMatchObject({ code: 'truncated' });

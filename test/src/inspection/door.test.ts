@@ -190,7 +190,7 @@ describe('the server', () => {
     });
     await expect(startInspector({ port: 70_000 })).rejects.toMatchObject({
       code: 'invalid_option',
-      message: /port: expected a port: a whole number from 0 to 65535.*; received 70000/,
+      message: 'port: expected a port: a whole number from 0 to 65535; received 70000.',
     });
     await expect(startInspector({ journals: 'runs' as never })).rejects.toMatchObject({ code: 'invalid_option' });
     await expect(startInspector({ ports: 1 } as never)).rejects.toThrow('ports: unknown option');

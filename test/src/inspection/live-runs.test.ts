@@ -182,10 +182,10 @@ describe('what a run is told', () => {
   });
 
   it.each([
-    [{ type: 'run.exploded' }, /^No event of a run: got "run\.exploded"; wanted one of run\.cancelled, /u],
-    [null, /^No event of a run: got null/u],
-    ['run.cancelled', /^No event of a run: got "run\.cancelled"/u],
-    [{ type: 'run.adjusted', limits: { maxCycles: 'many' } }, /^No event of a run/u],
+    [{ type: 'run.exploded' }, /^event: expected one of run\.cancelled, .*; received "run\.exploded"\.$/u],
+    [null, /^event: expected one of .*; received null/u],
+    ['run.cancelled', /^event: expected one of .*; received "run\.cancelled"/u],
+    [{ type: 'run.adjusted', limits: { maxCycles: 'many' } }, /^event: expected one of /u],
   ])('%j is refused with the reason, and the run in progress', async (event, problem) => {
     const server = await startInspector();
     const { run } = hanging();

@@ -91,7 +91,7 @@ describe('an option that is no decider', () => {
     for (const create of [createPostChain, createCapabilityLoop]) {
       const make = () => create({ decider: decider as never });
       expect(make).toThrow(expect.objectContaining({ code: 'invalid_option' }));
-      expect(make).toThrow(/^decider: got .+; wanted a function, modelDecider or null\.$/);
+      expect(make).toThrow(/^decider: expected a function, modelDecider or null; received .+\.$/);
     }
   });
 });

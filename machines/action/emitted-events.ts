@@ -1,6 +1,6 @@
 import type { ActionState } from '../contracts/action-state.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
-import { breakOff, continuationLimitReached, failedResult } from '../policies/capability-loop.ts';
+import { abortLoop, continuationLimitReached, failedResult } from '../policies/capability-loop.ts';
 
 export type ActionEmittedEvent = Extract<
   EmittedEvent,
@@ -39,6 +39,6 @@ export const actionEmittedEvents = {
 
 /** Returns the events that an aborted loop would have emitted as it ended. A stopped machine cannot emit them itself. */
 export function abortedLoopEvents(loop: ActionState, cause: string): readonly ActionEmittedEvent[] {
-  const ended = breakOff(loop, cause);
+  const ended = abortLoop(loop, cause);
   return [...(loop.begun > loop.runs ? [actionEmittedEvents.end(ended)] : []), actionEmittedEvents.stop(ended)];
 }

@@ -18,11 +18,11 @@ import { adjust, deadlines } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import * as progress from '../policies/progress.ts';
-import { takeSession } from '../policies/session.ts';
+import { assignSession } from '../policies/session.ts';
 import { nextSourceRetry } from '../policies/source-retry.ts';
 import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
 import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/state.ts';
-import { evaluateContext, NOT_RATED, noteUnmeasured, takeMeasures, takeSummaries } from '../policies/understanding.ts';
+import { evaluateContext, NOT_RATED, assignEstimates, assignMeasures, assignSummaries } from '../policies/understanding.ts';
 import { evaluateYieldRules, type YieldRule } from '../policies/yield-rules.ts';
 import { missingChainActors } from './actors.ts';
 import { abortEvents, emittedEvents } from './emitted-events.ts';
@@ -107,7 +107,7 @@ export const chainSetup = vocabulary.extend({
       inFlight: { ...context.inFlight, loop },
     })),
     assignSession: enqueueActions(
-      assignThenEmit(takeSession, (_, recalled: RecalledSession, before) => [
+      assignThenEmit(assignSession, (_, recalled: RecalledSession, before) => [
         emittedEvents.sessionRecalled(before, recalled),
       ]),
     ),
@@ -187,14 +187,14 @@ export const chainSetup = vocabulary.extend({
     })),
 
     assignMeasures: assign(({ context }, measures: ContextMeasures) =>
-      takeMeasures(progress.visibleMessages(context), measures),
+      assignMeasures(progress.visibleMessages(context), measures),
     ),
-    estimateMeasures: assign(({ context }) => noteUnmeasured(context, progress.visibleMessages(context))),
+    estimateMeasures: assign(({ context }) => assignEstimates(context, progress.visibleMessages(context))),
     evaluateByPolicy: assign(({ context }) => ({
       evaluation: evaluateContext(context, progress.visibleMessages(context), NOT_RATED),
     })),
     assignEvaluation: assign(({ context }, outcome: AttemptOutcome) => outcomes.settleEvaluation(context, outcome)),
-    assignSummaries: assign(({ context }, outcome: AttemptOutcome) => takeSummaries(context, outcome)),
+    assignSummaries: assign(({ context }, outcome: AttemptOutcome) => assignSummaries(context, outcome)),
     assignConsent: enqueueActions(
       assignThenEmit(
         ({ evaluation }, { choice, items, by = 'user' }: Consent) => ({

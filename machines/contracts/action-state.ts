@@ -12,20 +12,20 @@ import type { Failure } from './failure.ts';
 import type { ActionReply, PhaseInput } from './phase-io.ts';
 import type { Usage } from './usage.ts';
 
-/** What the capability loop is started with. */
+/** The input of the action machine, which runs the capability loop. */
 export interface ActionInput {
   readonly id: string;
   readonly input: Extract<PhaseInput, { phase: 'action' }>;
   readonly policy: AttemptPolicy;
   readonly decider: DeciderKind;
   readonly maxContinuations: number;
-  /** Milliseconds for one run of a capability that says nothing of its own, and for a function that decides. */
+  /** Milliseconds for one run of a capability without a timeout of its own, and for a decider function. */
   readonly capabilityMs: number;
   readonly maxResultChars: number;
-  /** Tokens, in and out, that the loop's model calls may use together; a call begun with some left may overrun. */
+  /** Input and output tokens of all the loop's model calls; a call that started with some left may exceed it. */
   readonly maxTokens: number;
   readonly sessionId: string | null;
-  /** The first step, where it is known: then no model is asked for it. */
+  /** The first step, if it is known: no model is then asked for it. */
   readonly call: CapabilityCall | null;
   /** Whether a machine invokes this one: if so, it is sent a `LoopReport` for each change in usage or capability runs. */
   readonly hasParent?: boolean;
@@ -40,18 +40,18 @@ export interface LoopProblem {
   readonly message: string;
 }
 
-/** The loop's state: JSON, all of it. `call` is the step wished next, `checked` its arguments once they are known to fit. */
+/** The state of the loop, all of it JSON. `call` is the requested next step, `checked` its validated arguments. */
 export interface ActionState extends ActionInput {
   readonly hasParent: boolean;
   readonly reply: ActionReply | null;
   readonly checked: Record<string, unknown>;
-  /** Capability runs that were begun; one more than `runs` while a capability runs. */
+  /** Capability runs that started: one more than `runs` while a capability runs. */
   readonly begun: number;
   /** Capability runs that ended. */
   readonly runs: number;
-  /** All results, the oldest first; of steps long past only the beginning of what they gave. */
+  /** All results, the oldest first. Older results keep only the beginning of their output. */
   readonly results: readonly CapabilityResult[];
-  /** What a session remembers of it [R4]. */
+  /** What the session remembers of the loop. */
   readonly memory: readonly MemoryEntry[];
   readonly continuation: Continuation | null;
   readonly stopReason: StopReason;

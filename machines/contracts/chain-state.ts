@@ -12,14 +12,14 @@ import type { PhaseResults, UnderstandingReply } from './phase-io.ts';
 import type { FinalAnswer, SynthesisOutcome } from './synthesis.ts';
 import { priceSchema, type Usage } from './usage.ts';
 
-/** One decision to go on, as loop detection sees it [Y7]. */
+/** One decision to continue, as loop detection compares it. */
 const turnSchema = z.object({ cycle: z.int(), target: phaseSchema, fingerprint: z.string() });
 export type Turn = Readonly<z.infer<typeof turnSchema>>;
 
 /**
- * Where the run stands [C2, Y6]. `cycle` is the current one (from 1), `completedCycles` how many reached a decision,
- * `origin` the phase the current cycle started at, `step` how many phases were entered. `history` keeps the newest
- * decisions only (64), so that a step costs the same at any cycle.
+ * The position of a run. `cycle` is the current cycle (from 1), `completedCycles` counts the cycles that reached a
+ * decision, `origin` is the phase where the current cycle started, and `step` counts entered phases. `history` keeps
+ * only the newest 64 decisions, so a step costs the same in any cycle.
  */
 export const recursionStateSchema = z.object({
   mode: z.enum(['automatic', 'manual']),
@@ -32,7 +32,7 @@ export const recursionStateSchema = z.object({
 });
 export type RecursionState = Readonly<z.infer<typeof recursionStateSchema>>;
 
-/** What a run is started with, and what its journal begins with. Defaults are filled in at the edge: here nothing is optional. */
+/** The input of a run, and the first entry of its journal. Callers fill in defaults: nothing is optional here. */
 export const chainInputSchema = z.object({
   runId: z.string().min(1),
   request: z.string(),
@@ -42,28 +42,28 @@ export const chainInputSchema = z.object({
   startedAtMs: z.number(),
   limits: limitsSchema,
   thresholds: thresholdsSchema,
-  /** Of the model that takes the least. */
+  /** The smallest context window of the models. */
   contextWindowTokens: z.number().positive(),
-  /** How many models stand behind the first, to take over where it has no retry left. */
+  /** Number of fallback models, which take over when the model before has no retry left. */
   fallbackModels: z.int().min(0),
   capabilities: z.array(capabilityDescriptorSchema.readonly()).readonly(),
-  /** Who says what comes after a capability's result. */
+  /** What decides whether to continue after a capability's result. */
   decider: deciderKindSchema,
-  /** The session that the request belongs to; null for one by itself. */
+  /** The session of the request; null without one. */
   sessionId: z.string().nullable(),
-  /** What each model costs, the first and its fallbacks in order, in `currency`; null where that is not known. */
+  /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
   prices: z.array(priceSchema.readonly().nullable()).readonly(),
   currency: z.string().nullable(),
-  /** Whether there is anything to search: an answer is then held against what was found. */
+  /** Whether there are documents to search: an answer is then compared with the passages found. */
   hasDocuments: z.boolean(),
-  /** Whether messages and answers can be compared by their embeddings. */
+  /** Whether messages and answers can be compared by embeddings. */
   hasEmbeddings: z.boolean(),
-  /** Earlier turns that the request builds on; ids must differ from each other. */
+  /** Earlier turns of the conversation; their ids must be unique. */
   messages: z.array(messageSchema.readonly()).readonly(),
 });
 export type ChainInput = Readonly<z.infer<typeof chainInputSchema>>;
 
-/** A search to come again after a wait. */
+/** A search that is retried after a wait. */
 export interface SourceRetry {
   readonly retries: number;
   readonly waitMs: number;
@@ -71,7 +71,7 @@ export interface SourceRetry {
   readonly waitedMs: number;
 }
 
-/** What Understanding would do, and the measures that it went by. */
+/** The operations that Understanding proposes, and the measurements behind them. */
 export interface Evaluation {
   readonly reply: UnderstandingReply;
   readonly measures: ContextMeasures;
@@ -89,28 +89,28 @@ export interface InFlight {
 export type RecordedState = Omit<ChainState, 'inFlight'>;
 
 /**
- * The whole state of a run: JSON, all of it. It stays bounded however long a run lasts: `messages` by the limits and what must stay, `decisions`
- * and `failures` to the newest 16, the recursion history to the newest 64.
+ * The complete state of a run, all of it JSON. Its size is bounded however long the run lasts: `messages` by the limits
+ * and by what must stay, `decisions` and `failures` to the newest 16, the recursion history to the newest 64.
  */
 export interface ChainState extends ChainInput {
   readonly envelope: Envelope;
   readonly recursion: RecursionState;
   readonly results: PhaseResults;
-  /** What the step that just ended applied to the context. */
+  /** The operations that the last step applied to the context. */
   readonly applied: readonly ContextOperation[];
-  /** Experience between its two halves. */
+  /** Set between Experience's search and its model call. */
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
-  /** Experience while its source limits the rate: how often it was asked again, and the wait under way. */
+  /** Set while Experience waits for a rate-limited source: the retries so far, and the current wait. */
   readonly sourceRetry: SourceRetry | null;
-  /** The user was asked about their messages in this run: nobody asks again for want of room. */
+  /** The user was already asked in this run, so eviction does not ask again. */
   readonly consentAsked: boolean;
-  /** Understanding was entered before its turn: the context must shrink before any phase can be asked. */
+  /** Understanding was entered early because the context must shrink before a model can be called. */
   readonly detour: boolean;
-  /** Understanding before its model call. */
+  /** Set between Understanding's measurement and its model call. */
   readonly measures: ContextMeasures | null;
-  /** Tokens a character, as last measured: what grows between two measurements is estimated by it. */
+  /** Tokens per character at the last measurement, to estimate messages added since. */
   readonly tokensPerChar: number;
-  /** Understanding between its model call and the user's consent. */
+  /** Set between Understanding's model call and the user's consent. */
   readonly evaluation: Evaluation | null;
   readonly assessment: Assessment | null;
   /** The results of Yield's rules, by name, as `deciding` last evaluated them. */
@@ -121,21 +121,21 @@ export interface ChainState extends ChainInput {
   readonly phase: Phase;
   /** Where `routing` goes. */
   readonly direction: Phase;
-  /** Times the current phase was tried again in this cycle. */
+  /** How often the current phase was repeated in this cycle. */
   readonly phaseRetries: number;
   readonly failure: PhaseFailure | null;
   readonly failures: readonly PhaseFailure[];
-  /** Of the phases; what synthesis used is in `written`. */
+  /** Usage of the phases; `written` has the usage of synthesis. */
   readonly usage: Usage;
   readonly inFlight: InFlight;
   /** The capability runs of all cycles in order, the newest 64: what the session will remember of them [R4]. */
   readonly runs: readonly RememberedRun[];
-  /** Why not all of the session was recalled; null where it was, and without a session. */
+  /** Why part of the session was not recalled; null if all was, or without a session. */
   readonly sessionProblem: string | null;
   readonly corrections: number;
   readonly lastMessageAtMs: number;
   readonly interruption: Interruption | null;
-  /** How the writing of the answer went; null before. */
+  /** The outcome of writing the answer; null before. */
   readonly written: SynthesisOutcome | null;
   readonly answer: FinalAnswer | null;
 }

@@ -3,7 +3,7 @@ import { unitSchema } from './limits.ts';
 import { linkSchema, type Message, messageSchema } from './message.ts';
 import { phaseSchema } from './phase.ts';
 
-/** What every operation carries: its id, the message it is about, why, and the numbers behind it [C3, U7]. */
+/** Common to all operations: id, target message, reason, and the numbers behind it. */
 const common = {
   id: z.string().min(1),
   target: z.string().min(1),
@@ -12,8 +12,8 @@ const common = {
 };
 
 /**
- * The six context operations [C3], as data. `target` is a message id; for ADD it is the id of the message being added.
- * `metadata.requiresConsent` marks an operation on user content: it is not applied before the user agrees [U8].
+ * The six context operations, as data. `target` is a message id; for ADD it is the id of the new message.
+ * `metadata.requiresConsent` marks an operation on user content: it is not applied until the user agrees.
  */
 export const contextOperationSchema = z.discriminatedUnion('operation', [
   z.object({ operation: z.literal('ADD'), ...common, data: z.object({ message: messageSchema }) }),
@@ -30,8 +30,8 @@ export const contextOperationSchema = z.discriminatedUnion('operation', [
 export type ContextOperation = Readonly<z.infer<typeof contextOperationSchema>>;
 
 /**
- * A context as an event-sourced document: the messages that it began with, everything that was done to them, and the ids of the
- * operations that are undone. The context itself is a fold of it, and is stored nowhere.
+ * A context as an event-sourced document: its initial messages, every operation on them, and the ids of undone
+ * operations. The context is computed from it and not stored.
  */
 export interface ContextDocument {
   readonly initial: readonly Message[];
@@ -45,9 +45,8 @@ export interface MeasureContextInput {
 }
 
 /**
- * What it takes a tokenizer or an embedding model to know, of each message in order: its tokens, and how similar it is to the
- * request, 0..1; `similarity` is null without embeddings. `estimated`: the tokens are characters / 4. `failure` says in one line
- * what could not be measured.
+ * Measurements of each message, in order: its tokens, and its similarity to the request, 0..1 (`similarity` is null
+ * without embeddings). `estimated`: tokens are characters / 4. `failure` says in one line what could not be measured.
  */
 export interface ContextMeasures {
   readonly tokens: readonly number[];
@@ -62,8 +61,8 @@ export interface CompareAnswersInput {
 }
 
 /**
- * What one phase hands to the next [C2, C3]: its content, and the operations that it appended. They apply when the next phase
- * has processed the content, so that a phase that fails has changed nothing; the next phase already sees them as applied.
+ * What one phase passes to the next: its content and the operations it proposes. They apply when the next phase is
+ * done, so a failed phase changes nothing; the next phase already sees them as applied.
  */
 export const envelopeSchema = z.object({
   phase: phaseSchema.nullable(),
@@ -75,11 +74,14 @@ export type Envelope = Readonly<z.infer<typeof envelopeSchema>>;
 export const consentChoiceSchema = z.enum(['keep', 'summarise', 'remove']);
 export type ConsentChoice = z.infer<typeof consentChoiceSchema>;
 
-/** Who settled it: the user, an option given beforehand, nobody (there was nobody to ask), or the time-out; the last two keep. */
+/**
+ * Who decided: the user, an option set beforehand, "nobody" (there was no one to ask), or the timeout; the last two
+ * keep.
+ */
 export const consentGiverSchema = z.enum(['user', 'option', 'nobody', 'time-out']);
 export type ConsentGiver = z.infer<typeof consentGiverSchema>;
 
-/** One question for the whole batch [U8]; `preview` is the first 50 characters. */
+/** One question for all operations of an evaluation; `preview` is the first 50 characters of a message. */
 export const consentRequestSchema = z.object({
   items: z
     .array(

@@ -58,7 +58,7 @@ export const assessmentSchema = z.object({
 });
 export type Assessment = Readonly<z.infer<typeof assessmentSchema>>;
 
-/** Why the phases were left other than by a decision of Yield. */
+/** Why a run left its phases without a decision of Yield. */
 export const interruptionSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['cancelled', 'interrupted']), reason: z.string() }),
   z.object({ kind: z.enum(['finished_by_user', 'deadline', 'budget', 'phase_failed', 'model_unavailable']) }),

@@ -1,4 +1,4 @@
-/** Stable codes: branch on these, never on the message. */
+/** Stable codes: branch on these, not on the message. */
 export type ErrorCode =
   | 'invalid_request'
   | 'invalid_option'
@@ -20,12 +20,11 @@ export type ErrorCode =
   | 'internal';
 
 /**
- * The one error class of PostChain. It is only ever thrown before a run starts (a bad request, option, path, key or schema)
- * or for a programming mistake (a port left out); within a run everything that goes wrong ends in the answer. Structured output
- * used by itself has no answer to end in: where there is no value, its promise rejects with `attempts_exhausted` or `cancelled`. A session store
- * that is asked by itself rejects with `session_failed`.
- *
- * The message is one line: what was got, what is wanted, what to do.
+ * The only error class of PostChain. It is thrown before a run starts (invalid request, option, path, key or schema) or
+ * for a programming mistake (a missing actor); within a run, every failure ends in the answer. Structured output used
+ * on its own has no such answer: without a value, its promise rejects with `attempts_exhausted` or `cancelled`. A
+ * session store used on its own rejects with `session_failed`.
+ * The message is one line: what failed, what was received, what is expected, what to do.
  */
 export class PostChainError extends Error {
   override readonly name: string = 'PostChainError';

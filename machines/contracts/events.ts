@@ -11,15 +11,15 @@ import { contextStatisticsSchema, pruningSchema } from './phase-io.ts';
 import { finalAnswerSchema } from './synthesis.ts';
 import { tokenUsageSchema } from './usage.ts';
 
-/** Some of these numbers, by their names. */
+/** Some of the numbers of a shape, by name. */
 const numbersOf = <Shape extends object>(shape: Shape) =>
   z.partialRecord(z.enum(Object.keys(shape) as [keyof Shape & string]), z.number());
 
 /**
- * What a user can tell a running chain. `run.cancelled` is the user's own wish; `run.interrupted` is the host's (a signal, a
- * shutdown): both end in a degraded answer at once, and stay told apart. `run.directed` names a phase to go on with; it is a
- * free string on purpose, so that what is no phase is answered by the chart. `run.finished`: stop and answer now.
- * `run.adjusted`: go by other limits and thresholds from here on.
+ * Events that a user or host sends to a running chain. `run.cancelled` comes from the user and `run.interrupted` from
+ * the host (a signal, a shutdown); both end in a degraded answer at once. `run.directed` names the next phase; it is a
+ * free string so that the chart can reject an unknown one. `run.finished` stops and answers now. `run.adjusted` changes
+ * limits and thresholds from here on.
  */
 export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run.cancelled'), reason: z.string().optional() }),
@@ -35,13 +35,13 @@ export const chainEventSchema = z.discriminatedUnion('type', [
     type: z.literal('consent.given'),
     choice: z.string(),
     items: z.record(z.string(), z.string()).optional(),
-    /** Who says so, where it is not the user at this moment: an option given beforehand, say. */
+    /** Who decided, if not the user now: for example, an option set beforehand. */
     by: z.enum(['user', 'option', 'nobody']).optional(),
   }),
 ]);
 export type ChainEvent = z.infer<typeof chainEventSchema>;
 
-/** What is known of an error that a port rejected with: as much as a chart goes by. `message` is one line. */
+/** An error from an activity, reduced to what the charts use. `message` is one line. */
 const callErrorSchema = z.object({
   name: z.string(),
   message: z.string(),
@@ -52,8 +52,8 @@ const callErrorSchema = z.object({
 export type CallError = Readonly<z.infer<typeof callErrorSchema>>;
 
 /**
- * What came of a call out of the charts, and what came on the way: `settled` and `broken` end a question, `reply.ended` and
- * `reply.lost` the reading of a model's reply.
+ * Progress and result of an activity. `settled` and `broken` end a promise activity; `reply.ended` and `reply.lost` end
+ * the reading of a model's reply.
  */
 export const callEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('settled'), output: z.unknown().optional() }),
@@ -62,10 +62,10 @@ export const callEventSchema = z.discriminatedUnion('type', [
 ]);
 export type CallEvent = Readonly<z.infer<typeof callEventSchema>>;
 
-/** Nothing comes of a call after one of these. */
+/** The events that end an activity. */
 export const LAST_EVENTS: ReadonlySet<CallEvent['type']> = new Set(['settled', 'broken', 'reply.ended', 'reply.lost']);
 
-/** What the charts emit: the facts of a run. An XState user gets the same with `actor.on('decision', …)`. */
+/** Events that the charts emit. XState users receive the same with `actor.on('decision', …)`. */
 export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('phase-start'), phase: phaseSchema, cycle: z.int(), step: z.int() }),
   z.object({
@@ -117,7 +117,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     type: z.literal('session-recalled'),
     sessionId: z.string(),
     turns: z.int(),
-    /** What stands in front of the messages that the run began with. */
+    /** Inserted before the run's initial messages. */
     messages: z.array(messageSchema),
     problem: z.string().nullable(),
   }),
@@ -143,7 +143,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     type: z.literal('continuation'),
     index: z.int(),
     decidedBy: z.enum(['function', 'model']),
-    /** Null where what was said is no continuation. */
+    /** Null if the reply is not a valid continuation. */
     done: z.boolean().nullable(),
     next: z.string().nullable(),
     limitReached: z.boolean(),
@@ -153,7 +153,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     reason: stopReasonSchema,
     runs: z.int(),
     failed: z.int(),
-    /** What the runs took together. */
+    /** Total duration of the runs. */
     capabilityMs: z.number(),
     code: capabilityFailureSchema.nullable(),
     problem: z.string().nullable(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Where an attempt can fail [A10]. `unexpected` is a bug or a port that threw: reported, never hidden. */
+/** The stages at which an attempt can fail. `unexpected` is a bug or an actor that threw: reported, never hidden. */
 export const failureStageSchema = z.enum([
   'transport',
   'extraction',
@@ -13,8 +13,8 @@ export const failureStageSchema = z.enum([
 export type FailureStage = z.infer<typeof failureStageSchema>;
 
 /**
- * A failure as data: it survives JSON, so it can stand in a context and in the journal. `code` is stable; `retryable` is
- * whether the same call may succeed later; `retryAfterMs` is what the server asked for; `status` is the HTTP status.
+ * A failure as JSON, so it can be part of a context and a journal. `code` is stable. `retryable`: the same call may
+ * succeed later. `retryAfterMs` is the wait that the server requested; `status` is the HTTP status.
  */
 export const failureSchema = z.object({
   stage: failureStageSchema,
@@ -27,7 +27,7 @@ export const failureSchema = z.object({
 });
 export type Failure = Readonly<z.infer<typeof failureSchema>>;
 
-/** A failed phase: what it tried, and how often within this cycle. */
+/** A failed phase and its cycle. */
 export const phaseFailureSchema = z.object({
   phase: z.string(),
   cycle: z.int(),

@@ -3,96 +3,96 @@ import { z } from 'zod';
 /** A score, share or strength: 0 (none) to 1 (all). */
 export const unitSchema = z.number().min(0).max(1);
 
-/** The longest that a timer of the platform can wait; asked for more, it would fire at once. */
+/** The longest delay that a timer supports; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
 const milliseconds = z.number().positive().max(MAX_TIMER_MS);
 
-/** Every bound of a run, each on its own [promise 2]. */
+/** The limits of a run, each independent of the others. */
 export const limitsSchema = z.strictObject({
-  /** Cycles before the run must answer [Y2]. */
+  /** Cycles before the run must answer. */
   maxCycles: z.int().min(1).default(5),
-  /** Model calls of the phases; the reserve comes on top. */
+  /** Model calls of the phases; synthesis has its own reserve. */
   maxModelCalls: z.int().min(1).default(100),
-  /** Input and output tokens of the phases; the reserve comes on top. */
+  /** Input and output tokens of the phases; synthesis has its own reserve. */
   maxTokens: z.int().min(1).default(1_000_000),
-  /** Kept back for the final answer [E9]. At 0 the answer is composed without a model. */
+  /** Reserved for the final answer. At 0 it is composed without a model. */
   synthesisReserveTokens: z.int().min(0).default(32_000),
-  /** The whole run, synthesis included. */
+  /** The entire run, synthesis included. */
   totalMs: milliseconds.default(600_000),
-  /** One phase, its retries included [C8]; Understanding's measuring and summaries, and Yield's comparing, have as long each. */
+  /** One phase, retries included. Understanding's measurement and summaries and Yield's comparison each have as long. */
   phaseMs: milliseconds.default(120_000),
-  /** Writing the final answer; then it is composed without a model. */
+  /** Writing the final answer; after that it is composed without a model. */
   synthesisMs: milliseconds.default(60_000),
   /** From the call to the first chunk of a reply. */
   firstChunkMs: milliseconds.default(60_000),
-  /** Between two chunks of a reply; noticed at most an eighth later, never early. */
+  /** Between two chunks of a reply. The timeout fires up to an eighth later, never early. */
   chunkMs: milliseconds.default(30_000),
   /** One run of a capability. */
   capabilityMs: milliseconds.default(30_000),
-  /** Waiting for the user's consent; then everything is kept [U8]. */
+  /** Waiting for the user's consent; after that everything is kept. */
   consentMs: milliseconds.default(120_000),
-  /** Further calls after a reply that does not validate [A4]. */
+  /** Further calls after a reply that does not validate. */
   maxCorrections: z.int().min(0).default(2),
-  /** Further calls after a transport failure [A4]. */
+  /** Further calls after a transport failure. */
   maxTransportRetries: z.int().min(0).default(3),
-  /** The first wait before a transport retry, doubled each time up to the second; a server's Retry-After comes before both. */
+  /** The first wait before a transport retry. It doubles each time up to `backoffMaxMs`; a server's Retry-After takes precedence. */
   backoffBaseMs: z.number().min(0).max(MAX_TIMER_MS).default(500),
   backoffMaxMs: z.number().min(0).max(MAX_TIMER_MS).default(30_000),
-  /** How often one phase may be tried again within a cycle [Y9]. */
+  /** How often one phase may be repeated within a cycle. */
   maxPhaseRetries: z.int().min(0).default(1),
-  /** Capability runs in one Action [R3]. */
+  /** Capability runs in one Action. */
   maxContinuations: z.int().min(1).default(5),
   /** Characters of one capability's result; a longer one is a failed run. */
   maxResultChars: z.int().min(1).default(100_000),
-  /** Turns of the session that a request is given as its context. */
+  /** Turns of the session to add to the context. */
   sessionTurns: z.int().min(0).default(10),
-  /** Recalling a session, and storing a turn of it; then the run goes on without. */
+  /** Recalling a session, and storing a turn; after that the run continues without it. */
   sessionMs: milliseconds.default(5_000),
-  /** Messages in the context; beyond it the least relevant give way. */
+  /** Messages in the context; above it, the least relevant are evicted. */
   maxMessages: z.int().min(1).default(200),
-  /** Messages that the model summarises in one evaluation of the context; the rest, or all at 0, get extracts [U5]. */
+  /** Messages that the model summarizes per evaluation of the context; all others get extracts. */
   maxSummaries: z.int().min(0).default(20),
-  /** Characters of one reply; more is cut off and counts as a failure. */
+  /** Characters of one reply; a longer one is cut off and fails. */
   maxReplyChars: z.int().min(1).default(2_000_000),
 });
 export type Limits = Readonly<z.infer<typeof limitsSchema>>;
 
-/** Every number that a policy compares with, with the defaults of the requirements. */
+/** Every number that policies compare with. */
 export const thresholdsSchema = z
   .strictObject({
-    /** Above it the answer is confident enough [Y2]. */
+    /** Above it, the answer is confident enough. */
     confidence: unitSchema.default(0.9),
-    /** With less of an answer than this in what was gathered, it is not grounded, and its confidence counts as at most the second [Y1]. */
+    /** If the evidence supports less of an answer than `grounding`, its confidence is capped at `ungroundedConfidence`. */
     grounding: unitSchema.default(0.5),
     ungroundedConfidence: unitSchema.default(0.5),
-    /** Below it two successive answers count as the same [Y2]. */
+    /** Below it, two successive answers count as the same. */
     change: unitSchema.default(0.1),
-    /** Below it more information is needed [Y3]. */
+    /** Below it, more information is needed. */
     sufficiency: unitSchema.default(0.7),
-    /** More messages than this and the context wants cleaning [Y3]. */
+    /** More messages than this, and Understanding cleans the context up. */
     crowdedMessages: z.int().min(1).default(10),
-    /** As often as this with the same target and content, and it is a loop [Y7]. */
+    /** This many turns with the same target and content are a loop. */
     loopRepeats: z.int().min(2).default(2),
-    /** Above it Intention raises a message's priority; below `lowAlignment` it tags it [C6]. */
+    /** Above it, Intention raises a message's priority; below `lowAlignment`, it tags the message. */
     alignment: unitSchema.default(0.7),
     lowAlignment: unitSchema.default(0.3),
-    /** Above it Observation links two messages [C7]. */
+    /** Above it, Observation links two messages. */
     link: unitSchema.default(0.7),
-    /** Above it Observation tags a message important and persistent [C7]. */
+    /** Above it, Observation tags a message important and persistent. */
     persist: unitSchema.default(0.65),
-    /** Below it an assistant message is pruned; below `summarise` it is summarised [U5]. */
+    /** Below it, an assistant message is pruned; below `summarise`, it is summarized. */
     prune: unitSchema.default(0.3),
     summarise: unitSchema.default(0.7),
-    /** A longer user message asks consent before it is summarised [U4]. */
+    /** The user is asked whether a longer message of theirs may be summarized. */
     userMessageChars: z.int().min(1).default(1_000),
     userSummaryChars: z.int().min(1).default(200),
     assistantSummaryChars: z.int().min(1).default(100),
-    /** Share of the model's window that the context may fill [U10]. */
+    /** Share of the model's context window that the messages may fill. */
     windowShare: unitSchema.default(0.7),
-    /** A message's recency halves in this many cycles [U11]. */
+    /** A message's recency halves in this many cycles. */
     halfLifeCycles: z.number().positive().default(2),
-    /** Passages asked of the documents, and the least relevance that counts [C5]. */
+    /** Number of passages to search for, and their minimum relevance. */
     passages: z.int().min(1).default(5),
     passageRelevance: unitSchema.default(0.35),
   })

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unitSchema } from './limits.ts';
 import { phaseSchema } from './phase.ts';
 
-/** Where a piece of a document stands: lines count from 1, both ends included. */
+/** A range of lines in a document: from 1, both ends included. */
 export const sourceSchema = z.object({
   path: z.string(),
   startLine: z.int().min(1),
@@ -14,9 +14,9 @@ export const roleSchema = z.enum(['user', 'assistant', 'search']);
 export const linkSchema = z.object({ to: z.string(), relation: z.string(), strength: unitSchema });
 
 /**
- * One immutable entry of the context [C2]. Nothing edits a message: context operations make the next version of it.
- * `createdAtMs` is milliseconds since the epoch by the run's clock; `cycle` counts from 1; `references` names message ids
- * that this one was made from; `source` is set for what came out of a document.
+ * One immutable entry of the context; operations replace it with a new version. `createdAtMs` is in milliseconds since
+ * the epoch by the run's clock; `cycle` counts from 1; `references` has the ids of messages that it was made from;
+ * `source` is set for text from a document.
  */
 export const messageSchema = z.object({
   id: z.string().min(1),

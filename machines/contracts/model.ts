@@ -6,11 +6,11 @@ export interface ChatTurn {
   readonly content: string;
 }
 
-/** How a reply is wanted: as JSON in its text, or as the arguments of one call of a tool [A12]. */
+/** How the model replies: as JSON in its text, or as the arguments of one tool call. */
 export const REPLY_FORMS = ['text', 'tool-call'] as const;
 export type ReplyForm = (typeof REPLY_FORMS)[number];
 
-/** A tool that a model may call in place of its reply. `parameters` is the JSON Schema of its arguments, an object. */
+/** A tool that a model may call instead of replying. `parameters` is the JSON Schema of its arguments, an object. */
 export interface ToolOffer {
   readonly name: string;
   readonly description: string;
@@ -18,13 +18,13 @@ export interface ToolOffer {
 }
 
 /**
- * One call of a language model. `turns` is the rendered prompt; `outputSchema` is the JSON Schema that the reply must fit, an object
- * at its root, and `schemaName` its name: that of the one tool, where the reply is wanted as a tool call. `input` is the typed input
- * that the prompt was rendered from, for models that are no language model; `task` says what it is for, a phase of the chain say.
+ * One call of a language model. `turns` is the rendered prompt. `outputSchema` is the JSON Schema of the reply, an
+ * object at its root; `schemaName` names it (and the tool, if the reply is a tool call). `input` is the typed input of
+ * the prompt, for models that do not read prompts. `task` says what the call is for, for example a phase of the chain.
  *
- * `tools` are offered beside the reply, only to a model with `nativeTools` and never an empty list: a call of one of them, in
- * either reply form, stands for the reply. `turnsWithoutTools` is then the same prompt with the tools told in words, for a server that
- * turns out to take none.
+ * `tools` are offered beside the reply, only to a model with `nativeTools`, and never as an empty list: in either reply
+ * form, a call of one of them replaces the reply. `turnsWithoutTools` is the same prompt with the tools described as
+ * text, for a server that rejects tools.
  */
 export interface ModelRequest {
   readonly task: string;
@@ -38,11 +38,11 @@ export interface ModelRequest {
 }
 
 /**
- * A stream is any number of deltas, then exactly one `finish` or one `failure`, which is the last part.
+ * A stream is any number of deltas, then exactly one `finish` or `failure`.
  *
- * A `reasoning-delta` is what a model thinks aloud: it shows that the model is alive, and is no part of the reply. The deltas of one
- * tool call have the same `index`, from 0 in the order of their beginnings, and each its whole `name`; calls may be interleaved.
- * A failed call may have cost something too: `usage`, where the provider told it.
+ * A `reasoning-delta` shows that the model is alive and is not part of the reply. The deltas of one tool call share an
+ * `index`, from 0 in the order of their starts, and each has its complete `name`; calls may be interleaved. A failed
+ * call may have a cost: `usage`, if the provider reported it.
  */
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly text: string }
@@ -54,33 +54,34 @@ export type ModelPart =
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other';
 
 /**
- * The model port: the one thing that PostChain asks of a language model.
+ * The language model interface.
  *
- * Failure contract: `stream` never throws and its iterator never rejects; whatever goes wrong is a last `failure` part.
- * When `signal` aborts, the iterator ends soon, with or without a last part, and lets go of its connection.
+ * Failure contract: `stream` never throws and its iterator never rejects; any error is a last `failure` part. When
+ * `signal` aborts, the iterator ends soon, with or without a last part, and releases its connection.
  */
 export interface ChatModel {
   readonly id: string;
-  /** How many tokens prompt and reply may have together. */
+  /** Tokens that prompt and reply may have together. */
   readonly contextWindowTokens: number;
-  /** Whether it takes tools beside a reply; else tools are told in words. */
+  /** Whether the model accepts tools beside a reply; if not, the prompt describes them. */
   readonly nativeTools?: boolean;
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>;
   /**
-   * The tokens of each text by the model's own tokenizer, in order; what a chat template adds is not in them [U10]. May reject: the
-   * engine then estimates, as it does for a model without this, at four characters a token.
+   * Counts the tokens of each text with the model's own tokenizer, in order, without those of a chat template. May
+   * reject: the engine then estimates four characters per token, as it does for a model without this method.
    */
   countTokens?(texts: readonly string[]): Promise<readonly number[]>;
 }
 
 /**
- * The embedding port: texts as vectors that lie close where the texts mean much the same. It is optional: without one, the engine
- * goes by words alone [U1].
+ * The embedding interface: turns texts into vectors that are close if the texts mean much the same. Optional: without
+ * it, the engine compares words.
  *
- * `embed` gives one vector for each text, in order: finite numbers, as many in each. Vectors need no certain length (norm).
+ * `embed` returns one vector per text, in order: finite numbers, the same count in each. Vectors need not be
+ * normalized.
  *
- * Failure contract: it may reject, whatever went wrong; the engine then goes on without similarities and says so. It asks for none
- * of a blank text. When `signal` aborts, it rejects soon and lets go of its connection.
+ * Failure contract: it may reject for any reason; the engine then continues without similarities and reports it. It is
+ * never called with a blank text. When `signal` aborts, it rejects soon and releases its connection.
  */
 export interface EmbeddingModel {
   readonly id: string;

@@ -3,8 +3,8 @@ import { unitSchema } from './limits.ts';
 import { sourceSchema } from './message.ts';
 
 /**
- * A ranked piece of a document [C5]. `relevance` is 0..1: the share of the query's weight that the passage covers;
- * `heading` is the path of headings above it, outermost first.
+ * A ranked piece of a document. `relevance` is 0..1: the share of the query's weight that the passage covers. `heading`
+ * is the path of headings above it, outermost first.
  */
 export const passageSchema = z.object({
   id: z.string().min(1),
@@ -15,7 +15,7 @@ export const passageSchema = z.object({
 });
 export type Passage = Readonly<z.infer<typeof passageSchema>>;
 
-/** What a retrieval came back with. `widened`: nothing matched as asked, so a wider search was tried. */
+/** The result of a search. `widened`: nothing matched as asked, so a wider search was tried. */
 export const retrievalSchema = z.object({
   query: z.string(),
   passages: z.array(passageSchema).readonly(),
@@ -23,7 +23,7 @@ export const retrievalSchema = z.object({
 });
 export type Retrieval = Readonly<z.infer<typeof retrievalSchema>>;
 
-/** How to search: at most `limit` passages, none below `minRelevance` (0..1). */
+/** At most `limit` passages, none with a relevance below `minRelevance` (0..1). */
 export interface SearchOptions {
   readonly limit: number;
   readonly minRelevance: number;
@@ -31,10 +31,11 @@ export interface SearchOptions {
 }
 
 /**
- * The knowledge port: something that can be searched for passages [C5].
+ * The search interface.
  *
- * Failure contract: a dead source rejects; Experience then goes on without it and says so. Nothing found is no failure:
- * the source tries a wider search by itself, says `widened`, and may still come back empty.
+ * Failure contract: a source that cannot be searched rejects; Experience then continues without it and reports it.
+ * Finding nothing is not a failure: the source tries a wider search by itself, sets `widened`, and may still return
+ * nothing.
  */
 export interface PassageSource {
   search(query: string, options: SearchOptions): Promise<Retrieval>;

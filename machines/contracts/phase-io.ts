@@ -14,10 +14,9 @@ import { type Phase, phaseSchema } from './phase.ts';
 import { synthesisReplySchema } from './synthesis.ts';
 
 /**
- * What every phase is given [C1, C2]. `prompt` is the user's request in the first cycle and Yield's continuation prompt
- * later; `content` is what the phase before handed over; `messages` is the context with the incoming operations shown as
- * applied. Messages are only checked to be an array: each was validated when it entered the context, and checking all of
- * them at every phase would make a step cost what the context weighs.
+ * The input of every phase. `prompt` is the user's request in the first cycle and Yield's continuation prompt later; `content` comes
+ * from the phase before; `messages` is the context with the incoming operations applied. Messages are only checked to be an array:
+ * each was validated when it entered the context, and validating all of them again would make every step as expensive as the context.
  */
 const common = {
   runId: z.string(),
@@ -45,7 +44,7 @@ export const phaseInputSchema = z.discriminatedUnion('phase', [
 ]);
 export type PhaseInput = Readonly<z.infer<typeof phaseInputSchema>>;
 
-/** What the model says in Action [C4]: an answer from what is there now, and the capability it would run, if any. */
+/** The model's reply in Action: an answer from what is known now, and the capability to run, if any. */
 export const actionReplySchema = z.object({
   response: z.string(),
   confidence: unitSchema,
@@ -53,19 +52,19 @@ export const actionReplySchema = z.object({
 });
 export type ActionReply = Readonly<z.infer<typeof actionReplySchema>>;
 
-/** What Action comes to: the reply and what the capabilities it led to gave. */
+/** The result of Action: the reply, and the results of the capabilities that ran. */
 const actionResultSchema = z.object({
   phase: z.literal('action'),
   step: z.int().min(1),
   reply: actionReplySchema,
   results: z.array(capabilityResultSchema).readonly(),
   stopReason: stopReasonSchema,
-  /** What a session remembers of it [R4]. */
+  /** What the session remembers of it. */
   memory: z.array(memoryEntrySchema).readonly(),
 });
 export type ActionResult = Readonly<z.infer<typeof actionResultSchema>>;
 
-/** What the model says in Experience [C5]: what the passages hold for the request, and what is still missing. */
+/** The model's reply in Experience: what the passages contain for the request, and what is still missing. */
 export const experienceReplySchema = z.object({
   summary: z.string(),
   relevantPassageIds: z.array(z.string()),
@@ -74,7 +73,7 @@ export const experienceReplySchema = z.object({
 });
 export type ExperienceReply = Readonly<z.infer<typeof experienceReplySchema>>;
 
-/** `sourceFailure` names a dead source: the phase went on without it. */
+/** The result of Experience. `sourceFailure` says why the search failed; the phase continued without it. */
 const experienceResultSchema = z.object({
   phase: z.literal('experience'),
   step: z.int().min(1),
@@ -84,7 +83,7 @@ const experienceResultSchema = z.object({
 });
 export type ExperienceResult = Readonly<z.infer<typeof experienceResultSchema>>;
 
-/** What the model says in Intention [C6]. `alignment` rates messages by how much they serve the goal. */
+/** The model's reply in Intention. `alignment` rates messages by how much they serve the goal. */
 export const intentionReplySchema = z.object({
   goal: z.string(),
   alternatives: z.array(z.string()),
@@ -98,12 +97,12 @@ const intentionResultSchema = z.object({
   phase: z.literal('intention'),
   step: z.int().min(1),
   reply: intentionReplySchema,
-  /** What the request both wants and does not want, in words. */
+  /** Instructions in the request that contradict each other, in words. */
   conflicts: z.array(z.string()).readonly(),
 });
 export type IntentionResult = Readonly<z.infer<typeof intentionResultSchema>>;
 
-/** What the model says in Observation [C7]: what is worth keeping, and what belongs together. Ids are message ids. */
+/** The model's reply in Observation: what is worth keeping, and what is connected. Ids are message ids. */
 export const observationReplySchema = z.object({
   insights: z.array(z.string()),
   undigested: z.boolean(),
@@ -117,12 +116,12 @@ const observationResultSchema = z.object({
   phase: z.literal('observation'),
   step: z.int().min(1),
   reply: observationReplySchema,
-  /** Connections that contradict a link that stands: reported, never overwritten. */
+  /** Connections that contradict an existing link: reported, never overwritten. */
   conflicts: z.array(z.string()).readonly(),
 });
 export type ObservationResult = Readonly<z.infer<typeof observationResultSchema>>;
 
-/** What the model says in Understanding [U1]: what is known by now, and how relevant single messages are. */
+/** The model's reply in Understanding: what is known by now, and how relevant individual messages are. */
 export const understandingReplySchema = z.object({
   integrated: z.string(),
   assessments: z.array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() })),
@@ -130,8 +129,9 @@ export const understandingReplySchema = z.object({
 export type UnderstandingReply = Readonly<z.infer<typeof understandingReplySchema>>;
 
 /**
- * Size of the context before and after an evaluation [U13]. `estimated`: tokens are characters / 4, and not counted by the model's
- * tokenizer. `tokensOver` and `messagesOver` are what it is over its limits even with everything gone that may go without asking.
+ * The size of the context before and after an evaluation. `estimated`: tokens are characters / 4, not counted by the
+ * model's tokenizer. `tokensOver` and `messagesOver` are the excess over the limits after everything was removed that
+ * needs no consent.
  */
 export const contextStatisticsSchema = z.object({
   messagesBefore: z.int(),
@@ -147,7 +147,7 @@ export const contextStatisticsSchema = z.object({
 });
 export type ContextStatistics = Readonly<z.infer<typeof contextStatisticsSchema>>;
 
-/** One message that was pruned or summarised, and why [U13]. `relevance` is null where the user alone decided. */
+/** One message that was pruned or summarized, and why. `relevance` is null if the user decided. */
 export const pruningSchema = z.object({
   operationId: z.string(),
   operation: z.enum(['PRUNE', 'TRANSFORM']),
@@ -166,14 +166,14 @@ const understandingResultSchema = z.object({
   reply: understandingReplySchema,
   statistics: contextStatisticsSchema,
   pruningLog: z.array(pruningSchema).readonly(),
-  /** What could not be measured, in one line. */
+  /** What could not be measured, in one line; null if all was. */
   problem: z.string().nullable(),
 });
 export type UnderstandingResult = Readonly<z.infer<typeof understandingResultSchema>>;
 
 /**
- * What the model says in Yield [Y1, Y3]: the answer as it stands and how good it is. It proposes; the chart's guards decide.
- * `proposedPhase` is a free string on purpose: a proposal that is no phase must fall back, not fail validation [Y5].
+ * The model's reply in Yield: the current answer and its quality. It proposes; the chart's guards decide.
+ * `proposedPhase` is a free string so that an unknown phase falls back instead of failing validation.
  */
 export const yieldReplySchema = z.object({
   answer: z.string(),
@@ -190,7 +190,7 @@ export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 const yieldResultSchema = z.object({ phase: z.literal('yield'), step: z.int().min(1), reply: yieldReplySchema });
 export type YieldResult = Readonly<z.infer<typeof yieldResultSchema>>;
 
-/** What a phase comes to [C1]: the model's validated reply and what the engine did beside it. */
+/** The result of a phase: the model's validated reply, and what the engine added to it. */
 export const phaseResultSchema = z.discriminatedUnion('phase', [
   actionResultSchema,
   experienceResultSchema,
@@ -204,20 +204,20 @@ export type PhaseResult = Readonly<z.infer<typeof phaseResultSchema>>;
 /** The newest result of each phase. */
 export type PhaseResults = { readonly [P in Phase]: Extract<PhaseResult, { phase: P }> | null };
 
-/** What a model is given to summarise: texts of messages, each with the most characters that its summary may have. */
+/** Texts of messages for the model to summarize, each with the maximum length of its summary. */
 export const summaryInputSchema = z.object({
   request: z.string().min(1),
   texts: z.array(z.object({ messageId: z.string(), content: z.string(), maxChars: z.int().min(1) })).readonly(),
 });
 export type SummaryInput = Readonly<z.infer<typeof summaryInputSchema>>;
 
-/** What a model says of them. A summary that is too long or missing is made up for by an extract. */
+/** The model's summaries. An extract replaces a summary that is missing or too long. */
 export const summaryReplySchema = z.object({
   summaries: z.array(z.object({ messageId: z.string(), summary: z.string() })),
 });
 export type SummaryReply = Readonly<z.infer<typeof summaryReplySchema>>;
 
-/** The schema that a model's reply must fit, task by task. */
+/** The schema of the model's reply, by task. */
 export const replySchemas = {
   action: actionReplySchema,
   experience: experienceReplySchema,
@@ -230,5 +230,5 @@ export const replySchemas = {
   synthesis: synthesisReplySchema,
 } as const;
 
-/** What a model says, task by task. */
+/** The model's reply, by task. */
 export type Replies = { readonly [T in keyof typeof replySchemas]: Readonly<z.infer<(typeof replySchemas)[T]>> };

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 
-/** The six phases, in the order of a full cycle [C1]. */
+/** The six phases, in the order of a full cycle. */
 export const PHASES = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield'] as const;
 
 export const phaseSchema = z.enum(PHASES);
 export type Phase = z.infer<typeof phaseSchema>;
 
-/** What a model is asked to do: one of the six phases, what to run next, to summarise messages, or to write the final answer. */
+/**
+ * What a model is asked to do: one of the six phases, choose the next capability, summarize messages, or write the
+ * final answer.
+ */
 export const TASKS = [...PHASES, 'continuation', 'summary', 'synthesis'] as const;
 export const taskSchema = z.enum(TASKS);
 export type Task = z.infer<typeof taskSchema>;

@@ -1,45 +1,44 @@
 import { z } from 'zod';
 
-/** A field that is missing or wrong, in words. `field` is its dotted path. */
+/** A field that is missing or invalid, in words. `field` is its dotted path. */
 export interface InputProblem {
   readonly field: string;
-  readonly got: string;
-  readonly wanted: string;
+  readonly expected: string;
+  readonly received: string;
 }
 
-/** Reads by field: whoever is told hears of each that is missing or wrong. */
-interface Reading {
-  readonly tell: (problem: InputProblem) => void;
+interface FieldReader {
+  readonly report: (problem: InputProblem) => void;
   readonly field: string;
 }
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 type Members = Readonly<Record<string, unknown>>;
 
-/** Wrong items of one list that are told; a list with more of them is read no further. */
-const MAX_WRONG_ITEMS = 20;
+/** Invalid items of one list to report; the rest of a list with more of them is not read. */
+const MAX_INVALID_ITEMS = 20;
 
 /**
- * Each member of `shape` by itself: what fits is taken, what does not is told and replaced by its default, or else by what `safe` has
- * for it. Objects that `safe` knows are read member by member, lists item by item. Never throws, whatever is given; reads nothing
- * that no schema names.
+ * Reads each member of `shape` on its own: keeps valid members, reports invalid ones and replaces them with their default, or else
+ * with their value in `fallback`. Objects with a fallback are read member by member, lists item by item. Never throws, whatever it is
+ * given, and reads nothing that the schema does not name.
  */
-export function readMembers(
+export function readFields(
   shape: Shape,
-  safe: Members,
+  fallback: Members,
   given: unknown,
-  tell: Reading['tell'],
-  within = '',
+  report: FieldReader['report'],
+  prefix = '',
 ): Record<string, unknown> {
   const read: Record<string, unknown> = {};
   for (const member of membersOf(shape)) {
     const { key } = member;
-    read[key] = readMember(member, safe[key], memberOf(given, key), { tell, field: `${within}${key}` });
+    read[key] = readMember(member, fallback[key], memberOf(given, key), { report, field: `${prefix}${key}` });
   }
   return read;
 }
 
-/** A member of a shape: a list of items, an object with a shape of its own, or neither. */
+/** A member of a shape. `item` is set for a list, `shape` for an object. */
 interface Member {
   readonly key: string;
   readonly schema: z.ZodType;
@@ -47,54 +46,55 @@ interface Member {
   readonly shape: Shape | null;
 }
 
-const known = new WeakMap<Shape, readonly Member[]>();
+const membersByShape = new WeakMap<Shape, readonly Member[]>();
 
 function membersOf(shape: Shape): readonly Member[] {
-  const made = known.get(shape) ?? Object.entries(shape).map(([key, schema]) => asMember(key, schema));
-  known.set(shape, made);
-  return made;
+  const members = membersByShape.get(shape) ?? Object.entries(shape).map(([key, schema]) => memberFor(key, schema));
+  membersByShape.set(shape, members);
+  return members;
 }
 
-function asMember(key: string, schema: z.ZodType): Member {
-  const core = bare(schema);
+function memberFor(key: string, schema: z.ZodType): Member {
+  const inner = unwrap(schema as unknown as SchemaNode) as unknown as z.ZodType;
   return {
     key,
     schema,
-    item: core instanceof z.ZodArray ? (core.element as z.ZodType) : null,
-    shape: core instanceof z.ZodObject ? core.shape : null,
+    item: inner instanceof z.ZodArray ? (inner.element as z.ZodType) : null,
+    shape: inner instanceof z.ZodObject ? inner.shape : null,
   };
 }
 
-function readMember({ schema, item, shape }: Member, safe: unknown, value: unknown, reading: Reading): unknown {
-  const { tell, field } = reading;
-  if (item !== null && isList(value)) return readList(item, value, reading);
-  if (shape !== null && isMembers(safe) && isMembers(value)) return readMembers(shape, safe, value, tell, `${field}.`);
-  const read = tried(schema, value);
+function readMember({ schema, item, shape }: Member, fallback: unknown, value: unknown, reader: FieldReader): unknown {
+  const { report, field } = reader;
+  if (item !== null && isList(value)) return readList(item, value, reader);
+  if (shape !== null && isMembers(fallback) && isMembers(value))
+    return readFields(shape, fallback, value, report, `${field}.`);
+  const read = tryParse(schema, value);
   if (read.success) return read.data;
   const issue = read.error?.issues.find(({ path }) => path.length === 0);
-  tell({ field, got: describeReadValue(value), wanted: wantedOf(schema, issue) });
-  const left = tried(schema, undefined);
-  return left.success ? left.data : safe;
+  report({ field, received: describeReceived(value), expected: describeExpected(schema, issue) });
+  const omitted = tryParse(schema, undefined);
+  return omitted.success ? omitted.data : fallback;
 }
 
-function readList(item: z.ZodType, list: readonly unknown[], { tell, field }: Reading): readonly unknown[] {
-  const fit: unknown[] = [];
-  const told = memberOf(list, 'length');
-  const length = typeof told === 'number' ? told : 0;
-  let wrong = 0;
-  for (let at = 0; at < length && wrong < MAX_WRONG_ITEMS; at += 1) {
+function readList(item: z.ZodType, list: readonly unknown[], { report, field }: FieldReader): readonly unknown[] {
+  const valid: unknown[] = [];
+  const length = memberOf(list, 'length');
+  const end = typeof length === 'number' ? length : 0;
+  let invalid = 0;
+  for (let at = 0; at < end && invalid < MAX_INVALID_ITEMS; at += 1) {
     const value = memberOf(list, at);
-    const read = tried(item, value);
-    if (read.success) fit.push(read.data);
+    const read = tryParse(item, value);
+    if (read.success) valid.push(read.data);
     else {
-      wrong += 1;
-      tell(itemProblem(item, value, `${field}.${at}`, read.error?.issues[0]));
+      invalid += 1;
+      report(itemProblem(item, value, `${field}.${at}`, read.error?.issues[0]));
     }
   }
-  return fit;
+  return valid;
 }
 
-/** Named as deep as what is wrong. */
+/** The problem of an item, with the path to the innermost invalid member. */
 function itemProblem(
   item: z.ZodType,
   value: unknown,
@@ -103,22 +103,25 @@ function itemProblem(
 ): InputProblem {
   const path = issue?.path ?? [];
   return {
-    field: onOneLine([field, ...path.map(String)].join('.').slice(0, 200)),
-    got: describeReadValue(path.reduce(memberOf, value)),
-    wanted: wantedOf(item, issue),
+    field: escapeControls([field, ...path.map(String)].join('.').slice(0, 200)),
+    received: describeReceived(path.reduce(memberOf, value)),
+    expected: describeExpected(item, issue),
   };
 }
 
-type Tried = { readonly success: true; readonly data: unknown } | { readonly success: false; error?: z.ZodError };
+type Parsed = { readonly success: true; readonly data: unknown } | { readonly success: false; error?: z.ZodError };
 
-/** A value may throw where it is looked into. */
-function tried(schema: z.ZodType, value: unknown): Tried {
+/** Getters and proxies in the value may throw. */
+function tryParse(schema: z.ZodType, value: unknown): Parsed {
   try {
     return schema.safeParse(value);
   } catch {
     return { success: false };
   }
 }
+
+/** Stands for a value whose getter or proxy throws. */
+const UNREADABLE = Symbol('unreadable');
 
 function memberOf(given: unknown, key: PropertyKey): unknown {
   try {
@@ -141,91 +144,85 @@ function isMembers(value: unknown): value is Members {
 }
 
 const SHOWN_CHARS = 60;
+const UNREADABLE_TEXT = 'an unreadable value';
 
-/** What an input holds where nothing of it can be read. */
-const UNREADABLE = Symbol('what cannot be read');
-
-/** A value in a few words, for a message of one line, whatever it is. */
-export function describeReadValue(value: unknown): string {
+/** Describes any value in a few words, on one line. */
+export function describeReceived(value: unknown): string {
   if (value === undefined) return 'nothing';
-  if (typeof value === 'string') return spelledText(value);
+  if (typeof value === 'string') return quote(value);
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'symbol') return 'what cannot be read';
+  if (typeof value === 'symbol') return UNREADABLE_TEXT;
   if (typeof value !== 'object' || value === null) return String(value);
   try {
-    return Array.isArray(value) ? `a list of ${value.length}` : 'an object';
+    return Array.isArray(value) ? `an array of ${value.length}` : 'an object';
   } catch {
-    return 'what cannot be read';
+    return UNREADABLE_TEXT;
   }
 }
 
-function spelledText(text: string): string {
+function quote(text: string): string {
   const shown = JSON.stringify(text.slice(0, SHOWN_CHARS));
-  return onOneLine(text.length > SHOWN_CHARS ? `${shown}…` : shown);
+  return escapeControls(text.length > SHOWN_CHARS ? `${shown}…` : shown);
 }
 
-/** Characters that break or turn a line, as their escapes. */
-function onOneLine(text: string): string {
+/** Replaces characters that break a line or change its direction with their escapes. */
+function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** As much of a zod schema as its members are found by. */
-interface Node {
+/** The parts of a zod schema that lead to its members. */
+interface SchemaNode {
   readonly description?: string | undefined;
-  readonly shape?: Readonly<Record<PropertyKey, Node>>;
-  readonly def?: { readonly innerType?: Node; readonly element?: Node };
+  readonly shape?: Readonly<Record<PropertyKey, SchemaNode>>;
+  readonly def?: { readonly innerType?: SchemaNode; readonly element?: SchemaNode };
 }
 
-/** Without its defaults and what makes it optional. */
-function bare(schema: z.ZodType): z.ZodType {
-  return bareNode(schema as unknown as Node) as unknown as z.ZodType;
+/** The schema without defaults and optionality. */
+function unwrap(node: SchemaNode): SchemaNode {
+  return node.def?.innerType === undefined ? node : unwrap(node.def.innerType);
 }
 
-function bareNode(node: Node): Node {
-  return node.def?.innerType === undefined ? node : bareNode(node.def.innerType);
+/** What a schema expects, in words: its description, or else the words for the issue. */
+function describeExpected(schema: z.ZodType, issue: z.core.$ZodIssue | undefined): string {
+  const node = (issue?.path ?? []).reduce<SchemaNode | undefined>(schemaOf, schema as unknown as SchemaNode);
+  return descriptionOf(node) ?? describeIssue(issue);
 }
 
-/** What a schema wants, in words: its own, else those of the issue. */
-function wantedOf(schema: z.ZodType, issue: z.core.$ZodIssue | undefined): string {
-  const node = (issue?.path ?? []).reduce<Node | undefined>(nodeOf, schema as unknown as Node);
-  return described(node) ?? wordsOf(issue);
-}
-
-function nodeOf(node: Node | undefined, key: PropertyKey): Node | undefined {
-  const { shape, def } = bareNode(node ?? {});
+function schemaOf(node: SchemaNode | undefined, key: PropertyKey): SchemaNode | undefined {
+  const { shape, def } = unwrap(node ?? {});
   return typeof key === 'number' ? def?.element : shape?.[key];
 }
 
-function described(node: Node | undefined): string | undefined {
-  return node === undefined ? undefined : (node.description ?? described(node.def?.innerType));
+function descriptionOf(node: SchemaNode | undefined): string | undefined {
+  return node === undefined ? undefined : (node.description ?? descriptionOf(node.def?.innerType));
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
+  int: 'an integer',
+  boolean: 'a boolean',
+  array: 'an array',
   object: 'an object',
   record: 'an object',
 };
 
-function wordsOf(issue: z.core.$ZodIssue | undefined): string {
+function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   switch (issue?.code) {
     case undefined:
-      return 'what can be read';
+      return 'a readable value';
     case 'invalid_type':
       return TYPES[issue.expected] ?? issue.expected;
     case 'invalid_value':
       return `one of ${issue.values.map(String).join(', ')}`;
     case 'too_small':
-      return issue.origin === 'string' ? 'a text that is not empty' : `at least ${issue.minimum}`;
+      return issue.origin === 'string' ? 'a non-empty string' : `at least ${issue.minimum}`;
     case 'too_big':
       return `at most ${issue.maximum}`;
     default:
-      return 'something else';
+      return 'a valid value';
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * One request of a session and what came of it. `runs` are the capability runs it led to, in order [R4]; `answer` is the final
- * answer's text; `atMs` is when the run began, in milliseconds since the epoch.
+ * One request of a session and its answer. `runs` are its capability runs, in order; `atMs` is when the run started, in
+ * milliseconds since the epoch.
  */
 export const sessionTurnSchema = z.object({
   runId: z.string(),
@@ -14,21 +14,21 @@ export const sessionTurnSchema = z.object({
 });
 export type SessionTurn = Readonly<z.infer<typeof sessionTurnSchema>>;
 
-/** What a run is given of its session: the turns, the oldest first, and why they are not all that there should be, or null. */
+/** The recalled turns, the oldest first, and why some are missing, or null. */
 export interface RecalledSession {
   readonly turns: readonly SessionTurn[];
   readonly problem: string | null;
 }
 
 /**
- * The session port: keeps the turns of sessions by their id. A turn is one request, however many capabilities it ran, so no single
- * request can push the others out. Both functions may answer at once or later, and may throw or reject: a run then goes on without
- * what was remembered, and says so.
+ * Stores the turns of sessions by id. A turn is one request with all its capability runs, so a single request cannot
+ * displace the others. Both methods may be synchronous or asynchronous and may throw or reject: a run then continues
+ * without the session and reports it.
  */
 export interface SessionStore {
   /**
-   * The newest `turns` turns of the session, the oldest first; none for a session that nobody knows. What does not keep the store from
-   * answering, a damaged turn that it leaves out, say, is told to `onProblem`.
+   * Returns the newest `turns` turns of the session, the oldest first; none for an unknown session. Call `onProblem`
+   * for problems that do not prevent an answer, for example a damaged turn that is left out.
    */
   recall(
     sessionId: string,
@@ -38,6 +38,6 @@ export interface SessionStore {
       readonly onProblem?: ((problem: string) => void) | undefined;
     },
   ): readonly SessionTurn[] | Promise<readonly SessionTurn[]>;
-  /** Appends a turn. One with the `runId` of a turn that is there takes its place. */
+  /** Appends a turn, or replaces the turn with the same `runId`. */
   append(sessionId: string, turn: SessionTurn, options: { readonly signal: AbortSignal }): void | Promise<void>;
 }

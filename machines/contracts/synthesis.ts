@@ -5,25 +5,25 @@ import { thresholdsSchema, unitSchema } from './limits.ts';
 import { messageSchema, sourceSchema } from './message.ts';
 import { usageSchema } from './usage.ts';
 
-/** Whether there is anything to see in a text: more than spaces, controls and what has no width. */
-export const says = (text: string): boolean => /[^\s\p{Cc}\p{Cf}]/u.test(text);
+/** Whether a text contains more than spaces, control characters and zero-width characters. */
+export const hasVisibleText = (text: string): boolean => /[^\s\p{Cc}\p{Cf}]/u.test(text);
 
-/** What the model says in synthesis: the text and what it used. The flags are not its to set [E5]. */
+/** The model's reply in synthesis: the text and what it used. It sets no flags. */
 export const synthesisReplySchema = z.object({
-  answerText: z.string().trim().min(1).refine(says, 'there is nothing to see in it'),
+  answerText: z.string().trim().min(1).refine(hasVisibleText, 'must contain visible text'),
   confidence: unitSchema,
   usedMessageIds: z.array(z.string()),
   notes: z.string(),
 });
 export type SynthesisReply = Readonly<z.infer<typeof synthesisReplySchema>>;
 
-/** What kept a model from writing the answer: its prompt, its call, its reply, or anything else [E4]. */
+/** What prevented a model from writing the answer: its prompt, its call, its reply, or anything else. */
 export const FALLBACKS = ['prompt', 'model', 'validation', 'other'] as const;
 export type Fallback = (typeof FALLBACKS)[number];
 
 /**
- * How the writing of the answer went: a model wrote it, it could not, or none was asked, with why where that wants to be said. `usage`
- * is what its calls used.
+ * How the answer was written: by a model, not by a model because it failed, or composed without asking one (`why`, if
+ * the user should know). `usage` is the usage of its calls.
  */
 export const synthesisOutcomeSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('written'), reply: synthesisReplySchema, usage: usageSchema }),
@@ -32,7 +32,7 @@ export const synthesisOutcomeSchema = z.discriminatedUnion('type', [
 ]);
 export type SynthesisOutcome = Readonly<z.infer<typeof synthesisOutcomeSchema>>;
 
-/** Why an answer is degraded, the weightiest first [E5]. */
+/** Why an answer is degraded, the most important first. */
 const degradationSchema = z.enum([
   'cancelled',
   'interrupted',
@@ -50,7 +50,7 @@ const degradationSchema = z.enum([
 ]);
 export type Degradation = z.infer<typeof degradationSchema>;
 
-/** A source that the answer rests on, by file and line. */
+/** A source of the answer, by file and line. */
 const citationSchema = sourceSchema.extend({ messageId: z.string(), quote: z.string() });
 export type Citation = Readonly<z.infer<typeof citationSchema>>;
 
@@ -58,8 +58,8 @@ const nonNegativeInt = z.int().min(0);
 const counted = z.object({ limit: nonNegativeInt.nullable(), used: nonNegativeInt, left: nonNegativeInt.nullable() });
 
 /**
- * The bounds of a run, and what was used of them, counted from real usage; a limit that is null is not known. Tokens and calls are those
- * of the phases, the reserve those of synthesis; ttl is counted in cycles; time ends with the last that is known of the run.
+ * The limits of a run and their real usage; an unknown limit is null. Tokens and calls are those of the phases, the
+ * reserve is synthesis; `ttl` counts cycles; time ends with the last recorded event of the run.
  */
 const budgetSchema = z.object({
   tokens: counted,
@@ -70,9 +70,7 @@ const budgetSchema = z.object({
 });
 export type Budget = Readonly<z.infer<typeof budgetSchema>>;
 
-/**
- * The end of every run [E2]: the text is never empty. `metadata` holds what the engine computed; no model writes there.
- */
+/** The final answer of a run: the text is never empty. The engine computes `metadata`; no model writes it. */
 export const finalAnswerSchema = z.object({
   answerText: z.string().min(1),
   confidence: unitSchema,
@@ -86,7 +84,7 @@ export const finalAnswerSchema = z.object({
     reason: degradationSchema.nullable(),
     explanation: z.string(),
     missingFields: z.array(z.string()).readonly(),
-    /** Who wrote the text; what kept a model from it, and the error. */
+    /** Who wrote the text; if it was not the model, what prevented that, and the error. */
     synthesis: z.object({
       writtenBy: z.enum(['model', 'engine']),
       fallback: z.enum(FALLBACKS).nullable(),
@@ -96,26 +94,26 @@ export const finalAnswerSchema = z.object({
     cycles: z.int().min(0),
     usage: usageSchema,
     budget: budgetSchema,
-    /** What the model calls cost; null where a price is not known. */
+    /** Cost of the model calls; null if a price is unknown. */
     cost: z.object({ amount: z.number().min(0), currency: z.string() }).nullable(),
     failures: z.array(phaseFailureSchema).readonly(),
   }),
 });
 export type FinalAnswer = Readonly<z.infer<typeof finalAnswerSchema>>;
 
-const text = z.string().describe('a text');
+const text = z.string().describe('a string');
 const filled = z
   .string()
   .refine((given) => given.trim() !== '')
-  .describe('a text that is not empty');
+  .describe('a non-empty string');
 const texts = z.array(text).readonly();
-const count = z.int().min(0).describe('a whole number of at least 0');
+const count = z.int().min(0).describe('an integer ≥ 0');
 const share = unitSchema.describe('a number from 0 to 1');
-const flag = z.boolean().describe('true or false');
-const limit = count.nullable().default(null).describe('a whole number of at least 0, or null');
-const ms = z.number().min(0).nullable().default(null).describe('a number of at least 0, or null');
+const flag = z.boolean().describe('a boolean');
+const limit = count.nullable().default(null).describe('an integer ≥ 0, or null');
+const ms = z.number().min(0).nullable().default(null).describe('a number ≥ 0, or null');
 
-/** Years beyond 9999 have a sign and six digits. */
+/** Years above 9999 have a sign and six digits. */
 const FAR_YEARS = /^[+-]\d{6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/u;
 
 const stepSchema = z.object({ stepId: filled, phase: text, content: text });
@@ -123,26 +121,26 @@ const stepSchema = z.object({ stepId: filled, phase: text, content: text });
 const draftSchema = z.object({ text, confidence: share, usedMessageIds: texts });
 
 /**
- * How the run went, beyond the contract: what this house cites from and counts by. Whatever is left out was not known or not there.
- * A limit that is null is not known.
+ * Data about the run beyond the contract's fields, for citations and counts. A missing field means unknown or absent; a
+ * null limit is unknown.
  */
 const runViewSchema = z.object({
-  /** What Yield answered last; null where no cycle came to an answer; left out where there is no Yield. */
-  answer: z.string().nullable().optional().describe('a text, or null'),
-  /** The best text that the run came to; left out, it is the best step. */
-  draft: draftSchema.nullable().default(null).describe('a text, a confidence and the ids of its messages'),
+  /** Yield's last answer; null if no cycle produced one; omitted if there is no Yield. */
+  answer: z.string().nullable().optional().describe('a string, or null'),
+  /** The best text of the run; if omitted, the best step is used. */
+  draft: draftSchema.nullable().default(null).describe('an object with text, confidence and usedMessageIds'),
   /** The context to cite from. */
-  messages: z.array(messageSchema).readonly().default([]).describe('a list of messages'),
-  /** The phases that a whole run goes through. */
-  phases: texts.default([]).describe('a list of texts'),
+  messages: z.array(messageSchema).readonly().default([]).describe('an array of messages'),
+  /** The phases of a complete cycle. */
+  phases: texts.default([]).describe('an array of strings'),
   mode: z.enum(['automatic', 'manual']).default('automatic').describe('"automatic" or "manual"'),
-  interruption: interruptionSchema.nullable().default(null).describe('why the run was left, or null'),
+  interruption: interruptionSchema.nullable().default(null).describe('an interruption, or null'),
   decision: decisionSchema.nullable().default(null).describe('a decision, or null'),
   limits: z
     .object({ maxCycles: limit, maxModelCalls: limit, maxTokens: limit, synthesisReserveTokens: limit, totalMs: ms })
     .prefault({})
     .describe('an object with limits'),
-  /** Whether there was anything to search, and how far an answer must stand in it [Y1]. */
+  /** Whether there were documents to search, and how much of an answer they must support. */
   hasDocuments: flag.default(false),
   thresholds: z
     .object({
@@ -151,41 +149,44 @@ const runViewSchema = z.object({
     })
     .prefault({})
     .describe('an object with thresholds'),
-  /** What the run used before its synthesis. */
+  /** Usage before synthesis. */
   usage: usageSchema
     .default({ modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 })
-    .describe('the tokens and calls that were used'),
+    .describe('an object with usage'),
   currency: filled.nullable().default(null).describe('a currency, or null'),
-  /** From the start to the last that is known of the run. */
+  /** From the start to the last recorded event. */
   elapsedMs: ms,
-  /** How far the context is over its limit [U10]. */
+  /** By how much the context exceeds its limits. */
   excess: z
     .object({ tokens: count.default(0), messages: count.default(0) })
     .prefault({})
-    .describe('tokens and messages over the limit'),
+    .describe('an object with tokens and messages'),
   /** Why the documents could not be searched. */
-  sourceFailure: text.nullable().default(null).describe('a text, or null'),
+  sourceFailure: text.nullable().default(null).describe('a string, or null'),
   /** Why the session could not be recalled or kept. */
-  sessionProblem: text.nullable().default(null).describe('a text, or null'),
+  sessionProblem: text.nullable().default(null).describe('a string, or null'),
 });
 
 /**
- * What the final answer is made from [E1]: the one view of a run that synthesis has. The names are the contract's, in this house's
- * spelling: passes are cycles, TTL is counted in cycles, refinements are corrected attempts. The three that may be left out are then
- * null; `run` is what this house knows beside.
+ * The input of synthesis: all that it knows of a run. Field names follow the original contract: passes are cycles, TTL
+ * is counted in cycles, refinements are corrected attempts. Three fields may be omitted and are then null; `run` is
+ * PostChain's addition.
  */
 export const synthesisInputSchema = z.object({
   request: filled,
-  executionResults: z.array(stepSchema).readonly().describe('a list of steps'),
+  executionResults: z.array(stepSchema).readonly().describe('an array of steps'),
   planState: z
-    .object({ goal: text.nullable().describe('a text, or null'), alternatives: texts.describe('a list of texts') })
+    .object({
+      goal: text.nullable().describe('a string, or null'),
+      alternatives: texts.describe('an array of strings'),
+    })
     .describe('an object with goal and alternatives'),
   convergenceAssessment: z
     .object({ change: z.number().nullable().describe('a number, or null'), confidence: share, rationale: text })
     .describe('an object with change, confidence and rationale'),
-  executionPasses: z.array(decisionSchema).readonly().nullable().default(null).describe('a list of decisions'),
+  executionPasses: z.array(decisionSchema).readonly().nullable().default(null).describe('an array of decisions'),
   semanticValidation: z
-    .object({ failures: z.array(phaseFailureSchema).readonly().describe('a list of failures') })
+    .object({ failures: z.array(phaseFailureSchema).readonly().describe('an array of failures') })
     .nullable()
     .default(null)
     .describe('an object with failures'),
@@ -199,6 +200,6 @@ export const synthesisInputSchema = z.object({
   totalPasses: count,
   totalRefinements: count,
   ttlRemaining: count,
-  run: runViewSchema.prefault({}).describe('an object that says how the run went'),
+  run: runViewSchema.prefault({}).describe('an object that describes the run'),
 });
 export type SynthesisInput = Readonly<z.infer<typeof synthesisInputSchema>>;

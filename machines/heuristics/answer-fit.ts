@@ -24,7 +24,7 @@ const AMOUNT_WORD =
   /\b(?:none|no|many|few|several|dozens?|hundreds?|thousands?|millions?|billions?|half|twice|once|all|every|both)\b/i;
 
 /**
- * Whether the form of an answer fits what was asked [Y1, Y12]: the kind of thing (X. Li and D. Roth, 2002) and the length. A question
+ * Whether the form of an answer fits what was asked: the kind of thing (X. Li and D. Roth, 2002) and the length. A question
  * for one thing wants a short answer or one sentence; something open may take any length. Saying that nothing
  * was found is no answer, nor is a question asked back, nor a sentence that only says the request again. Reads the first 20,000
  * characters.

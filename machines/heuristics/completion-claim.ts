@@ -26,7 +26,7 @@ const BELIEVED = 0.55;
 const DOUBTED = 0.8;
 
 /**
- * Whether a claimed completion is believed [Y1, Y12]. It is not where the answer's form does not fit the request, where the answer
+ * Whether a claimed completion is believed. It is not where the answer's form does not fit the request, where the answer
  * stands in what was gathered only in part, where the texts' own dates go against it, where the model says that it guesses or
  * that it has not solved the task, or where three lesser doubts come together. Without a claim nothing is complete, whatever
  * the texts say; with nothing gathered only form and rationale count. Reads the first 20,000 characters of request and

@@ -29,7 +29,7 @@ const NUMBER_FACTOR = 2;
 const NAME_FACTOR = 1.5;
 
 /**
- * How far an answer stands in what was gathered [Y1, Y12]: its content words by their stems, weighed by how rare they are
+ * How far an answer stands in what was gathered: its content words by their stems, weighed by how rare they are
  * (K. Spärck Jones, 1972), numbers and names more; numbers are compared by value ("25 million" is 25,000,000). Words that the
  * request has are not counted where the answer has others. A sentence stands word for word where the stretch does that holds
  * what it adds to the request. Reads the first 20,000 characters of answer and request and the first 50,000 of each text, the

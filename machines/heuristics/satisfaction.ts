@@ -39,7 +39,7 @@ const CLOSING_CHARS = 400;
 const OFFER_CHARS = 400;
 
 /**
- * Whether the user's last words close the dialogue: the user has what was wanted and asks for nothing more [Y1]. A
+ * Whether the user's last words close the dialogue: the user has what was wanted and asks for nothing more. A
  * closing is done in two turns (E. Schegloff and H. Sacks 1973, "Opening up closings"), so that the assistant's turn
  * before is read too; but only the user's words can satisfy, and only where the assistant has answered. English. Reads
  * a bounded part of these two turns.

@@ -31,7 +31,7 @@ const MOST_MISSING = 8;
 const MOST_LINKED = 32;
 
 /**
- * Information sufficiency [Y3, Y12]: whether the gathered texts answer a request, by the words and names that they share with
+ * Information sufficiency: whether the gathered texts answer a request, by the words and names that they share with
  * it and with one another. Two ways lead there, and the better one counts. Either one passage has what was asked for
  * (`alone`), or several do together: each name of the request is found (`names`, the one that is found worst; without names,
  * its words), a text about one is linked to another (`link`) which has other words of the request (`complement`), both have

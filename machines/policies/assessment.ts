@@ -11,13 +11,13 @@ import { isUnclear } from './phase-output.ts';
 import { isPhase, selectNextPhase } from './phase-selection.ts';
 import { contextTokens, tokensAllowed } from './understanding.ts';
 
-/** Everything that the guards of `deciding` look at, computed once [Y8]. */
+/** Computes the values that the guards of `deciding` compare. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
   const previous = state.assessment?.answer ?? null;
-  const held = checkAgainstEvidence(state, messages, reply);
+  const scores = checkAgainstEvidence(state, messages, reply);
   const selection = selectNextPhase(
     {
-      informationSufficiency: held.informationSufficiency,
+      informationSufficiency: scores.informationSufficiency,
       unclearIntent: isUnclear(state.results),
       needsTools: reply.needsTools,
       undigestedInsights: state.results.observation?.reply.undigested ?? false,
@@ -36,7 +36,7 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
     toCompare: state.hasEmbeddings ? previous : null,
     change: previous === null ? null : changeBetween(previous, reply.answer),
     changeBy: 'words',
-    ...held,
+    ...scores,
     fingerprint: print,
     repeats: countRepeats(state.recursion.history, { target, fingerprint: print }),
     proposal: selection.proposal,
@@ -46,8 +46,8 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
 }
 
 /**
- * Going back to Understanding pays where it found something to let go, or where much was added since: else the run would go there
- * again and again for what must stay.
+ * Whether another Understanding may help: the last one removed something, or many messages were added since. Otherwise
+ * the run would keep returning to it for content that must stay.
  */
 function mayShrink({ results: { understanding }, thresholds }: ChainState, messages: readonly Message[]): boolean {
   if (understanding === null) return true;
@@ -56,28 +56,28 @@ function mayShrink({ results: { understanding }, thresholds }: ChainState, messa
 }
 
 /**
- * A short fingerprint of a text that is the same for the same words and signs in the same order, whatever the case, spacing and
- * punctuation, in hexadecimal. For telling loops, not for security.
+ * A short hexadecimal fingerprint of a text: the same for the same words and signs in the same order, whatever their
+ * case, spacing and punctuation. For loop detection, not for security.
  */
 export function fingerprint(text: string): string {
   return (fnv1a(partsOf(text).join(' ')) >>> 0).toString(16).padStart(8, '0');
 }
 
 /**
- * How much an answer changed: 0 for the same words, 1 for no word in common. One minus the Jaccard index of the two sets of words and
- * signs. Two empty answers have not changed.
+ * How much an answer changed: 0 for the same words, 1 for no word in common (one minus the Jaccard index of their words
+ * and signs). Two empty answers have not changed.
  */
 export function changeBetween(previous: string, current: string): number {
   return 1 - jaccard(tokens(previous), tokens(current));
 }
 
-/** Whether the change is yet to be measured by embeddings. */
+/** Whether the change must still be measured by embeddings. */
 export function comparisonWanted({ assessment }: ChainState): GuardResult {
   const isToCompare = assessment?.toCompare != null;
   return { holds: isToCompare, inputs: { isToCompare } };
 }
 
-/** The change by embeddings, one minus their cosine similarity, in place of the one by words; null leaves that. */
+/** Replaces the change by words with the one by embeddings (one minus cosine similarity); null keeps it. */
 export function withComparison(assessment: Assessment | null, change: number | null): Assessment | null {
   if (assessment === null) return null;
   const compared = { ...assessment, toCompare: null };

@@ -4,14 +4,12 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
 
-/** The rules for the next step of the capability loop [R3, R5]. Each verdict is a guard of the chart by the same name. */
-
 export function nothingToRun({ call, continuation }: ActionState): GuardResult {
   const capability = call?.capability ?? null;
   return { holds: call === null && continuation === null, inputs: { capability } };
 }
 
-/** Whether the wished step cannot be taken, as far as that shows without its schema; `cause` says why [R5]. */
+/** Whether the requested step cannot run, as far as can be checked without its schema; `cause` is the code. */
 export function nextStepInvalid(state: ActionState): GuardResult {
   const { call, input } = state;
   const found = stepProblem(state);
@@ -23,13 +21,15 @@ export function nextStepInvalid(state: ActionState): GuardResult {
   return { holds: found !== null, inputs };
 }
 
-/** What is wrong with the wished step, or null. Without a step, it is what was found when it was read. */
+/**
+ * What is wrong with the requested step, or null. Without a step: the problem found when the decider's reply was read.
+ */
 export function stepProblem({ call, problem, input }: ActionState): LoopProblem | null {
   if (call === null) return problem;
   const { capability } = call;
   if (capability.trim() === '') return { code: 'empty_name', message: 'the next step has an empty name' };
   if (input.capabilities.some(({ name }) => name === capability)) return null;
-  const message = `there is no capability ${JSON.stringify(capability.slice(0, 100))}`;
+  const message = `unknown capability ${JSON.stringify(capability.slice(0, 100))}`;
   return { code: 'unknown_capability', message };
 }
 
@@ -41,7 +41,7 @@ export function continuationLimitReached({ runs, maxContinuations }: ActionState
   return { holds: runs >= maxContinuations, inputs: { runs, maxContinuations } };
 }
 
-/** Whether the model can be asked once more: it is the decider, and there are calls and tokens left [promise 2]. */
+/** Whether the model may be asked again: it is the decider, and there are calls and tokens left. */
 export function modelMayDecide({ decider, execution, policy, maxTokens }: ActionState): GuardResult {
   const { modelCalls, inputTokens, outputTokens } = execution.usage;
   const tokens = inputTokens + outputTokens;
@@ -52,12 +52,12 @@ export function modelMayDecide({ decider, execution, policy, maxTokens }: Action
   };
 }
 
-/** Milliseconds for the run of the wished capability: its own, or the loop's. */
+/** Milliseconds for a run of the requested capability: its own timeout, or the loop's. */
 export function runMs({ call, input, capabilityMs }: ActionState): number {
   return input.capabilities.find(({ name }) => name === call?.capability)?.timeoutMs ?? capabilityMs;
 }
 
-/** Results that are kept whole; of what older ones gave, and were given, only a beginning: a long loop stays small. */
+/** Results to keep complete; older ones keep the beginning of their output, so a long loop stays small. */
 const KEPT_WHOLE = 16;
 const KEPT_CHARS = 500;
 
@@ -81,7 +81,7 @@ function shorten(result: CapabilityResult): CapabilityResult {
   };
 }
 
-/** The session's memory with the last run in it [R4]: with the first one comes the user's message. */
+/** The session's memory with the last run added; the first run adds the user's message as well. */
 export function appendMemory({ memory, input, results }: ActionState): readonly MemoryEntry[] {
   const last = results.at(-1);
   if (last === undefined) return memory;
@@ -91,7 +91,7 @@ export function appendMemory({ memory, input, results }: ActionState): readonly 
   return [...begun, { role: 'assistant', capability, success, summary }];
 }
 
-/** A run that came to nothing: late, thrown by its port, or refused before it began [R5, R7]. */
+/** The result of a run that timed out, threw, or could not start. */
 export function failedResult(
   { call, checked, sessionId }: ActionState,
   code: CapabilityFailure,
@@ -103,21 +103,21 @@ export function failedResult(
   return { ...base, code, error, sessionId, durationMs };
 }
 
-/** A loop that somebody broke off, as it ends: the capability that was running is a failed result, and says why. */
-export function breakOff(loop: ActionState, cause: string): ActionState {
+/** The loop as it ends when it is aborted: a running capability becomes a failed result that says why. */
+export function abortLoop(loop: ActionState, cause: string): ActionState {
   const ended = loop.begun > loop.runs ? withLostRun(loop, cause) : loop;
   return { ...ended, stopReason: 'broken_off' };
 }
 
 function withLostRun(loop: ActionState, cause: string): ActionState {
-  const lost = { ...loop, ...appendResult(loop, failedResult(loop, 'broken_off', `it was broken off: ${cause}`, 0)) };
+  const lost = { ...loop, ...appendResult(loop, failedResult(loop, 'broken_off', `it was aborted: ${cause}`, 0)) };
   return { ...lost, memory: appendMemory(lost) };
 }
 
-/** What a loop comes to, as Action's result without its `phase` and `step`. */
+/** The result of Action without its `phase` and `step`. */
 export function loopResult({ reply, results, stopReason, memory }: ActionState): Omit<ActionResult, 'phase' | 'step'> {
   return { reply: reply ?? NO_REPLY, results, stopReason, memory };
 }
 
-/** Where the first step was given, nobody was asked for words. */
+/** If the first step was given, no model wrote a reply. */
 const NO_REPLY: ActionResult['reply'] = { response: '', confidence: 0, call: null };

@@ -9,7 +9,7 @@ import type { Message } from '../contracts/message.ts';
 import { preview } from '../text/summary.ts';
 import { asksConsent, isLoss, KEPT_BY_USER } from './context.ts';
 
-/** One question for all operations that touch user content, or null where none does [U8]. */
+/** One question for all operations that affect user content; null if there are none. */
 export function consentRequest(
   operations: readonly ContextOperation[],
   messages: readonly Message[],
@@ -30,23 +30,23 @@ export function consentRequest(
   return { items };
 }
 
-/** Anything but a clear "summarise" or "remove" keeps [U8]: 001's "else remove" would drop content on a typing error. */
-export function readChoice(said: unknown): ConsentChoice {
-  const word = typeof said === 'string' ? said.trim().toLowerCase() : '';
+/** Reads a choice. Anything but a clear "summarise" or "remove" keeps the message, so a typing error loses nothing. */
+export function readChoice(given: unknown): ConsentChoice {
+  const word = typeof given === 'string' ? given.trim().toLowerCase() : '';
   const parsed = consentChoiceSchema.safeParse(word === 'summarize' ? 'summarise' : word);
   return parsed.success ? parsed.data : 'keep';
 }
 
 const KEPT_BY: Record<ConsentGiver, string> = {
-  user: 'the user keeps it',
-  option: 'an option given beforehand keeps it',
-  nobody: 'it is kept: there was nobody to ask',
-  'time-out': 'it is kept: nobody answered in time',
+  user: 'kept by the user',
+  option: 'kept by an option',
+  nobody: 'kept because there was no one to ask',
+  'time-out': 'kept because no one answered in time',
 };
 
 /**
- * The operations after the user's word: `choice` for all that asked, and `items` one by one for any message, also for one that
- * nobody asked about [U9]. Kept messages are tagged, so that nobody asks again; why says whether it was the user who kept them.
+ * Applies the user's decision: `choice` to every operation that asked, and `items` to single messages by id, asked
+ * about or not. Kept messages are tagged so that they are not asked about again; the reason says who kept them.
  */
 export function resolveConsent(
   operations: readonly ContextOperation[],
@@ -58,20 +58,20 @@ export function resolveConsent(
     const { id, target, metadata } = operation;
     const named = Object.hasOwn(items ?? {}, target) ? items[target] : undefined;
     if (named === undefined && !asksConsent(operation)) return operation;
-    // The others are no recommendation that a user would want to override.
+    // Other operations lose no content, so there is nothing to override.
     if (!isLoss(operation)) return operation;
-    const own = named === undefined ? choice : readChoice(named);
-    const said = { ...metadata, requiresConsent: false, consent: own };
-    if (own === 'summarise' && operation.operation === 'TRANSFORM') return { ...operation, metadata: said };
-    if (own === 'remove')
-      return { operation: 'PRUNE', id, target, data: {}, reason: 'the user agreed to remove it', metadata: said };
+    const decided = named === undefined ? choice : readChoice(named);
+    const resolved = { ...metadata, requiresConsent: false, consent: decided };
+    if (decided === 'summarise' && operation.operation === 'TRANSFORM') return { ...operation, metadata: resolved };
+    if (decided === 'remove')
+      return { operation: 'PRUNE', id, target, data: {}, reason: 'the user agreed to remove it', metadata: resolved };
     return {
       operation: 'TAG',
       id,
       target,
       data: { tags: [KEPT_BY_USER] },
       reason: KEPT_BY[by],
-      metadata: said,
+      metadata: resolved,
     };
   });
 }

@@ -4,22 +4,22 @@ import type { CapabilityFailure, CapabilityResult, Continuation, ContinuationInp
 import { clipped } from '../text/clip.ts';
 import { addUsage } from './usage.ts';
 
-/** What the model is shown of one step, of the last one, and of all steps together, in characters. */
+/** Characters shown to the model: per step, for the last step, and for all steps. */
 const STEP_CHARS = 2_000;
 const LAST_STEP_CHARS = 8_000;
 const HISTORY_CHARS = 48_000;
 
-/** The newest steps that it is shown one by one; those before are counted. */
+/** The newest steps are shown individually; earlier ones are only counted. */
 const SHOWN_STEPS = 64;
 
 const KEPT_ATTEMPTS = 16;
 
-/** The one question of the request: what can be said now, and what is to be run [R1]. */
+/** The attempt that asks for the first reply: an answer, and the capability to run. */
 export function actionAttempt({ id, input, policy, maxTokens }: ActionState): AttemptInput {
   return { id, task: 'action', input, policy: { ...policy, maxTokens: Math.max(1, maxTokens) } };
 }
 
-/** The question after a run, of a model that decides: what comes next? */
+/** The attempt that asks the model, as decider, for the next step after a run. */
 export function continuationAttempt(state: ActionState): AttemptInput {
   const { id, runs, policy, execution, maxTokens } = state;
   const { modelCalls, inputTokens, outputTokens } = execution.usage;
@@ -43,15 +43,15 @@ function continuationInput({ input, reply, results, runs, maxContinuations }: Ac
   };
 }
 
-/** These steps, the oldest first; what they gave is shown from the newest back, as far as there is room for it. */
+/** The steps, the oldest first. Output is shown from the newest step back, as far as the budget allows. */
 function shownSteps(results: readonly CapabilityResult[]): ContinuationInput['steps'] {
-  let room = HISTORY_CHARS;
+  let charsLeft = HISTORY_CHARS;
   return results
     .toReversed()
     .map(({ capability, arguments: given, success, output, error }, back) => {
-      const chars = Math.min(room, back === 0 ? LAST_STEP_CHARS : STEP_CHARS);
+      const chars = Math.min(charsLeft, back === 0 ? LAST_STEP_CHARS : STEP_CHARS);
       const shown = chars < 100 ? '' : clipped(success ? output : (error ?? ''), chars);
-      room -= shown.length;
+      charsLeft -= shown.length;
       return { capability, arguments: clipped(JSON.stringify(given), 500), success, output: shown };
     })
     .toReversed();
@@ -66,7 +66,7 @@ function counted(results: readonly CapabilityResult[]): ContinuationInput['earli
   return [...byName].map(([capability, counts]) => ({ capability, ...counts }));
 }
 
-/** The model calls of the loop as one execution: usage and budgets add up [A11], the newest attempts stand for all. */
+/** Joins the loop's model calls into one execution: usage and budgets add up; only the newest attempts are kept. */
 export function joinExecutions(before: AttemptExecution, last: AttemptExecution): AttemptExecution {
   return {
     ...before,
@@ -78,29 +78,29 @@ export function joinExecutions(before: AttemptExecution, last: AttemptExecution)
   };
 }
 
-type Read = Pick<ActionState, 'continuation' | 'call' | 'problem'>;
+type ReadContinuation = Pick<ActionState, 'continuation' | 'call' | 'problem'>;
 
 /**
- * What a decider said, read: deciders are the user's code or a model. What is no continuation is told and not followed; a next step
- * without a name, or whose arguments are neither an object nor JSON text, is told apart from it [R5].
+ * Reads the reply of a decider, which is the user's code or a model. An invalid reply is reported and not followed; a
+ * next step without a name, or with arguments that are neither an object nor JSON text, is reported as such.
  */
-export function readContinuation(said: unknown): Read {
+export function readContinuation(reply: unknown): ReadContinuation {
   try {
-    const { done, finalOutput, next } = Object(said) as Record<string, unknown>;
-    if (done === false) return goingOn(next);
+    const { done, finalOutput, next } = Object(reply) as Record<string, unknown>;
+    if (done === false) return readNextStep(next);
     if (done === true && (typeof finalOutput === 'string' || finalOutput === null || finalOutput === undefined))
       return { continuation: { done, finalOutput: finalOutput ?? null }, call: null, problem: null };
-    return unreadable(done === true ? 'its finalOutput is no text' : 'it does not say whether it is done');
+    return unreadable(done === true ? '"finalOutput" must be a string or null' : '"done" must be a boolean');
   } catch {
-    return unreadable('it cannot be read');
+    return unreadable('it threw while being read');
   }
 }
 
-function goingOn(said: unknown): Read {
-  const { capability, arguments: given } = Object(said) as Record<string, unknown>;
+function readNextStep(step: unknown): ReadContinuation {
+  const { capability, arguments: given } = Object(step) as Record<string, unknown>;
   if (typeof capability !== 'string') return noStep('missing_name', 'the next step has no name');
   const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : null;
-  if (text === null) return noStep('arguments_not_object', 'the arguments of the next step are no object');
+  if (text === null) return noStep('arguments_not_object', 'the arguments of the next step must be an object');
   const next = { capability, arguments: text };
   return { continuation: { done: false, next }, call: next, problem: null };
 }
@@ -109,19 +109,19 @@ function isObject(given: unknown): boolean {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
-const noStep = (code: CapabilityFailure, message: string): Read => ({
+const noStep = (code: CapabilityFailure, message: string): ReadContinuation => ({
   continuation: { done: false, next: null },
   call: null,
   problem: { code, message },
 });
 
-const unreadable = (why: string): Read => ({
+const unreadable = (why: string): ReadContinuation => ({
   continuation: null,
   call: null,
-  problem: { code: null, message: `what the decider said is no continuation: ${why}` },
+  problem: { code: null, message: `the decider returned an invalid continuation: ${why}` },
 });
 
-/** The last result with the decider's own output in its place, where it gave one that is not blank [R5]. */
+/** Replaces the last result's output with the decider's own, if it gave one that is not blank. */
 export function synthesizeLast(
   results: readonly CapabilityResult[],
   continuation: Continuation | null,

@@ -1,7 +1,7 @@
 import { PostChainError } from '../contracts/error.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 
-/** A failure with everything but its stage, code and message left at "nothing known". */
+/** A failure with neutral values for everything that is not given. */
 export function failureOf(
   stage: FailureStage,
   code: string,
@@ -11,7 +11,7 @@ export function failureOf(
   return { stage, code, message, retryable: true, retryAfterMs: null, status: null, issues: [], ...known };
 }
 
-/** Something threw that never should: told in one line, and not tried again. */
+/** A failure for an error that should never occur: its first line, not retryable. */
 export function unexpectedFailure(error: unknown): Failure {
   const isMissing = error instanceof PostChainError && error.code === 'port_missing';
   return failureOf(
@@ -24,20 +24,20 @@ export function unexpectedFailure(error: unknown): Failure {
   );
 }
 
-/** Stands where a failure should be and none is: seen in a journal, it points at a mistake in a chart. */
-export const NO_FAILURE: Failure = failureOf('unexpected', 'no_failure', 'There is no failure to speak of.', {
+/** A placeholder for a missing failure: if it appears in a journal, a chart has a bug. */
+export const NO_FAILURE: Failure = failureOf('unexpected', 'no_failure', 'No failure was recorded.', {
   retryable: false,
 });
 
-/** The process that read a reply ended before the reply did: it is asked for anew, and no budget of retries is charged. */
+/** The process that read a reply ended before the reply did: it is requested again, without charging a retry budget. */
 export const LOST: Failure = failureOf('transport', 'reply_lost', 'The process ended in the middle of the reply.');
 
-/** Whatever was thrown, in words: anything can be, even what has no text. */
+/** The text of whatever was thrown. */
 function textOf(thrown: unknown): string {
   try {
     const message = thrown instanceof Error ? thrown.message : thrown;
     return typeof message === 'string' ? message : String(message);
   } catch {
-    return 'something was thrown that has no text';
+    return 'an error without readable text';
   }
 }

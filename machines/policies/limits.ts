@@ -3,7 +3,7 @@ import { limitsSchema, thresholdsSchema } from '../contracts/limits.ts';
 
 type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption'>;
 
-/** Who stopped a run waits no longer than this for its turn to be stored. */
+/** Milliseconds to store the turn of a stopped run: whoever stopped it should not wait longer. */
 const STOPPED_MS = 250;
 
 interface Deadlines {
@@ -12,7 +12,10 @@ interface Deadlines {
   readonly sessionMs: number;
 }
 
-/** Milliseconds until the phases must end, what is kept for the answer, and, with a session, for storing: all within `totalMs`. */
+/**
+ * Milliseconds until the phases must end, those reserved for the answer, and, with a session, those for storing the
+ * turn; all within `totalMs`.
+ */
 export function deadlines({ limits, sessionId, interruption }: Bounded): Deadlines {
   const synthesisMs = Math.min(limits.synthesisMs, limits.totalMs / 4);
   const stopped = interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted';
@@ -27,8 +30,8 @@ interface Adjustment {
 }
 
 /**
- * The run goes by other numbers from here on. What makes no sense leaves them as they are. A delay that runs already ends when it would
- * have.
+ * Changes limits and thresholds for the rest of the run. Invalid values leave them unchanged. A running delay keeps its
+ * end.
  */
 export function adjust(state: ChainState, { limits, thresholds }: Adjustment): Partial<ChainState> {
   const nextLimits = limitsSchema.safeParse({ ...state.limits, ...limits });

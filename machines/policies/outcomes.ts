@@ -3,9 +3,9 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
 import { assess } from './assessment.ts';
-import { breakOff, loopResult } from './capability-loop.ts';
+import { abortLoop, loopResult } from './capability-loop.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
-import { makePhase } from './phase-output.ts';
+import { phaseOutput } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import {
   chargeExecution,
@@ -15,24 +15,23 @@ import {
   type PhaseOutput,
   visibleMessages,
 } from './progress.ts';
-import { tellingFailure } from './recovery.ts';
+import { informativeFailure } from './recovery.ts';
 import { rememberRuns } from './session.ts';
 import { evaluateContext } from './understanding.ts';
 import { addUsage } from './usage.ts';
-
-/** What the end of a phase's actor does to the state: a value, a failure, an error, or no end in time. */
 
 type Change = Partial<ChainState>;
 
 export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOutcome): Change {
   const charged = chargeExecution(state, outcome.execution);
   const paid = { ...state, ...charged };
-  if (!outcome.ok) return { ...charged, ...failPhase(paid, phase, tellingFailure(outcome.execution, outcome.failure)) };
-  return { ...charged, ...settled(paid, makePhase(paid, phase, outcome.value)) };
+  if (!outcome.ok)
+    return { ...charged, ...failPhase(paid, phase, informativeFailure(outcome.execution, outcome.failure)) };
+  return { ...charged, ...withOutput(paid, phaseOutput(paid, phase, outcome.value)) };
 }
 
-/** The phase is done; what its capabilities did is remembered [R4]. */
-function settled(state: ChainState, made: PhaseOutput): Change {
+/** The state with a phase done and its capability runs remembered. */
+function withOutput(state: ChainState, made: PhaseOutput): Change {
   const { result } = made;
   return { ...completePhase(state, made), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
 }
@@ -46,10 +45,10 @@ export function settleAborted(state: ChainState, cause: string): Change {
   const charged = { usage: addUsage(state.usage, usage), inFlight: NOTHING_IN_FLIGHT };
   if (loop === null) return charged;
   const paid = { ...state, ...charged };
-  return { ...charged, ...settled(paid, makePhase(paid, 'action', loopResult(breakOff(loop, cause)))) };
+  return { ...charged, ...withOutput(paid, phaseOutput(paid, 'action', loopResult(abortLoop(loop, cause)))) };
 }
 
-/** Understanding's first half: what it would do. Nothing is done before consent is settled. */
+/** First half of Understanding: the proposed operations. None applies before consent is settled. */
 export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Change {
   if (!outcome.ok) return settlePhase(state, 'understanding', outcome);
   const reply = outcome.value as UnderstandingReply;
@@ -59,12 +58,12 @@ export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Ch
   };
 }
 
-/** Understanding's second half: consent is settled, the operations are appended [U7]. */
+/** Second half of Understanding: consent is settled, the operations are appended. */
 export function applyEvaluation(state: ChainState): Change {
-  return completePhase(state, makePhase(state, 'understanding', state.evaluation?.reply));
+  return completePhase(state, phaseOutput(state, 'understanding', state.evaluation?.reply));
 }
 
-/** Yield's first half: the answer is taken in and looked at, and the cycle counts as completed [Y6]. */
+/** First half of Yield: the answer is recorded and assessed, and the cycle counts as completed. */
 export function settleAssessment(state: ChainState, outcome: AttemptOutcome): Change {
   const settled = settlePhase(state, 'yield', outcome);
   if (!outcome.ok) return settled;
@@ -85,14 +84,14 @@ export function failByError(state: ChainState, phase: Phase, error: unknown): Ch
   };
 }
 
-/** Not done in time: failed, but for a capability loop that was broken off with something done. */
+/** Fails the phase with a deadline, unless an aborted capability loop left a result. */
 export function timeOutPhase(state: ChainState, phase: Phase): Change {
   const failed = failPhase(state, phase, failureOf('deadline', 'phase_deadline', overdue(state, phase)));
   return isSaved(state, phase) ? { ...failed, failure: null, direction: phaseAfter(phase) ?? DEFAULT_PHASE } : failed;
 }
 
 export function overdue({ limits }: ChainState, phase: Phase): string {
-  return `${phase} was not done within ${limits.phaseMs} ms.`;
+  return `${phase} did not finish within ${limits.phaseMs} ms.`;
 }
 
 export function isSaved({ results, recursion }: ChainState, phase: Phase): boolean {

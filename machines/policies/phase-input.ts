@@ -9,12 +9,12 @@ import { summaryInput } from './understanding.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
-/** What a phase is given [C1]. */
+/** The input of a phase. */
 export function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
   return INPUTS[phase](state) as InputOf<P>;
 }
 
-/** One phase, one input: what all are given and what is its own. */
+/** The input of each phase: the common fields and its own. */
 const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
   action: (state) => ({ phase: 'action', ...common(state), capabilities: state.capabilities }),
   experience: (state) => ({
@@ -34,7 +34,7 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
   }),
 };
 
-/** What the capability loop of Action is started with: the bounds are what the run has left. */
+/** The input of Action's capability loop; its limits are what the run has left. */
 export function actionInput(state: ChainState): ActionInput {
   const { limits, decider, sessionId } = state;
   return {
@@ -93,28 +93,28 @@ function flags({ results, retrieval }: ChainState): readonly string[] {
   return raised;
 }
 
-/** What to search for: the request, and what the last search left missing. */
+/** The search query: the request, and what the last search left missing. */
 export function searchQuery({ request, results }: ChainState): string {
   const missing = results.experience?.reply.missing.slice(0, 8) ?? [];
   return [request, ...missing].join(' ');
 }
 
-/** The bounds of one phase's model calls: never more calls than the run has left, and no further one that its tokens have no room for. */
+/** The limits of one phase's model calls: the calls and tokens that the run has left. */
 export function attemptPolicy(state: ChainState): AttemptPolicy {
   const { limits, usage } = state;
   const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls);
   return { ...callLimits(state), maxCalls, maxTokens: Math.max(1, tokensLeft(state)) };
 }
 
-/** Tokens of the phases that the run has left. */
+/** Tokens that the run has left for its phases. */
 function tokensLeft({ limits, usage }: ChainState): number {
   return Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens);
 }
 
-/** What bounds the calls of a run: its limits, and its models. */
+/** What limits the calls of a run: its limits and its models. */
 export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels'>;
 
-/** What of a run bounds each of its calls. The rest is as it is by default: waits without jitter, say. */
+/** The policy of a run's calls; everything else has its default, for example backoff without jitter. */
 export function callLimits({ limits, prices, fallbackModels }: CallBounds): AttemptPolicy {
   const { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, totalMs } = limits;
   const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
@@ -133,7 +133,7 @@ export function callLimits({ limits, prices, fallbackModels }: CallBounds): Atte
   };
 }
 
-/** The id of one execution: the step it belongs to and its task. */
+/** The id of an execution: its step and task. */
 export function executionId({ recursion }: ChainState, task: string): string {
   return `s${recursion.step}.${task}`;
 }

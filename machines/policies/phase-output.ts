@@ -19,8 +19,8 @@ import { FAILED_TAG, operationsOfStep } from './context.ts';
 import { type PhaseOutput, visibleMessages } from './progress.ts';
 import { makeUnderstanding } from './understanding.ts';
 
-/** What a phase makes of its value. The value was validated against the phase's schema when it came in. */
-export function makePhase(state: ChainState, phase: Phase, value: unknown): PhaseOutput {
+/** Turns the validated reply of a phase into its result, content and operations. */
+export function phaseOutput(state: ChainState, phase: Phase, value: unknown): PhaseOutput {
   const atMs = state.lastMessageAtMs;
   switch (phase) {
     case 'action':
@@ -42,10 +42,7 @@ export function makePhase(state: ChainState, phase: Phase, value: unknown): Phas
   }
 }
 
-/**
- * Experience [C5]: every passage that is not there yet is added under its own id, so that one found twice stands once; those
- * that the model found relevant are tagged.
- */
+/** Experience: adds every new passage under its own id, and tags those that the model found relevant. */
 function makeExperience(state: ChainState, reply: ExperienceReply, atMs: number): PhaseOutput<ExperienceResult> {
   const { step } = state.recursion;
   const list = operationsOfStep(step);
@@ -63,11 +60,11 @@ function makeExperience(state: ChainState, reply: ExperienceReply, atMs: number)
     list.add(draftMessage(state, 'experience', atMs, { role: 'search', ...given }), 'a passage for the request');
   }
   const references = reply.relevantPassageIds.filter((id) => found.has(id));
-  for (const id of references) list.push('TAG', id, { tags: ['relevant'] }, 'the model found it relevant');
+  for (const id of references) list.push('TAG', id, { tags: ['relevant'] }, 'rated relevant by the model');
   if (reply.summary !== '')
     list.add(
       draftMessage(state, 'experience', atMs, { role: 'assistant', content: reply.summary, references }),
-      'what the passages hold',
+      'summary of the passages',
     );
   const sourceFailure = state.retrieval?.failure ?? null;
   return {
@@ -77,10 +74,10 @@ function makeExperience(state: ChainState, reply: ExperienceReply, atMs: number)
   };
 }
 
-/** Ids that the engine makes itself: of the request, and of the messages of a step. */
+/** Ids that the engine generates: of the request, and of the messages of a step. */
 const ENGINE_ID = /^(?:request|s\d+\.m\d+)$/;
 
-/** A source is the user's code: its ids must not take the place of the engine's own. */
+/** Renames passage ids that collide with the engine's own: a source is user code. */
 function withOwnIds(retrieval: Retrieval): Retrieval {
   if (!retrieval.passages.some(({ id }) => ENGINE_ID.test(id))) return retrieval;
   const passages = retrieval.passages.map((one) =>
@@ -89,12 +86,12 @@ function withOwnIds(retrieval: Retrieval): Retrieval {
   return { ...retrieval, passages };
 }
 
-/** The headings above a passage are its first line. */
+/** The passage with its headings as the first line. */
 function contentOf({ heading, text }: Passage): string {
   return heading.length === 0 ? text : `${heading.join(' > ')}\n${text}`;
 }
 
-/** Observation [C7]: links and marks what is worth keeping. A connection that contradicts a link that stands is reported. */
+/** Observation: links and tags what is worth keeping. A connection that contradicts an existing link is reported. */
 function makeObservation(
   state: ChainState,
   messages: readonly Message[],
@@ -111,12 +108,12 @@ function makeObservation(
   const conflicts: string[] = [];
   for (const { from, to, relation, strength } of reply.connections) {
     if (!byId.has(from) || !byId.has(to) || from === to || strength <= link) continue;
-    const standing = relations.get(pair(from, to));
-    if (standing === undefined) {
+    const existing = relations.get(pair(from, to));
+    if (existing === undefined) {
       relations.set(pair(from, to), relation);
       list.push('LINK', from, { to, relation, strength }, `strength ${strength} is above ${link}`, { strength });
-    } else if (standing !== relation) {
-      conflicts.push(`${from} → ${to}: "${standing}" stands, "${relation}" was proposed`);
+    } else if (existing !== relation) {
+      conflicts.push(`${from} → ${to}: existing relation "${existing}", proposed "${relation}"`);
     }
   }
   for (const { messageId, score } of reply.importance) {
@@ -127,13 +124,16 @@ function makeObservation(
   const content = reply.insights.join('\n');
   const references = [...new Set(reply.entities.flatMap((entity) => entity.messageIds))].filter((id) => byId.has(id));
   if (content !== '')
-    list.add(draftMessage(state, 'observation', atMs, { role: 'assistant', content, references }), 'what was observed');
+    list.add(
+      draftMessage(state, 'observation', atMs, { role: 'assistant', content, references }),
+      'insights of Observation',
+    );
   return { result: { phase: 'observation', step, reply, conflicts }, content, operations: list.all };
 }
 
 const pair = (from: string, to: string): string => JSON.stringify([from, to]);
 
-/** Yield's answer so far, kept with what it rests on; the decision is the chart's. */
+/** Yield: keeps the current answer with its references. The chart decides. */
 function makeYield(
   state: ChainState,
   messages: readonly Message[],
@@ -147,12 +147,12 @@ function makeYield(
   if (reply.answer !== '')
     list.add(
       draftMessage(state, 'yield', atMs, { role: 'assistant', content: reply.answer, references }),
-      'the answer as it stands',
+      'the current answer',
     );
   return { result: { phase: 'yield', step, reply }, content: reply.answer, operations: list.all };
 }
 
-/** Action [C4]: the response is an assistant message, what a capability gave a search message. */
+/** Action: adds the response as an assistant message and each capability result as a search message. */
 function makeAction(
   state: ChainState,
   value: Omit<ActionResult, 'phase' | 'step'>,
@@ -162,23 +162,23 @@ function makeAction(
   const list = operationsOfStep(step);
   const references = value.results.map((result) => {
     const content = describe(result);
-    const holds = result.success || result.synthesized;
-    const importance = holds ? 0.7 : 0.3;
+    const isEvidence = result.success || result.synthesized;
+    const importance = isEvidence ? 0.7 : 0.3;
     return list.add(
       draftMessage(state, 'action', atMs, {
         role: 'search',
         content,
         importance,
-        tags: holds ? [] : [FAILED_TAG],
+        tags: isEvidence ? [] : [FAILED_TAG],
       }),
-      'a capability ran',
+      'result of a capability',
     );
   });
   const { response } = value.reply;
   if (response !== '')
     list.add(
       draftMessage(state, 'action', atMs, { role: 'assistant', content: response, references }),
-      'the response of Action',
+      'response of Action',
     );
   const content = [response, ...value.results.map(describe)].filter((text) => text !== '').join('\n\n');
   return { result: { phase: 'action', step, ...value }, content, operations: list.all };
@@ -188,7 +188,10 @@ function describe({ capability, success, synthesized, output, error }: Capabilit
   return success || synthesized ? `${capability}: ${output}` : `${capability} failed: ${error ?? 'no reason given'}`;
 }
 
-/** Intention [C6]: what serves the goal is given priority, what does not is tagged; the goal is kept, and what it contradicts is told. */
+/**
+ * Intention: raises the priority of messages that serve the goal, tags those that do not, and keeps the goal and
+ * contradictions in the request.
+ */
 function makeIntention(
   state: ChainState,
   messages: readonly Message[],
@@ -208,21 +211,17 @@ function makeIntention(
       list.push('TAG', messageId, { tags: ['low_relevance'] }, `alignment ${score} is below ${lowAlignment}`, numbers);
   }
   if (reply.goal !== '')
-    list.add(
-      draftMessage(state, 'intention', atMs, { role: 'assistant', content: `Goal: ${reply.goal}` }),
-      'the goal as understood',
-    );
-  // The request is the same in every cycle.
+    list.add(draftMessage(state, 'intention', atMs, { role: 'assistant', content: `Goal: ${reply.goal}` }), 'the goal');
   const conflicts = state.results.intention?.conflicts ?? defaultAnswerGrader.intentConflicts(state.request);
   return { result: { phase: 'intention', step, reply, conflicts }, content: reply.goal, operations: list.all };
 }
 
-/** The intent is unclear where the model says so, and where the request contradicts itself [C6]. */
+/** Whether the intent is unclear: the model reports it, or the request contradicts itself. */
 export function isUnclear({ intention }: ChainState['results']): boolean {
   return intention !== null && (intention.reply.unclearIntent || intention.conflicts.length > 0);
 }
 
-/** A message of the engine's, before it has an id. */
+/** A new message of a phase, without an id. */
 function draftMessage(
   state: ChainState,
   phase: Phase,

@@ -2,7 +2,7 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
-import { floored } from '../text/clip.ts';
+import { roundDown } from '../text/clip.ts';
 
 export const DEFAULT_PHASE: Phase = 'action';
 
@@ -35,7 +35,7 @@ export function selectNextPhase(seen: SelectionInputs, thresholds: Thresholds): 
   if (informationSufficiency < thresholds.sufficiency)
     return choose(
       'experience',
-      `information sufficiency ${floored(informationSufficiency)} is below ${thresholds.sufficiency}`,
+      `information sufficiency ${roundDown(informationSufficiency)} is below ${thresholds.sufficiency}`,
     );
   if (seen.unclearIntent) return choose('intention', 'the intent is unclear');
   if (seen.needsTools) return choose('action', 'a tool is needed');

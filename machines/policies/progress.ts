@@ -9,9 +9,10 @@ import { applyOperations, REQUEST } from './context.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import { addUsage, NO_USAGE, tokensPerCharOf } from './usage.ts';
 
-/** How a run moves from phase to phase: each function gives the fields of the state that change. */
-
-/** What a phase makes of a validated reply: its result, what it hands on, and the operations it appends [C3]. */
+/**
+ * What a phase produces from a validated reply: its result, the content for the next phase, and the operations it
+ * proposes.
+ */
 export interface PhaseOutput<Result extends PhaseResult = PhaseResult> {
   readonly result: Result;
   readonly content: string;
@@ -86,20 +87,20 @@ export function initialState(input: ChainInput): ChainState {
 }
 
 /**
- * Messages of earlier runs, with ids that no step of this one will use, and that do not grow from run to run. They are all of the
- * beginning; what Yield had answered is the assistant's turn of the conversation. A bare machine checks none of them: what is no text
- * is empty.
+ * Messages of earlier runs, with ids that no step of this run uses and that do not grow from run to run. They belong to
+ * cycle 1, and Yield's answers become assistant turns of the conversation. A bare machine gets unvalidated input:
+ * content that is not a string becomes empty.
  */
 function asEarlier(messages: readonly Message[]): readonly Message[] {
   const ids = new Map<string, string>();
   const taken = new Set<string>();
   const counts = new Map<string, number>();
   for (const { id } of messages) {
-    const wanted = id.startsWith(EARLIER) ? id : `${EARLIER}${id}`;
-    let count = counts.get(wanted) ?? 1;
-    let free = wanted;
-    for (; taken.has(free); count += 1) free = `${wanted}.${count + 1}`;
-    counts.set(wanted, count);
+    const preferred = id.startsWith(EARLIER) ? id : `${EARLIER}${id}`;
+    let count = counts.get(preferred) ?? 1;
+    let free = preferred;
+    for (; taken.has(free); count += 1) free = `${preferred}.${count + 1}`;
+    counts.set(preferred, count);
     taken.add(free);
     if (!ids.has(id)) ids.set(id, free);
   }
@@ -119,10 +120,10 @@ function asEarlier(messages: readonly Message[]): readonly Message[] {
 
 const EARLIER = 'earlier.';
 
-/** The view of a context by what the phase before handed over: a phase asks for the same one several times. */
+/** The last view by envelope: a phase requests the same view several times. */
 const views = new WeakMap<Envelope, Pick<ChainState, 'messages'> & { readonly view: readonly Message[] }>();
 
-/** The context as a phase sees it: what the phase before appended is shown as applied [C3]. */
+/** The context as a phase sees it, with the operations of the phase before applied. */
 export function visibleMessages({ messages, envelope }: ChainState): readonly Message[] {
   const known = views.get(envelope);
   if (known?.messages === messages) return known.view;
@@ -141,14 +142,14 @@ export function enterPhase({ recursion }: ChainState, phase: Phase): Partial<Cha
   };
 }
 
-/** The phase is done: the incoming operations apply, then its own go into the envelope [C3]. */
-export function completePhase(state: ChainState, made: PhaseOutput): Partial<ChainState> {
-  const { phase } = made.result;
+/** The phase is done: the incoming operations apply, and its own go into the envelope. */
+export function completePhase(state: ChainState, output: PhaseOutput): Partial<ChainState> {
+  const { phase } = output.result;
   return {
     messages: visibleMessages(state),
     applied: state.envelope.operations,
-    envelope: { phase, content: made.content, operations: made.operations },
-    results: { ...state.results, [phase]: made.result },
+    envelope: { phase, content: output.content, operations: output.operations },
+    results: { ...state.results, [phase]: output.result },
     retrieval: null,
     measures: null,
     evaluation: null,
@@ -156,7 +157,7 @@ export function completePhase(state: ChainState, made: PhaseOutput): Partial<Cha
   };
 }
 
-/** What the calls of a phase used, whether it succeeded or not [A11], and when it ended. */
+/** The usage of a phase's calls, whether it succeeded or not, and when the last one ended. */
 export function chargeExecution(
   state: ChainState,
   execution: AttemptExecution,

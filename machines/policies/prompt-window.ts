@@ -5,28 +5,28 @@ import { applyOperations, asksConsent } from './context.ts';
 import { visibleMessages } from './progress.ts';
 import { contextTokens, evaluateContext, NOT_RATED, tokensAllowed } from './understanding.ts';
 
-/** A context that was too large, as it was shown, and what that was made from: a phase asks for the same view several times. */
+/** The last view of a context that is too large: a phase requests the same view several times. */
 const views = new WeakMap<readonly Message[], { readonly key: string; readonly view: readonly Message[] }>();
 
 /**
- * Whether only the user can make the context fit, before anything else is done [U10]: the history is over the limit even without all
- * that may go, and something of it is the user's to let go.
+ * Whether only the user can make the context fit, before the first step: it exceeds the limit even without everything
+ * that needs no consent, and the user may release some of it.
  */
 export function contextMustShrink(state: ChainState): GuardResult {
   const fits = promptFits(state);
   const { step } = state.recursion;
-  const askable = fits.holds || step > 0 ? 0 : plan(state).operations.filter(asksConsent).length;
+  const askable = fits.holds || step > 0 ? 0 : planned(state).operations.filter(asksConsent).length;
   return { holds: askable > 0, inputs: { ...fits.inputs, step, askable } };
 }
 
-/** Whether a model is asked to rate the context: one that it can be shown, and in its turn. */
+/** Whether a model is asked to rate the context: it fits into a prompt, and Understanding was entered in its turn. */
 export function modelMayRate(state: ChainState): GuardResult {
   const { detour } = state;
   const fits = promptFits(state);
   return { holds: fits.holds && !detour, inputs: { ...fits.inputs, detour } };
 }
 
-/** Whether what a model is shown is within the limit. */
+/** Whether the messages in the prompt are within the limit. */
 function promptFits(state: ChainState): GuardResult {
   const tokens = contextTokens(state, promptMessages(state));
   const allowed = tokensAllowed(state);
@@ -34,8 +34,8 @@ function promptFits(state: ChainState): GuardResult {
 }
 
 /**
- * The context as a model is shown it [U10]: all of it, or, where a long history is over the limit before Understanding could say
- * anything, what would be left of it without asking the user. The context itself stays as it is.
+ * The messages to show to a model: the entire context, or, if a long history exceeds the limit before any
+ * Understanding, what would remain of it without asking the user. The context itself stays unchanged.
  */
 export function promptMessages(state: ChainState): readonly Message[] {
   const messages = visibleMessages(state);
@@ -51,10 +51,10 @@ export function promptMessages(state: ChainState): readonly Message[] {
   ]);
   const known = views.get(messages);
   if (known?.key === key) return known.view;
-  const unasked = plan(state).operations.filter((operation) => !asksConsent(operation));
+  const unasked = planned(state).operations.filter((operation) => !asksConsent(operation));
   const view = applyOperations(messages, unasked);
   views.set(messages, { key, view });
   return view;
 }
 
-const plan = (state: ChainState) => evaluateContext(state, visibleMessages(state), NOT_RATED);
+const planned = (state: ChainState) => evaluateContext(state, visibleMessages(state), NOT_RATED);

@@ -9,62 +9,70 @@ import type { Failure } from '../contracts/failure.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
 
 /**
- * Rules of the user's own beside the policy's numbers [A3]. They are asked within a transition, so they are pure: no I/O, no clock,
- * no chance. One that throws, or gives what is none, is a mistake in the program: it ends the attempts with a failure `policy_broke`.
+ * The user's own retry rules, in addition to the policy's numbers. They run within a transition, so they must be pure:
+ * no I/O, clock or randomness. A hook that throws or returns an invalid value is a programming error: it ends the
+ * attempts with the failure `policy_broke`.
  */
 export interface RetryHooks {
-  /** Asked where the budgets allow one more call of the same model; `false` ends the attempts. Cannot allow what they do not. */
+  /**
+   * Called if the budgets allow another call of the same model; `false` ends the attempts. It cannot allow what the
+   * budgets do not.
+   */
   readonly shouldRetry?: (execution: AttemptExecution, failure: Failure) => boolean;
-  /** The record of a failed attempt as it is kept: say without its text. */
+  /** Returns the record of a failed attempt to keep, for example without its text. */
   readonly recordFailure?: (record: AttemptRecord, execution: AttemptExecution) => AttemptRecord;
-  /** The call to come: a longer wait, say, or other words to the model. */
+  /** Returns the next call, for example with a longer wait or other feedback. */
   readonly prepareRetry?: (next: NextCall, execution: AttemptExecution, failure: Failure) => NextCall;
 }
 
-/** No rule of the user's own. */
 export const NO_HOOKS: RetryHooks = {};
 
 export const POLICY_BROKE = 'policy_broke';
 
-/** What a rule gave, or the failure of one that threw or gave something else. */
-type Asked<Value> = { readonly value: Value; readonly broke: null } | { readonly value: null; readonly broke: Failure };
+/** The result of a hook, or the failure of one that threw or returned something invalid. */
+type HookResult<Value> =
+  | { readonly value: Value; readonly broke: null }
+  | { readonly value: null; readonly broke: Failure };
 
 export function keptRecord(
   hooks: RetryHooks,
   record: AttemptRecord,
   execution: AttemptExecution,
-): Asked<AttemptRecord> {
+): HookResult<AttemptRecord> {
   const { recordFailure } = hooks;
   if (recordFailure === undefined) return { value: record, broke: null };
-  return ask('recordFailure', () => attemptRecordSchema.parse(recordFailure(record, execution)));
+  return runHook('recordFailure', () => attemptRecordSchema.parse(recordFailure(record, execution)));
 }
 
-/** The call to come, or null where a rule declines it. */
-export function wantedCall(
+/** The next call, or null if a hook declines it. */
+export function requestedCall(
   { shouldRetry, prepareRetry }: RetryHooks,
   next: NextCall,
   execution: AttemptExecution,
   failure: Failure,
-): Asked<NextCall | null> {
-  const wanted = ask('shouldRetry', () => shouldRetry === undefined || truth(shouldRetry(execution, failure)));
-  if (wanted.broke !== null) return wanted;
-  if (!wanted.value) return { value: null, broke: null };
+): HookResult<NextCall | null> {
+  const allowed = runHook(
+    'shouldRetry',
+    () => shouldRetry === undefined || requireBoolean(shouldRetry(execution, failure)),
+  );
+  if (allowed.broke !== null) return allowed;
+  if (!allowed.value) return { value: null, broke: null };
   if (prepareRetry === undefined) return { value: next, broke: null };
-  return ask('prepareRetry', () => nextCallSchema.parse(prepareRetry(next, execution, failure)));
+  return runHook('prepareRetry', () => nextCallSchema.parse(prepareRetry(next, execution, failure)));
 }
 
-/** A promise would be true whatever it comes to. */
-function truth(given: unknown): boolean {
+/** A promise would be truthy whatever it resolves to. */
+function requireBoolean(given: unknown): boolean {
   if (typeof given === 'boolean') return given;
   if (given instanceof Promise) given.catch(() => {});
-  throw new TypeError(`it gave ${given instanceof Promise ? 'a promise' : typeof given}, wanted true or false`);
+  throw new TypeError(`expected a boolean; received ${given instanceof Promise ? 'a promise' : typeof given}`);
 }
 
-function ask<Value>(rule: string, work: () => Value): Asked<Value> {
+function runHook<Value>(rule: string, work: () => Value): HookResult<Value> {
   try {
     return { value: work(), broke: null };
   } catch (error) {
-    const message = `The retry policy's ${rule} broke: ${unexpectedFailure(error).message}`;
+    const message = `The retry hook ${rule} failed: ${unexpectedFailure(error).message}`;
     return { value: null, broke: failureOf('unexpected', POLICY_BROKE, message, { retryable: false }) };
   }
 }

@@ -10,30 +10,25 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import { fnv1a, spread } from '../text/hash.ts';
-import { POLICY_BROKE, type RetryHooks, wantedCall } from './retry-hooks.ts';
+import { POLICY_BROKE, type RetryHooks, requestedCall } from './retry-hooks.ts';
 import { addCall, NO_USAGE } from './usage.ts';
-
-/**
- * When to try again, how long to wait, and what to tell the model [A3, A4, A9, A13]. Corrections (the reply was there and
- * wrong) and transport retries (it never came whole) have budgets of their own. An execution that is asked about has the failed
- * attempt in it already, as its last.
- */
 
 const isTransport = (failure: Failure): boolean => failure.stage === 'transport';
 
-/** An execution in which nothing was called yet. */
+/** An execution without attempts. */
 export function newExecution({ id, task }: Pick<AttemptInput, 'id' | 'task'>): AttemptExecution {
   return { id, task, attempts: [], corrections: 0, transportRetries: 0, fallbacks: 0, usage: NO_USAGE };
 }
 
-/** A failure that no further call can mend: a refused key, a bad request, an answer refused. */
+/** Whether no further call can succeed: for example, an invalid key or a bad request. */
 export function hopeless(failure: Failure): GuardResult {
   return { holds: !failure.retryable, inputs: { stage: failure.stage, code: failure.code, status: failure.status } };
 }
 
 /**
- * Whether the budget for this kind of failure has a call left, and the time does: a server that asks for an hour is not waited for in
- * vain. `elapsedMs` is what the attempts and waits so far took.
+ * Whether the budget for this kind of failure allows another call, and the time does: a wait longer than the time left
+ * is not started. Corrections (the reply was invalid) and transport retries (it was incomplete) have separate budgets.
+ * The failed attempt is the execution's last; `elapsedMs` is the time of all attempts and waits so far.
  */
 export function retryAllowed(
   execution: AttemptExecution,
@@ -66,9 +61,9 @@ export function retryAllowed(
 }
 
 /**
- * Whether the next model takes over: there is one, and the model under way has no retry left, or as many attempts have failed as
- * `fallbackAfter` says. That call is charged to neither budget, so a fallback is always called once. Time that has run out is no
- * model's fault, and neither is a rule that broke.
+ * Whether the next model takes over: there is one, and the current model has no retry left or has failed
+ * `fallbackAfter` times. No budget is charged for that call, so a fallback is called at least once. An expired deadline
+ * or a broken retry hook does not trigger a fallback.
  */
 export function fallbackDue(
   execution: AttemptExecution,
@@ -92,7 +87,7 @@ export function fallbackDue(
   };
 }
 
-/** Whether another prompt like the last fits in the tokens that are left. */
+/** Whether another prompt like the last fits into the tokens that are left. */
 function tokensAllow({ usage, attempts }: AttemptExecution, { maxTokens }: AttemptPolicy): GuardResult {
   if (maxTokens === null) return { holds: true, inputs: {} };
   const tokens = usage.inputTokens + usage.outputTokens;
@@ -100,7 +95,7 @@ function tokensAllow({ usage, attempts }: AttemptExecution, { maxTokens }: Attem
   return { holds: tokens + promptTokens <= maxTokens, inputs: { tokens, promptTokens, maxTokens } };
 }
 
-/** Whether the last two replies of the model under way that came and were wrong are so in the same way, place by place. */
+/** Whether the last two invalid replies of the current model failed in the same way, issue by issue. */
 function repeatsError({ attempts, fallbacks }: AttemptExecution): boolean {
   const wrong = attempts.flatMap(({ failure, model }) =>
     failure === null || isTransport(failure) || model !== fallbacks ? [] : [failure],
@@ -109,7 +104,7 @@ function repeatsError({ attempts, fallbacks }: AttemptExecution): boolean {
   return last !== undefined && before === last && attempts.at(-1)?.failure === wrong.at(-1);
 }
 
-/** The execution with one more finished attempt in it, at its model's price. */
+/** The execution with one more finished attempt, at its model's price. */
 export function recordAttempt(
   execution: AttemptExecution,
   record: AttemptRecord,
@@ -123,24 +118,24 @@ export function recordAttempt(
   };
 }
 
-/** The execution with the coming call charged to the budget that pays for it. */
+/** The execution with the next call charged to its budget. */
 export function countRetry(execution: AttemptExecution, failure: Failure): AttemptExecution {
   return isTransport(failure)
     ? { ...execution, transportRetries: execution.transportRetries + 1 }
     : { ...execution, corrections: execution.corrections + 1 };
 }
 
-/** The execution with the next model under way. */
+/** The execution with the next model as the current one. */
 export function countFallback(execution: AttemptExecution): AttemptExecution {
   return { ...execution, fallbacks: execution.fallbacks + 1 };
 }
 
 /**
- * The wait before the next call in milliseconds: none for a correction; for transport what the server asked for, else doubled with
- * each retry up to a longest, less what the jitter draws.
+ * The wait before the next call, in milliseconds: 0 for a correction; for a transport retry, what the server requested,
+ * or else an exponential backoff up to a maximum, minus jitter.
  *
- * Jitter is to keep clients that failed together from coming back together. It is drawn from the execution's id and the number of the
- * retry, not from chance: executions with different ids spread, and a replayed one waits as it did.
+ * Jitter keeps clients that failed together from retrying together. It is derived from the execution's id and the retry
+ * number instead of chance: different executions spread, and a replayed one waits the same time.
  *
  * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
@@ -148,22 +143,22 @@ export function backoffMs(execution: AttemptExecution, failure: Failure, policy:
   if (failure.stage !== 'transport') return 0;
   if (failure.retryAfterMs !== null) return Math.min(MAX_TIMER_MS, failure.retryAfterMs);
   const whole = Math.min(policy.backoffMaxMs, policy.backoffBaseMs * 2 ** execution.transportRetries);
-  return whole * (1 - policy.backoffJitter * drawn(`${execution.id} ${execution.transportRetries}`));
+  return whole * (1 - policy.backoffJitter * pseudoRandom(`${execution.id} ${execution.transportRetries}`));
 }
 
-/** A number from 0 to below 1 out of a text, evenly spread over texts: FNV-1a with the finish of MurmurHash3. */
-function drawn(text: string): number {
+/** A number in [0, 1) derived from a text, evenly distributed: FNV-1a with the finalizer of MurmurHash3. */
+function pseudoRandom(text: string): number {
   return (spread(fnv1a(text)) >>> 0) / 2 ** 32;
 }
 
 interface Planned {
-  /** Null: there is none. */
+  /** Null if there is no next call. */
   readonly next: NextCall | null;
-  /** The failure to end with, or that a rule of the user's own broke. */
+  /** The failure to end with; that of a retry hook if one broke. */
   readonly failure: Failure;
 }
 
-/** What comes after a failed attempt, whose reply had this text; the rules of the user's own have the last word [A3]. */
+/** Plans the call after a failed attempt, whose reply had this text. The user's retry hooks have the last word. */
 export function planNextCall(
   execution: AttemptExecution,
   failure: Failure,
@@ -176,19 +171,19 @@ export function planNextCall(
   if (hopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds)
     return { next: null, failure };
   const next = { waitMs: backoffMs(execution, failure, policy), feedback };
-  const { value, broke } = wantedCall(hooks, next, execution, failure);
+  const { value, broke } = requestedCall(hooks, next, execution, failure);
   return { next: value, failure: broke ?? failure };
 }
 
 const MAX_ISSUES = 10;
 const MAX_ISSUE_CHARS = 300;
 
-/** Where the reply itself was wrong, so that there is something to mend. */
+/** Stages at which the reply itself was invalid, so feedback helps. */
 const STAGES: readonly FailureStage[] = ['extraction', 'schema', 'refinement', 'transformation'];
 
 /**
- * What the next call tells the model of the last one [A9]; nothing where that was no fault of the reply, or of no use to tell. At most
- * `maxChars` characters, half of them the reply and half what is wrong with it, beside the words that say what was left out.
+ * Feedback on the last reply for the next call; null if the reply was not at fault or feedback would not help. At most
+ * `maxChars` characters, half for the reply and half for its problems, plus the notes on what was left out.
  */
 export function feedbackFor(text: string, failure: Failure, maxChars: number): Feedback | null {
   if (maxChars === 0 || !failure.retryable || !STAGES.includes(failure.stage)) return null;
@@ -204,7 +199,7 @@ export function feedbackFor(text: string, failure: Failure, maxChars: number): F
   };
 }
 
-/** The beginning and the end of an over-long text, with what was left out said in between. */
+/** The beginning and end of a long text, with a note on how much was left out. */
 function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);

@@ -11,9 +11,7 @@ import { unexpectedFailure } from './failures.ts';
 import { contextTokens, tokensAllowed } from './understanding.ts';
 import { tokensPerCharOf } from './usage.ts';
 
-/** What a session remembers of a request, and what of that is believed when it comes back. */
-
-/** The newest runs of a request that a turn keeps, so that no request makes a turn without bounds [R4]. */
+/** The newest runs that a turn keeps: bounds the size of a turn. */
 const KEPT_RUNS = 64;
 const SUMMARY_CHARS = 500;
 const NAME_CHARS = 200;
@@ -23,12 +21,12 @@ export function hasSession({ sessionId }: ChainState): GuardResult {
   return { holds: sessionId !== null, inputs: { session: sessionId !== null } };
 }
 
-/** Whether the run is given earlier turns of its session. */
+/** Whether earlier turns of the session are added to the run. */
 export function recallWanted({ sessionId, limits: { sessionTurns } }: ChainState): GuardResult {
   return { holds: sessionId !== null && sessionTurns > 0, inputs: { session: sessionId !== null, sessionTurns } };
 }
 
-/** The capability runs so far, and those of an Action [R4]. */
+/** The capability runs so far, and those of an Action. */
 export function rememberRuns({ runs }: ChainState, { memory }: ActionResult): readonly RememberedRun[] {
   const added = memory.flatMap((entry) => (entry.role === 'assistant' ? [bounded(entry)] : []));
   return added.length === 0 ? runs : [...runs, ...added].slice(-KEPT_RUNS);
@@ -38,7 +36,7 @@ function bounded<Run extends SessionTurn['runs'][number]>(run: Run): Run {
   return { ...run, capability: clipped(run.capability, NAME_CHARS), summary: clipped(run.summary, SUMMARY_CHARS) };
 }
 
-/** The request and what came of it, for the session. */
+/** The turn to store in the session: the request and its answer. */
 export function turnOf({ runId, request, runs, answer, startedAtMs }: ChainState): SessionTurn {
   return {
     runId,
@@ -51,11 +49,11 @@ export function turnOf({ runId, request, runs, answer, startedAtMs }: ChainState
 }
 
 /**
- * The newest turns that a store gave, checked one by one: what is no turn is left out and told, and of each turn no more runs are
- * taken than one may keep. `told` is what the store itself said was wrong.
+ * The newest turns that a store returned, validated one by one: invalid ones are left out and reported, and each keeps
+ * its newest runs. `reported` is the problem that the store itself reported.
  */
-export function readTurns(given: unknown, limit: number, told: string | null): RecalledSession {
-  if (!Array.isArray(given)) return { turns: [], problem: 'the store gave no list of turns' };
+export function readTurns(given: unknown, limit: number, reported: string | null): RecalledSession {
+  if (!Array.isArray(given)) return { turns: [], problem: 'the session store returned no list of turns' };
   const newest: readonly unknown[] = limit > 0 ? given.slice(-limit) : [];
   const turns = newest.flatMap((one) => {
     const read = sessionTurnSchema.safeParse(one);
@@ -63,30 +61,28 @@ export function readTurns(given: unknown, limit: number, told: string | null): R
   });
   const lost = newest.length - turns.length;
   const problems = [
-    ...(told === null ? [] : [problemText(told)]),
+    ...(reported === null ? [] : [problemText(reported)]),
     ...(lost === 0 ? [] : [`${lost} of ${newest.length} turns could not be read`]),
   ];
   return { turns, problem: problems.length === 0 ? null : problems.join('; ') };
 }
 
-/** Nothing was recalled, and why. */
+/** An empty session with the reason. */
 export const lostSession = (problem: string): RecalledSession => ({ turns: [], problem });
 
-/** Why a store could not be used, in one line. */
+/** Why a store failed, in one line. */
 export const problemOf = (error: unknown): string => problemText(unexpectedFailure(error).message);
 
-/** A store that did not answer within the time that there is. */
-export const tooLate = (ms: number): string => `the store did not answer within ${ms} ms`;
+/** The problem of a store that did not respond in time. */
+export const tooLate = (ms: number): string => `the session store did not respond within ${ms} ms`;
 
-/** The run was stopped while its turn was under way to the store: it may have arrived or not. */
-export const STOPPED = 'the run was stopped before the store had answered';
+/** The run was stopped while its turn was being stored: it may be stored or not. */
+export const STOPPED = 'the run was stopped before the session store responded';
 
 const problemText = (text: string): string => preview(text, PROBLEM_CHARS).replace(/\p{Cc}/gu, '');
 
-/** How earlier turns of a session come into the context of a run. */
-
-/** The turns stand in front of what the run began with. */
-export function takeSession(state: ChainState, recalled: RecalledSession): Partial<ChainState> {
+/** Inserts the recalled turns before the run's initial messages. */
+export function assignSession(state: ChainState, recalled: RecalledSession): Partial<ChainState> {
   const { turns, problem } = fittingTurns(state, recalled);
   const messages = [...recalledMessages(turns, state.messages), ...state.messages];
   return {
@@ -96,19 +92,19 @@ export function takeSession(state: ChainState, recalled: RecalledSession): Parti
   };
 }
 
-/** Of the room that the context has left, earlier turns get so much; the rest is for the work on this request. */
+/** Share of the free context for earlier turns; the rest is for the work on this request. */
 const SHARE = 0.5;
 
 /**
- * The newest turns that fit into half of the room that the context has left. Otherwise one request that is too long for the model
- * would be in the way of all that follow it: nobody may shorten it but the user. What does not fit is told.
+ * The newest turns that fit into half of the free context. Otherwise a request that is too long for the model would
+ * block all later ones, since only the user may shorten it. Reports how many turns do not fit.
  */
 export function fittingTurns(state: ChainState, { turns, problem }: RecalledSession): RecalledSession {
-  let room = SHARE * (tokensAllowed(state) - contextTokens(state, state.messages));
+  let tokensLeft = SHARE * (tokensAllowed(state) - contextTokens(state, state.messages));
   let first = turns.length;
   for (const turn of turns.toReversed()) {
-    room -= tokensOf(turn);
-    if (room < 0) break;
+    tokensLeft -= tokensOf(turn);
+    if (tokensLeft < 0) break;
     first -= 1;
   }
   if (first === 0) return { turns, problem };
@@ -122,8 +118,9 @@ function tokensOf({ request, runs, answer }: SessionTurn): number {
 }
 
 /**
- * Turns as messages, in order: the user's request, an entry of the assistant's for each capability run [R4], and the answer. Ids count
- * the turns from 1, the oldest: `earlier.1.request`, `earlier.1.run2`, `earlier.1.answer`; none is one of the `others`.
+ * Turns as messages, in order: the user's request, one assistant message per capability run, and the answer. Ids count
+ * the turns from 1, the oldest: `earlier.1.request`, `earlier.1.run2`, `earlier.1.answer`; a collision with `others`
+ * gets a suffix.
  */
 export function recalledMessages(turns: readonly SessionTurn[], others: readonly Message[]): readonly Message[] {
   const taken = new Set(others.map(({ id }) => id));
@@ -135,7 +132,7 @@ export function recalledMessages(turns: readonly SessionTurn[], others: readonly
 function messagesOfTurn({ request, runs, answer, status, atMs }: SessionTurn, id: string): readonly Message[] {
   const common = { createdAtMs: atMs, cycle: 1, links: [], references: [], source: null };
   return [
-    // Turns are taken as far as there is room for them, so nobody is asked about the user's words in each further run.
+    // Only turns that fit are recalled, so there is no need to ask about them in every run.
     {
       ...common,
       id: `${id}.request`,
@@ -169,7 +166,7 @@ function messagesOfTurn({ request, runs, answer, status, atMs }: SessionTurn, id
   ];
 }
 
-/** A model is shown no tags: what an answer was not is said in it. */
+/** A model does not see tags, so the text says how the turn ended. */
 const MARKS: Readonly<Record<SessionTurn['status'], string>> = {
   completed: '',
   degraded: '(This answer was incomplete.) ',

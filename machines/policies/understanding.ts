@@ -9,18 +9,18 @@ import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.t
 import { planRetention } from './retention/retention.ts';
 import { estimatedMeasures, pruningLog, statistics } from './retention/statistics.ts';
 
-/** What is said of a context that no model was asked about. */
+/** The reply if no model rated the context. */
 export const NOT_RATED: UnderstandingReply = { integrated: '', assessments: [] };
 
-/** Tokens that the context may fill [U10]. */
+/** Tokens that the context may fill. */
 export function tokensAllowed(state: ChainState): number {
   return Math.floor(state.contextWindowTokens * state.thresholds.windowShare);
 }
 
-/** A UTF-16 unit has at most three bytes, and a tokenizer never makes more tokens than bytes. */
+/** A UTF-16 unit has at most three bytes, and a tokenizer never produces more tokens than bytes. */
 const MOST_TOKENS_PER_CHAR = 3;
 
-/** Whether measuring could change anything: there are embeddings, or the context may be over its limit. */
+/** Whether measuring could change anything: there are embeddings, or the context may exceed its limit. */
 export function measuringPays(state: ChainState, messages: readonly Message[]): GuardResult {
   const mostTokens = MOST_TOKENS_PER_CHAR * charsOf(messages);
   const allowed = tokensAllowed(state);
@@ -31,22 +31,22 @@ export function measuringPays(state: ChainState, messages: readonly Message[]): 
   };
 }
 
-/** What was measured, kept for the evaluation; and how many tokens a character has, for what is added until the next one. */
-export function takeMeasures(messages: readonly Message[], measures: ContextMeasures): Partial<ChainState> {
+/** Keeps the measures for the evaluation, and the tokens per character for messages added later. */
+export function assignMeasures(messages: readonly Message[], measures: ContextMeasures): Partial<ChainState> {
   if (measures.tokens.length !== messages.length) return {};
   const tokens = measures.tokens.reduce((sum, one) => sum + one, 0);
   const chars = charsOf(messages);
   return { measures, ...(tokens > 0 && chars > 0 && { tokensPerChar: tokens / chars }) };
 }
 
-/** Nothing could be measured, or not in time: tokens are estimated, and the evaluation says so. */
-export function noteUnmeasured(state: ChainState, messages: readonly Message[]): Partial<ChainState> {
+/** Nothing was measured in time: tokens are estimated, and the evaluation reports it. */
+export function assignEstimates(state: ChainState, messages: readonly Message[]): Partial<ChainState> {
   return {
     measures: { ...estimatedMeasures(messages, state.tokensPerChar), failure: 'the context was not measured in time' },
   };
 }
 
-/** Tokens of the context by what a character weighed when it was last measured. */
+/** Tokens of the context, by the tokens per character at the last measurement. */
 export function contextTokens({ tokensPerChar }: ChainState, messages: readonly Message[]): number {
   return Math.ceil(charsOf(messages) * tokensPerChar);
 }
@@ -55,7 +55,7 @@ function charsOf(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** What Understanding would like to do; nothing of the user's is touched before consent [U8]. */
+/** What Understanding proposes to do; nothing of the user's changes before consent. */
 export function evaluateContext(
   state: ChainState,
   messages: readonly Message[],
@@ -78,17 +78,17 @@ export function evaluateContext(
   return { reply, measures, operations };
 }
 
-/** Understanding once consent is settled [U7, U13]. */
+/** The result of Understanding after consent is settled. */
 export function makeUnderstanding(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
   const evaluation = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
   const { reply, operations, measures } = evaluation;
-  const room = { tokensAllowed: tokensAllowed(state), maxMessages: state.limits.maxMessages };
+  const contextLimits = { tokensAllowed: tokensAllowed(state), maxMessages: state.limits.maxMessages };
   return {
     result: {
       phase: 'understanding',
       step: state.recursion.step,
       reply,
-      statistics: statistics({ messages, measures, operations, ...room }),
+      statistics: statistics({ messages, measures, operations, ...contextLimits }),
       pruningLog: pruningLog(operations, messages, measures.tokens),
       problem: measures.failure,
     },
@@ -97,31 +97,31 @@ export function makeUnderstanding(state: ChainState, messages: readonly Message[
   };
 }
 
-/** Of a longer text only the beginning is given to the model. */
+/** Only the beginning of a longer text is given to the model. */
 const MAX_CHARS = 20_000;
 
-/** The summaries that a model is asked for: extracts, until it writes better ones; as many as its window has room for [U5]. */
-function planned(state: ChainState): readonly Extract<ContextOperation, { operation: 'TRANSFORM' }>[] {
+/** The summaries to ask a model for, as many as its context window allows; extracts stand in until then. */
+function plannedSummaries(state: ChainState): readonly Extract<ContextOperation, { operation: 'TRANSFORM' }>[] {
   const all = (state.evaluation?.operations ?? []).filter((one) => one.operation === 'TRANSFORM');
   const chars = new Map(visibleMessages(state).map(({ id, content }) => [id, Math.min(content.length, MAX_CHARS)]));
-  let room = tokensAllowed(state) / state.tokensPerChar;
+  let charsLeft = tokensAllowed(state) / state.tokensPerChar;
   return all.slice(0, state.limits.maxSummaries).filter(({ target }) => {
-    room -= chars.get(target) ?? 0;
-    return room >= 0;
+    charsLeft -= chars.get(target) ?? 0;
+    return charsLeft >= 0;
   });
 }
 
-/** Whether a model is asked for summaries: where some are planned, and a call is left. */
+/** Whether to ask a model for summaries: some are planned, and a call is left. */
 export function summariesWanted(state: ChainState): GuardResult {
   const { usage, limits } = state;
-  const summaries = planned(state).length;
+  const summaries = plannedSummaries(state).length;
   const callsLeft = limits.maxModelCalls - usage.modelCalls;
   return { holds: summaries > 0 && callsLeft > 1, inputs: { summaries, callsLeft } };
 }
 
 export function summaryInput(state: ChainState): SummaryInput {
   const byId = new Map(visibleMessages(state).map(({ id, content }) => [id, content]));
-  const texts = planned(state).map(({ target, data }) => ({
+  const texts = plannedSummaries(state).map(({ target, data }) => ({
     messageId: target,
     content: (byId.get(target) ?? data.content).slice(0, MAX_CHARS),
     maxChars: data.maxChars,
@@ -129,12 +129,12 @@ export function summaryInput(state: ChainState): SummaryInput {
   return { request: state.request, texts };
 }
 
-/** The model's summaries in place of the extracts, never longer than asked; where the call failed, the extracts stay. */
-export function takeSummaries(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
+/** Replaces extracts with the model's summaries, shortened to the maximum; if the call failed, the extracts stay. */
+export function assignSummaries(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
   const charged = chargeExecution(state, outcome.execution);
   const { evaluation } = state;
   if (!outcome.ok || evaluation === null) return charged;
-  const asked = new Set(planned(state));
+  const asked = new Set(plannedSummaries(state));
   const written = new Map(
     (outcome.value as SummaryReply).summaries.map(({ messageId, summary }) => [messageId, summary]),
   );

@@ -2,7 +2,7 @@ import type { Price, TokenUsage, Usage } from '../contracts/usage.ts';
 
 export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 };
 
-/** Adds what one model call used, at its model's price. A sum with an estimate in it is an estimate. */
+/** Adds the usage of one model call, at its model's price. A sum that includes an estimate is an estimate. */
 export function addCall(total: Usage, call: TokenUsage, price: Price | null): Usage {
   return addUsage(total, { modelCalls: 1, ...call, cost: price && costOf(call, price) });
 }
@@ -21,15 +21,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Where no tokenizer is at hand, a token has four characters. */
+/** Estimate for English text without a tokenizer: four characters per token. */
 export const TOKENS_PER_CHAR = 0.25;
 
-/** Of other than ASCII letters, and of the scripts of East Asia, a token has fewer characters. */
+/** Estimates for other letters, and for East Asian scripts. */
 const TOKENS_PER_LETTER = 0.5;
 const TOKENS_PER_IDEOGRAPH = 1;
 const SAMPLE_CHARS = 50_000;
 
-/** Tokens a character of these texts, by their scripts: 0.25 of English. Reads the first 50,000 characters. */
+/**
+ * Estimated tokens per character of these texts, by their scripts: 0.25 for English. Reads the first 50,000 characters.
+ */
 export function tokensPerCharOf(texts: Iterable<string>): number {
   let chars = 0;
   let tokens = 0;
@@ -51,7 +53,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length * TOKENS_PER_CHAR);
 }
 
-/** Tokens of a summary: as many a character as what it stands for. */
+/** Estimated tokens of a summary: as many per character as the original. */
 export function summaryTokens(tokens: number, content: string, summary: string): number {
   return Math.ceil((tokens * summary.length) / Math.max(1, content.length));
 }

@@ -41,7 +41,7 @@ interface Candidate {
 }
 
 /**
- * The sentences of a text that say most of it, word for word and in their order, in at most `maxChars` characters [U5]: those with
+ * The sentences of a text that say most of it, word for word and in their order, in at most `maxChars` characters: those with
  * the words that the text uses most (H. P. Luhn, 1958), with the words of the topic, and the first. Where not even one sentence
  * fits, the beginning of the best.
  */

@@ -9,4 +9,4 @@ export const inSession = (
 ) => startScripted(plan, { sessions, ...options }, { sessionId: 'u42' });
 
 /** How the notes of an answer begin that was given without all of its session. */
-export const NOTE = 'Not all of the session was recalled:';
+export const NOTE = 'Part of the session was not recalled:';

@@ -6,19 +6,19 @@ import { isProtected } from '../context.ts';
 import { estimateTokens } from '../usage.ts';
 import { type Relevance, relevanceOf, termsOfMessage } from './relevance.ts';
 
-/** A message with what is known of its worth. */
+/** A message with its relevance. */
 export interface Rated {
   readonly message: Message;
   readonly tokens: number;
-  /** The policy's number, or, where the model rated the message, the mean of both. */
+  /** The policy's score; if the model rated the message, the mean of both. */
   readonly relevance: number;
   readonly factors: Relevance;
   readonly rating: number | null;
-  /** The search result that says the same, where there is one. */
+  /** The search result with the same content, if any. */
   readonly duplicate: Duplicate | null;
 }
 
-export interface Rating {
+export interface RatingInputs {
   readonly messages: readonly Message[];
   /** Tokens of each message, in order. */
   readonly tokens: readonly number[];
@@ -30,8 +30,8 @@ export interface Rating {
   readonly thresholds: Thresholds;
 }
 
-/** Every message of the context, rated [U1]. Linear; no message is read twice. */
-export function rate(given: Rating): readonly Rated[] {
+/** Rates every message of the context. Linear; each message is read once. */
+export function rate(given: RatingInputs): readonly Rated[] {
   const { messages, tokens, request, cycle, similarity, thresholds } = given;
   const byModel = new Map(
     given.assessments.flatMap(({ messageId, relevance }) =>
@@ -39,7 +39,7 @@ export function rate(given: Rating): readonly Rated[] {
     ),
   );
   const relevances = relevanceOf(messages, { request, cycle, similarity, halfLifeCycles: thresholds.halfLifeCycles });
-  const duplicates = nearDuplicates(worthiestFirst(messages, relevances));
+  const duplicates = nearDuplicates(inKeepingOrder(messages, relevances));
   return messages.map((message, at): Rated => {
     const factors = relevances[at] as Relevance;
     const rating = byModel.get(message.id) ?? null;
@@ -49,8 +49,11 @@ export function rate(given: Rating): readonly Rated[] {
   });
 }
 
-/** Of search results that say the same, a protected one stays, then one that others refer to, then the newest, then the first. */
-function worthiestFirst(messages: readonly Message[], relevances: readonly Relevance[]): readonly Message[] {
+/**
+ * Search results in the order in which duplicates are kept: protected ones, referenced ones, then the newest, then the
+ * first.
+ */
+function inKeepingOrder(messages: readonly Message[], relevances: readonly Relevance[]): readonly Message[] {
   const ranks: Message[][] = [[], [], []];
   for (const [at, message] of messages.entries()) {
     if (message.role !== 'search') continue;
@@ -61,51 +64,52 @@ function worthiestFirst(messages: readonly Message[], relevances: readonly Relev
   return ranks.flat();
 }
 
-/** A count that is no number, or below nought, is estimated. */
+/** The token count; an invalid one is estimated. */
 function countOf(tokens: number | undefined, { content }: Message): number {
   return tokens !== undefined && tokens >= 0 && Number.isFinite(tokens) ? tokens : estimateTokens(content);
 }
 
-/** The message that says the same, and the share of words that both have. */
+/** The message with the same content, and the share of words that both have. */
 interface Duplicate {
   readonly of: string;
   readonly similarity: number;
 }
 
-/** From this share of content words in common on, two texts say the same. */
+/** From this share of common content words on, two texts count as duplicates. */
 const SAME = 0.8;
-/** In a longer text, numbers and negations are looked for at the beginning. */
+/** In a longer text, only the beginning is searched for numbers and negations. */
 const MAX_CHARS = 20_000;
-/** So that hostile texts, all a little alike, cannot make it slow: of those with a key in common, so many are compared. */
+/** Texts compared per common key: bounds the cost of hostile input in which all texts are a little alike. */
 const MAX_COMPARED = 8;
-/** What no rewording changes: a number or a "not" more makes another statement. */
-const TELLING = /\p{N}+(?:[.,]\p{N}+)*|\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['’]t\b/gu;
+/** Numbers and negations: texts that differ in them make different statements. */
+const FACT_MARKERS = /\p{N}+(?:[.,]\p{N}+)*|\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['’]t\b/gu;
 
 interface Content {
   readonly terms: ReadonlyMap<string, number>;
   readonly names: ReadonlySet<string>;
-  /** Numbers and negations, in one text. */
-  readonly telling: string;
-  /** Texts that say the same have one of these in common. */
+  /** Numbers and negations, joined. */
+  readonly factMarkers: string;
+  /** Duplicates have at least one of these in common. */
   readonly keys: readonly number[];
 }
 
-/** A message never changes, so its sketch is made once. */
+/** Messages are immutable, so each is read once. */
 const known = new WeakMap<Message, Content>();
 
-/** What was found in a list so far: by key, those that stand for themselves. */
+/** The messages of a list so far: by key, those that duplicate no other. */
 interface Index {
   readonly list: Message[];
   readonly kept: Map<number, Message[]>;
   readonly found: Map<string, Duplicate>;
 }
 
-/** The newest index of the lists that begin with a message: a list that only grew is gone on with. */
+/** The last index by first message: a list that only grew continues it. */
 const indexes = new WeakMap<Message, Index>();
 
 /**
- * The messages that say what an earlier one of the list says, by id: at least 0.8 of the content words in common, and the same
- * numbers, negations and names. Only texts whose sketches meet are compared, so that the cost is linear; one message more costs one.
+ * The messages that duplicate an earlier one of the list, by id: at least 0.8 of the content words in common, and the
+ * same numbers, negations and names. Only texts with a common sketch key are compared, so the cost is linear; adding
+ * one message costs one comparison step.
  */
 export function nearDuplicates(messages: readonly Message[]): ReadonlyMap<string, Duplicate> {
   const [first] = messages;
@@ -152,15 +156,17 @@ function contentOf(message: Message): Content {
   const read = known.get(message);
   if (read !== undefined) return read;
   const { counts, names } = termsOfMessage(message);
-  const telling = [...new Set(message.content.slice(0, MAX_CHARS).toLowerCase().match(TELLING) ?? [])].sort().join(' ');
-  const content = { terms: counts, names, telling, keys: counts.size === 0 ? [] : sketch(counts.keys()) };
+  const factMarkers = [...new Set(message.content.slice(0, MAX_CHARS).toLowerCase().match(FACT_MARKERS) ?? [])]
+    .sort()
+    .join(' ');
+  const content = { terms: counts, names, factMarkers, keys: counts.size === 0 ? [] : sketch(counts.keys()) };
   known.set(message, content);
   return content;
 }
 
-/** The Jaccard index of the content words; 0 where the numbers, the negations or the names differ. */
+/** The Jaccard index of the content words; 0 if numbers, negations or names differ. */
 function inCommon(one: Content, other: Content): number {
-  if (one.telling !== other.telling || !hasNamesOf(one, other) || !hasNamesOf(other, one)) return 0;
+  if (one.factMarkers !== other.factMarkers || !hasNamesOf(one, other) || !hasNamesOf(other, one)) return 0;
   return jaccard(one.terms, other.terms);
 }
 

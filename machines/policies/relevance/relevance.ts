@@ -1,14 +1,12 @@
 import type { Message } from '../../contracts/message.ts';
 import { eachStem, requestTerms, stemsOf } from '../../text/terms.ts';
 
-/** What of a message's relevance is not in its words. Each factor is 0..1. */
-
-/** Half as much with each half-life; a clock or cycle that goes back, or is no number, counts as now [U11]. */
+/** 1 for the current cycle, half as much after each half-life. A negative or invalid age counts as now. */
 export function recency(age: number, halfLife: number): number {
   return age > 0 ? 0.5 ** (age / halfLife) : 1;
 }
 
-/** Ids that other messages were made from or are linked to, and not only themselves [U2]. */
+/** Ids of messages that other messages were made from or link to. */
 export function referencedIds(messages: readonly Message[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { id: own, references, links } of messages) {
@@ -22,26 +20,26 @@ const RAISING: ReadonlySet<string> = new Set(['relevant', 'important', 'persist'
 const LOWERING = 'low_relevance';
 const TAG_SHARE = 0.25;
 
-/** The importance that a message was given; a tag that says so moves it by a quarter. */
+/** The message's importance, moved by a quarter by tags such as `important` or `low_relevance`. */
 function importance({ importance: given, tags }: Message): number {
   const raised = tags.some((tag) => RAISING.has(tag)) ? TAG_SHARE : 0;
   const lowered = tags.includes(LOWERING) ? TAG_SHARE : 0;
   return Math.min(1, Math.max(0, finite(given) + raised - lowered));
 }
 
-/** Two links are as good as more. */
+/** Two links count as much as more. */
 function linked({ links }: Message): number {
   return Math.min(1, links.length / 2);
 }
 
-/** A score that is no number counts as nothing. */
+/** A score that is not finite counts as 0. */
 function finite(score: number): number {
   return Number.isFinite(score) ? score : 0;
 }
 
 /**
- * What each factor counts [U1]. `text` is the best of a message's own match, with a share of the names that it has in common with
- * others, and its neighbours' match; `similarity` counts only where there are embeddings; the others make a whole.
+ * The weight of each factor. `text` is the better of a message's own match (plus a share of the names it shares with
+ * other matching messages) and its neighbors' match; `similarity` counts only with embeddings; the others add up to 1.
  */
 export const RELEVANCE_WEIGHTS = {
   text: 0.42,
@@ -53,22 +51,22 @@ export const RELEVANCE_WEIGHTS = {
   similarity: 0.42,
 } as const;
 
-/** What names in common count beside a match of their own. */
-const NAMES_SHARE = 0.3;
+/** The weight of shared names beside a message's own match. */
+const SHARED_NAMES_WEIGHT = 0.3;
 
 export interface RelevanceInputs {
   readonly request: string;
   readonly cycle: number;
   readonly halfLifeCycles: number;
-  /** How similar each message is to the request, 0..1, in order; null without embeddings. */
+  /** Similarity of each message to the request, 0..1, in order; null without embeddings. */
   readonly similarity: readonly number[] | null;
 }
 
-/** The factors of a message's relevance, and the score that their weighted mean gives; all are cut to 0..1 where they are told. */
+/** The factors of a message's relevance, and their weighted mean; all are clamped to 0..1. */
 export interface Relevance {
   readonly match: number;
   readonly names: number;
-  readonly neighbours: number;
+  readonly neighbors: number;
   readonly speaker: number;
   readonly recency: number;
   readonly reference: number;
@@ -78,22 +76,25 @@ export interface Relevance {
   readonly score: number;
 }
 
-/** How relevant each message is to the request, in order [U1]. No message is read twice; linear in messages times request words. */
+/**
+ * The relevance of each message to the request, in order. Each message is read once; linear in messages times request
+ * words.
+ */
 export function relevanceOf(messages: readonly Message[], inputs: RelevanceInputs): readonly Relevance[] {
-  const wanted = requestTerms(inputs.request).map(({ stem }) => stem);
+  const requested = requestTerms(inputs.request).map(({ stem }) => stem);
   const texts = messages.map(termsOfMessage);
-  const match = lexicalMatch(wanted, texts);
-  const names = sharedNames(wanted, texts, match);
-  const own = match.map((value, at) => value + NAMES_SHARE * (names[at] ?? 0));
-  const beside = neighbours(messages, own);
-  const asked = new Set(wanted);
-  const says = own.some((value) => value > 0);
+  const match = lexicalMatch(requested, texts);
+  const names = sharedNames(requested, texts, match);
+  const own = match.map((value, at) => value + SHARED_NAMES_WEIGHT * (names[at] ?? 0));
+  const beside = neighbors(messages, own);
+  const asked = new Set(requested);
+  const anyMatch = own.some((value) => value > 0);
   const referenced = referencedIds(messages);
   return messages.map((message, at) => {
     const relevance = {
       match: clamp(match[at] ?? 0),
       names: clamp(names[at] ?? 0),
-      neighbours: clamp(beside[at] ?? 0),
+      neighbors: clamp(beside[at] ?? 0),
       speaker: texts[at]?.speaker.some((name) => asked.has(name)) ? 1 : 0,
       recency: recency(inputs.cycle - message.cycle, inputs.halfLifeCycles),
       reference: referenced.has(message.id) ? 1 : 0,
@@ -102,14 +103,14 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
       similarity: inputs.similarity === null ? null : clamp(inputs.similarity[at] ?? 0),
       score: 0,
     };
-    relevance.score = weighed(relevance, says ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null);
+    relevance.score = weighed(relevance, anyMatch ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null);
     return relevance;
   });
 }
 
 /**
- * The weighted mean. `text` counts as it is, above 1 too: cut, all full matches would be the same. It is null where no message has a
- * word of the request ("And why is that?"): then it says nothing of any, and the other factors make the whole.
+ * The weighted mean. `text` is not clamped, so that full matches above 1 still differ. It is null if no message has a
+ * word of the request ("And why is that?"): it then ranks nothing, and the other factors make up the whole.
  */
 function weighed(relevance: Omit<Relevance, 'score'>, text: number | null): number {
   const { speaker, recency: recent, reference, importance: important, links, similarity } = relevance;
@@ -128,14 +129,15 @@ const W = RELEVANCE_WEIGHTS;
 
 const clamp = (value: number): number => Math.min(1, Math.max(0, finite(value)));
 
-/** What a message has of the match of one that is one, two or three places away. */
+/** The share of a neighbor's match, by its distance: one, two or three places. */
 const SHARES = [0.8, 0.6, 0.4];
 
 /**
- * How well the neighbours of each message match, on the scale of `match`: the best of the three before and after it, less with each place. Turns of one
- * conversation are neighbours, and passages of one document: an answer stands beside its question, and often has none of its words.
+ * How well the neighbors of each message match, on the scale of `match`: the best of three before and after it, less
+ * with each place. Turns of a conversation are neighbors, and so are passages of one document: an answer follows its
+ * question and often has none of its words.
  */
-function neighbours(messages: readonly Message[], match: readonly number[]): readonly number[] {
+function neighbors(messages: readonly Message[], match: readonly number[]): readonly number[] {
   return messages.map((message, at) => {
     let best = 0;
     for (const [place, share] of SHARES.entries())
@@ -147,14 +149,14 @@ function neighbours(messages: readonly Message[], match: readonly number[]): rea
   });
 }
 
-/** What a phase made stands alone: it is about the request as a whole. */
+/** Messages of phases have no neighbors: they concern the request as a whole. */
 function together(one: Message, other: Message): boolean {
   if (one.role === 'search' || other.role === 'search')
     return one.role === other.role && one.source !== null && one.source.path === other.source?.path;
   return one.phase === null && other.phase === null;
 }
 
-/** The two best matches of the texts that have a name, which text has the best, and how many have it. */
+/** For a name: its two best matches, the text with the best one, and how many texts have it. */
 interface Holders {
   best: number;
   at: number;
@@ -163,16 +165,17 @@ interface Holders {
 }
 
 /**
- * How much each text has to do with others that match, from 0 on, by the names that they share and the request does not say: the
- * second step of a question that needs two ("the founder of X" leads to a text about that founder). A name counts by its rarity and
- * by the best match of the other texts that have it: spreading activation of one step (Collins and Loftus 1975). Linear in the names.
+ * How strongly each text is connected to other matching texts by names that the request does not have: the second step
+ * of a two-step question ("the founder of X" leads to a text about that founder). A name counts by its rarity and by
+ * the best match of the other texts that have it: one step of spreading activation (Collins and Loftus 1975). Linear in
+ * the names.
  */
 function sharedNames(
-  wanted: readonly string[],
+  requested: readonly string[],
   texts: readonly MessageTerms[],
   match: readonly number[],
 ): readonly number[] {
-  const holders = holdersOf(new Set(wanted), texts, match);
+  const holders = holdersOf(new Set(requested), texts, match);
   const most = rarity(texts.length, 0);
   for (const held of holders.values()) {
     const weight = held.count < 2 ? 0 : rarity(texts.length, held.count) / most;
@@ -208,22 +211,26 @@ function holdersOf(asked: ReadonlySet<string>, texts: readonly MessageTerms[], m
   return holders;
 }
 
-/** BM25's saturation of repeated words and its share of length normalisation, as usual. */
+/** Parameters of BM25: saturation of repeated words, and length normalization. */
 const K1 = 1.2;
 const B = 0.75;
 
-/** How much a word tells that so many of the messages have (Robertson and Spärck Jones 1976, smoothed): above 0 for every word. */
+/**
+ * How informative a word is that `having` of the messages have (Robertson and Spärck Jones 1976, smoothed): above 0 for
+ * every word.
+ */
 function rarity(messages: number, having: number): number {
   return Math.log(1 + (messages - having + 0.5) / (having + 0.5));
 }
 
 /**
- * How well each text matches the words asked for: BM25 (Robertson et al. 1994) over the texts, as a share of what a text of mean
- * length has that holds every word once, so that 1 is a full match and little is above it. A word that no text has counts in the whole. Linear in texts times words.
+ * How well each text matches the requested words: BM25 (Robertson et al. 1994), relative to a text of mean length that
+ * has every word once; so 1 is a full match, and few texts exceed it. A word that no text has counts in the
+ * denominator. Linear in texts times words.
  */
-function lexicalMatch(wanted: readonly string[], texts: readonly MessageTerms[]): readonly number[] {
+function lexicalMatch(requested: readonly string[], texts: readonly MessageTerms[]): readonly number[] {
   const meanLength = texts.reduce((sum, { length }) => sum + length, 0) / texts.length || 1;
-  const weights = wanted.map((stem) => {
+  const weights = requested.map((stem) => {
     let having = 0;
     for (const { counts } of texts) if (counts.has(stem)) having += 1;
     return rarity(texts.length, having);
@@ -232,7 +239,7 @@ function lexicalMatch(wanted: readonly string[], texts: readonly MessageTerms[])
   return texts.map(({ counts, length }) => {
     const dampened = K1 * (1 - B + (B * length) / meanLength);
     let score = 0;
-    for (const [at, stem] of wanted.entries()) {
+    for (const [at, stem] of requested.entries()) {
       const times = counts.get(stem);
       if (times !== undefined) score += ((weights[at] ?? 0) * times * (K1 + 1)) / (times + dampened);
     }
@@ -240,23 +247,23 @@ function lexicalMatch(wanted: readonly string[], texts: readonly MessageTerms[])
   });
 }
 
-/** What relevance reads in a message: how often each content word stands in it, the names in it, and who speaks. */
+/** The terms of a message: its content words with their counts, its names, and its speaker. */
 interface MessageTerms {
   readonly counts: ReadonlyMap<string, number>;
-  /** Content words, repetitions included. */
+  /** Number of content words, with repetitions. */
   readonly length: number;
-  /** Stems of words with a capital letter, and of numbers of three digits and more: what a text is about by name. */
+  /** Stems of capitalized words and of numbers with three or more digits. */
   readonly names: ReadonlySet<string>;
-  /** Stems of the name before the colon, where a message begins with one: "Ada Lovelace: …". */
+  /** Stems of the name before a leading colon: "Ada Lovelace: …". */
   readonly speaker: readonly string[];
 }
 
-/** Of a longer message only the beginning is read. */
+/** Only the beginning of a longer message is read. */
 const MAX_CHARS = 100_000;
 const NAME = /^(?:\p{Lu}|\p{N}{3})/u;
 const SPEAKER = /^\s*(\p{Lu}[\p{L}\p{M}.’'-]{0,30}(?: \p{Lu}[\p{L}\p{M}.’'-]{0,30}){0,2}):\s/u;
 
-/** A message never changes, so it is read once, however often the context is evaluated. */
+/** Messages are immutable, so each is read once. */
 const known = new WeakMap<Message, MessageTerms>();
 
 export function termsOfMessage(message: Message): MessageTerms {

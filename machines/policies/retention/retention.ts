@@ -1,50 +1,56 @@
 import type { ContextOperation } from '../../contracts/context.ts';
 import type { Thresholds } from '../../contracts/limits.ts';
 import type { Message } from '../../contracts/message.ts';
-import { floored } from '../../text/clip.ts';
+import { roundDown } from '../../text/clip.ts';
 import { duplicateIds, isProtected, type OperationList, operationsOfStep } from '../context.ts';
-import { type Rated, type Rating, rate } from '../relevance/rating.ts';
-import { goes, isSummarized, numbersOf, type RetentionDecision, type RetentionDecisions } from './decisions.ts';
-import { type Eviction, type Excess, evictToFit } from './eviction.ts';
+import { type Rated, type RatingInputs, rate } from '../relevance/rating.ts';
+import {
+  decideToRemove,
+  decideToSummarize,
+  numbersOf,
+  type RetentionDecision,
+  type RetentionDecisions,
+} from './decisions.ts';
+import { type ContextLimits, type Excess, evictToFit } from './eviction.ts';
 
-export interface RetentionInputs extends Rating, Eviction {
+export interface RetentionInputs extends RatingInputs, ContextLimits {
   readonly step: number;
-  /** Whether the user may be asked about messages for want of room. */
+  /** Whether eviction may ask the user about messages. */
   readonly mayAsk: boolean;
 }
 
 export interface RetentionPlan {
   readonly operations: readonly ContextOperation[];
-  /** What the context is over its limits even with everything gone that may go without asking. */
+  /** The excess over the limits after everything is removed that needs no consent. */
   readonly excess: Excess;
 }
 
-/** A message's importance follows what the model says of it when they differ by this much. */
+/** The minimum difference between a message's importance and the model's rating for the importance to change. */
 const MIN_SHIFT = 0.1;
 
 /**
- * What Understanding would do with the context [U3-U7, U10]: the rules of each role first, then, while it is over its limits, what
- * gives way. User content is only ever touched by an operation marked `requiresConsent`; the newest assistant messages, pinned and
- * critical ones, and what the user keeps, by none. Linear but for sorting.
+ * Plans what Understanding does with the context: first the rule of each role, then eviction while the context exceeds
+ * its limits. Operations on user content are marked `requiresConsent`; the newest assistant messages, pinned and
+ * critical messages, and those kept by the user are never affected. Linear except for sorting.
  */
 export function planRetention(inputs: RetentionInputs): RetentionPlan {
   const rated = rate(inputs);
   const spared = newestAnswers(inputs.messages);
   const shared = duplicateIds(inputs.messages);
   const free = rated.filter(({ message }) => !spared.has(message) && !shared.has(message.id) && !isProtected(message));
-  const fates: RetentionDecisions = new Map();
-  for (const one of free) applyRule(one, inputs, fates);
-  const excess = evictToFit(rated, free, inputs, fates);
+  const decisions: RetentionDecisions = new Map();
+  for (const one of free) applyRule(one, inputs, decisions);
+  const excess = evictToFit(rated, free, inputs, decisions);
   const list = operationsOfStep(inputs.step);
   const mayBeLinked = new Set(
-    free.filter(({ message }) => fates.get(message.id)?.summary !== null).map(({ message }) => message.id),
+    free.filter(({ message }) => decisions.get(message.id)?.summary !== null).map(({ message }) => message.id),
   );
-  for (const fate of fates.values()) carryOut(fate, mayBeLinked, list);
-  for (const one of free) if (fates.get(one.message.id)?.summary !== null) prioritise(one, list);
+  for (const decision of decisions.values()) carryOut(decision, mayBeLinked, list);
+  for (const one of free) if (decisions.get(one.message.id)?.summary !== null) prioritize(one, list);
   return { operations: list.all, excess };
 }
 
-/** The newest assistant message of this run, and that of the conversation before it [U5]. */
+/** The newest assistant messages of this run and of the conversation before it. */
 function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
   const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);
   const before = messages.findLast(({ role, phase }) => role === 'assistant' && phase === null);
@@ -65,15 +71,15 @@ function carryOut(
   list.push('PRUNE', message.id, {}, reason, metadata);
   if (duplicate === null || !mayBeLinked.has(duplicate.of)) return;
   const data = { to: message.id, relation: 'says the same as', strength: duplicate.similarity };
-  const why = `it stands for ${message.id} as well (${floored(duplicate.similarity)} of the words in common)`;
+  const why = `it replaces ${message.id} (${roundDown(duplicate.similarity)} of the words in common)`;
   list.push('LINK', duplicate.of, data, why, { similarity: duplicate.similarity });
 }
 
-/** What the model rated carries its rating on, and what it found relevant is tagged [U7]. */
-function prioritise({ message, relevance, rating }: Rated, list: OperationList): void {
+/** Sets the importance of a message to the model's rating, and tags it if the rating raises it. */
+function prioritize({ message, relevance, rating }: Rated, list: OperationList): void {
   if (message.role === 'user' || rating === null || Math.abs(rating - message.importance) < MIN_SHIFT) return;
   const numbers = { rating, importance: message.importance, relevance };
-  const reason = `the model rates it ${floored(rating)}`;
+  const reason = `rated ${roundDown(rating)} by the model`;
   list.push('PRIORITIZE', message.id, { importance: rating }, reason, numbers);
   if (rating > message.importance && !message.tags.includes('relevant'))
     list.push('TAG', message.id, { tags: ['relevant'] }, reason, numbers);
@@ -85,45 +91,50 @@ interface RuleInputs {
   readonly thresholds: Thresholds;
 }
 
-type Rule = (one: Rated, inputs: RuleInputs, fates: RetentionDecisions) => void;
+type Rule = (one: Rated, inputs: RuleInputs, decisions: RetentionDecisions) => void;
 
-/** Applies the rule of a message's role; a role that is none has no rule. */
-function applyRule(one: Rated, inputs: RuleInputs, fates: RetentionDecisions): void {
+/** Applies the rule of a message's role; unknown roles have none. */
+function applyRule(one: Rated, inputs: RuleInputs, decisions: RetentionDecisions): void {
   const { role } = one.message;
-  if (Object.hasOwn(RULES, role)) RULES[role](one, inputs, fates);
+  if (Object.hasOwn(RULES, role)) RULES[role](one, inputs, decisions);
 }
 
-/** What a message's role says of it, however much room there is [U3]. */
+/** The rules by role, independent of the context's size. */
 const RULES: Record<Message['role'], Rule> = {
-  /** Kept, but a long one asks whether a summary would do [U4]. */
-  user: (one, { request, thresholds: { userMessageChars, userSummaryChars } }, fates) => {
+  /** User messages stay; for a long one, the user is asked whether a summary suffices. */
+  user: (one, { request, thresholds: { userMessageChars, userSummaryChars } }, decisions) => {
     const { length } = one.message.content;
     if (length <= userMessageChars) return;
-    const reason = `a user message of ${length} characters is longer than ${userMessageChars}`;
-    isSummarized(fates, one, userSummaryChars, request, reason);
+    const reason = `the user message has ${length} characters, more than ${userMessageChars}`;
+    decideToSummarize(decisions, one, userSummaryChars, request, reason);
   },
 
   /**
-   * What a phase made is pruned where it is irrelevant, and summarised where it is little relevant [U5]. A turn of the conversation
-   * only gives way when room is needed: what it says may be asked about in other words.
+   * Messages of phases are pruned if irrelevant and summarized if of little relevance. Turns of the conversation are only evicted:
+   * the user may ask about them in other words.
    */
-  assistant: (one, { request, thresholds: { prune, summarise, assistantSummaryChars } }, fates) => {
+  assistant: (one, { request, thresholds: { prune, summarise, assistantSummaryChars } }, decisions) => {
     if (one.message.phase === null) return;
-    if (one.relevance < prune) goes(fates, one, below(one, prune));
-    else if (one.relevance < summarise) isSummarized(fates, one, assistantSummaryChars, request, below(one, summarise));
+    if (one.relevance < prune) decideToRemove(decisions, one, below(one, prune));
+    else if (one.relevance < summarise)
+      decideToSummarize(decisions, one, assistantSummaryChars, request, below(one, summarise));
   },
 
-  /** One of those that say the same stays; in a later cycle, what nothing refers to or is irrelevant by now goes [U6]. */
-  search: (one, { cycle, thresholds: { prune } }, fates) => {
+  /** Of duplicates, one stays. In a later cycle, unreferenced or irrelevant results are removed. */
+  search: (one, { cycle, thresholds: { prune } }, decisions) => {
     const { message, duplicate, factors, relevance } = one;
     const later = message.cycle < cycle;
     if (duplicate !== null)
-      goes(fates, one, `it says the same as ${duplicate.of} (${floored(duplicate.similarity)} of the words in common)`);
+      decideToRemove(
+        decisions,
+        one,
+        `duplicate of ${duplicate.of} (${roundDown(duplicate.similarity)} of the words in common)`,
+      );
     else if (later && factors.reference === 0)
-      goes(fates, one, `nothing has referred to it since cycle ${message.cycle}`);
-    else if (later && relevance < prune) goes(fates, one, below(one, prune));
+      decideToRemove(decisions, one, `not referenced since cycle ${message.cycle}`);
+    else if (later && relevance < prune) decideToRemove(decisions, one, below(one, prune));
   },
 };
 
 const below = ({ relevance }: Rated, threshold: number): string =>
-  `relevance ${floored(relevance)} is below ${threshold}`;
+  `relevance ${roundDown(relevance)} is below ${threshold}`;

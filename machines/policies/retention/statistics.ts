@@ -5,13 +5,13 @@ import { preview } from '../../text/summary.ts';
 import { isLoss, type Loss } from '../context.ts';
 import { summaryTokens, TOKENS_PER_CHAR } from '../usage.ts';
 
-/** Tokens as they are estimated where no tokenizer measured them. */
+/** Measures with estimated tokens, for messages that no tokenizer measured. */
 export function estimatedMeasures(messages: readonly Message[], tokensPerChar = TOKENS_PER_CHAR): ContextMeasures {
   const tokens = messages.map(({ content }) => Math.ceil(content.length * tokensPerChar));
   return { tokens, estimated: true, similarity: null, failure: null };
 }
 
-/** Of a context that was never evaluated. */
+/** The statistics of a context that was never evaluated. */
 export const NO_STATISTICS: ContextStatistics = {
   messagesBefore: 0,
   messagesAfter: 0,
@@ -33,7 +33,7 @@ interface Evaluated {
   readonly maxMessages: number;
 }
 
-/** Size of the context before and after, and what became of how many [U13]. */
+/** The size of the context before and after the operations. */
 export function statistics({
   messages,
   measures,
@@ -61,14 +61,14 @@ export function statistics({
   };
 }
 
-/** Null where the message is gone. */
+/** Null if the message is removed. */
 function tokensLeft(tokens: number, content: string, change: Loss | undefined): number | null {
   if (change === undefined) return tokens;
   if (change.operation === 'PRUNE') return null;
   return summaryTokens(tokens, content, change.data.content);
 }
 
-/** What was taken from the context and why, one entry an operation [U13]. */
+/** What was removed or shortened and why, one entry per operation. */
 export function pruningLog(
   operations: readonly ContextOperation[],
   messages: readonly Message[],

@@ -3,35 +3,34 @@ import {
   type Budget,
   type Citation,
   type FinalAnswer,
+  hasVisibleText,
   type SynthesisInput,
   type SynthesisOutcome,
   type SynthesisReply,
-  says,
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn } from '../evidence.ts';
 import { addUsage } from '../usage.ts';
-import { isKnown, missingFields, shortfalls, ttlExhausted } from './degradation.ts';
+import { isKnown, missingFields, shortfallsOf, ttlExhausted } from './degradation.ts';
 import { bestDraft } from './draft.ts';
 import { readOutcome } from './outcome.ts';
 import { type ReadSynthesisInput, readSynthesisInput } from './read-input.ts';
 
 /**
- * The final answer [E2, E3]: the written text where there is one, else the best that the run came to. Pure: it reads its input and
- * changes nothing of it [E6]; whatever it is given, there is an answer. Flags and reasons are computed here, after any model had its
- * say [E5].
+ * Composes the final answer: the text that the model wrote, or else the best text of the run. Pure; returns an answer
+ * for any input. Flags and reasons are computed here, so no model can set them.
  */
 export function composeAnswer(given: unknown, written: SynthesisOutcome): FinalAnswer {
   return composeFrom(readSynthesisInput(given), readOutcome(written));
 }
 
-/** The same, of an input that was read, and perhaps added to. */
+/** The same for an input that is already read. */
 export function composeFrom(read: ReadSynthesisInput, outcome: SynthesisOutcome): FinalAnswer {
   const { input } = read;
-  const short = shortfalls(read, outcome);
+  const short = shortfallsOf(read, outcome);
   const [first] = short;
-  const explanation = short.map((one) => one.says).join(' ');
+  const explanation = short.map((one) => one.text).join(' ');
   const { run } = input;
   const { text, confidence, usedMessageIds, notes } = textOf(input, outcome, explanation);
   const usage = totalUsage(input, outcome.usage);
@@ -76,11 +75,11 @@ function textOf(input: SynthesisInput, outcome: SynthesisOutcome, explanation: s
     return { text: answerText, confidence: writtenConfidence(input, outcome.reply), usedMessageIds, notes };
   }
   const draft = bestDraft(input);
-  if (says(draft.text)) return { ...draft, notes: '' };
+  if (hasVisibleText(draft.text)) return { ...draft, notes: '' };
   return { ...draft, text: `No answer was reached. ${explanation}`.trim(), confidence: 0, notes: '' };
 }
 
-/** What a model wrote is as sure as it says, as far as it stands in what was gathered [Y1]. */
+/** The model's confidence in the text it wrote, capped if the evidence does not support the text. */
 function writtenConfidence({ request, run }: SynthesisInput, { answerText, confidence }: SynthesisReply): number {
   const grounding = groundingIn({ request, hasDocuments: run.hasDocuments }, run.messages, answerText);
   return groundedConfidence(run, confidence, grounding);
@@ -89,14 +88,14 @@ function writtenConfidence({ request, run }: SynthesisInput, { answerText, confi
 const whyComposed = (outcome: SynthesisOutcome): string => (outcome.type === 'composed' ? outcome.why : '');
 
 const sessionNote = ({ sessionProblem }: SynthesisInput['run']): string =>
-  sessionProblem ? `Not all of the session was recalled: ${sessionProblem.replace(/\.$/, '')}.` : '';
+  sessionProblem ? `Part of the session was not recalled: ${sessionProblem.replace(/\.$/, '')}.` : '';
 
-/** The bounds of the run, and what it used of them: `spent` is what synthesis used. */
+/** The limits of the run and their usage; `spent` is the usage of synthesis. */
 function budgetOf(read: ReadSynthesisInput, spent: Usage): Budget {
   const { run, totalPasses, ttlRemaining } = read.input;
   const { limits, usage, elapsedMs } = run;
   const left = isKnown(read, 'ttlRemaining') ? ttlRemaining : null;
-  const known = left === null || !isKnown(read, 'totalPasses') ? null : held(totalPasses + left);
+  const known = left === null || !isKnown(read, 'totalPasses') ? null : capped(totalPasses + left);
   return {
     tokens: counted(limits.maxTokens, tokensOf(usage)),
     modelCalls: counted(limits.maxModelCalls, usage.modelCalls),
@@ -106,19 +105,19 @@ function budgetOf(read: ReadSynthesisInput, spent: Usage): Budget {
   };
 }
 
-/** All that the run and its synthesis used. */
+/** Usage of the run and its synthesis. */
 function totalUsage({ run }: SynthesisInput, spent: Usage): Usage {
   const { modelCalls, inputTokens, outputTokens, estimated, cost } = addUsage(run.usage, spent);
   return {
-    modelCalls: held(modelCalls),
-    inputTokens: held(inputTokens),
-    outputTokens: held(outputTokens),
+    modelCalls: capped(modelCalls),
+    inputTokens: capped(inputTokens),
+    outputTokens: capped(outputTokens),
     estimated,
     cost: cost === null ? null : Math.min(cost, Number.MAX_VALUE),
   };
 }
 
-/** In the currency of the prices; null where either is not known. */
+/** The cost in the currency of the prices; null if either is unknown. */
 function costOf({ run: { currency } }: SynthesisInput, { cost }: Usage) {
   return cost === null || currency === null ? null : { amount: Number(cost.toPrecision(12)), currency };
 }
@@ -127,12 +126,12 @@ function counted(limit: number | null, used: number): Budget['tokens'] {
   return { limit, used, left: limit === null ? null : Math.max(0, limit - used) };
 }
 
-const tokensOf = ({ inputTokens, outputTokens }: Usage): number => held(inputTokens + outputTokens);
+const tokensOf = ({ inputTokens, outputTokens }: Usage): number => capped(inputTokens + outputTokens);
 
-/** What a sum can be counted to. */
-const held = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
+/** Keeps a sum within the safe integers. */
+const capped = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
 
-/** The sources of the messages used, each once, in the order of use. */
+/** The sources of the used messages, each once, in the order of use. */
 function citations(messages: readonly Message[], used: readonly string[]): readonly Citation[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   return [...new Set(used)].flatMap((id) => {

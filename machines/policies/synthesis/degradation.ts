@@ -2,36 +2,36 @@ import type { InputProblem } from '../../contracts/read-fields.ts';
 import {
   type Degradation,
   type Fallback,
+  hasVisibleText,
   type SynthesisInput,
   type SynthesisOutcome,
-  says,
 } from '../../contracts/synthesis.ts';
 import { bestDraft } from './draft.ts';
 import { problemText, type ReadSynthesisInput } from './read-input.ts';
 
-/** One reason for an answer to be less than hoped for, in words. */
+/** One reason why an answer is degraded. */
 export interface Shortfall {
   readonly reason: Degradation;
-  readonly says: string;
+  readonly text: string;
 }
 
 /**
- * Everything that keeps the answer from being complete, the weightiest first [E5]: incomplete state > TTL (cycles) > zero passes
- * > not converged, with the run's own ends before them. Computed from the input alone: no model has a say, and a field that is missing
- * or wrong claims nothing but that.
+ * Every reason why the answer is incomplete, the most important first: how the run ended, then incomplete state,
+ * exhausted TTL (cycles), no completed cycle, not converged. Computed from the input alone, so no model can influence
+ * it; a missing or invalid field only counts as incomplete state.
  */
-export function shortfalls(read: ReadSynthesisInput, written: SynthesisOutcome): readonly Shortfall[] {
+export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome): readonly Shortfall[] {
   const { input } = read;
   const { interruption, decision, limits } = input.run;
   const found: Shortfall[] = [];
   const note = (reason: Degradation, text: string): void => {
-    if (text !== '') found.push({ reason, says: sentence(text) });
+    if (text !== '') found.push({ reason, text: sentence(text) });
   };
   if (interruption?.kind === 'cancelled') note('cancelled', `The run was cancelled${because(interruption.reason)}.`);
   if (interruption?.kind === 'interrupted')
     note('interrupted', `The run was interrupted${because(interruption.reason)}.`);
   if (interruption?.kind === 'model_unavailable')
-    note('model_unavailable', `The model could not be used: ${lastFailure(input)}`);
+    note('model_unavailable', `The model was unavailable: ${lastFailure(input)}`);
   note('incomplete_state', incompleteInput(read.problems));
   note('incomplete_state', incompleteRun(read));
   if (interruption?.kind === 'deadline')
@@ -43,27 +43,28 @@ export function shortfalls(read: ReadSynthesisInput, written: SynthesisOutcome):
     note('budget_exhausted', 'The budget of tokens or model calls was used up.');
   if (ttlExhausted(read)) note('ttl_exhausted', `${ttlText(limits.maxCycles)} (TTL exhausted).`);
   if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
-  if (decision?.rule === 'loopDetected') note('loop_broken', 'The run began to repeat itself and was stopped.');
-  if (unsettled(read)) note('not_converged', 'The answer had not settled.');
+  if (decision?.rule === 'loopDetected')
+    note('loop_broken', 'The run was stopped because it started to repeat itself.');
+  if (isUnsettled(read)) note('not_converged', 'The answer was still changing when the run ended.');
   if (input.run.sourceFailure) note('source_failed', `The documents could not be searched: ${input.run.sourceFailure}`);
   const excess = excessOf(input);
   if (excess !== '')
     note(
       'context_over_limit',
-      `The context is ${excess} over its limit: what is left must stay, or is yours to let go.`,
+      `The context is ${excess} over its limit: what remains must stay or needs your consent to remove.`,
     );
   if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
   return found;
 }
 
 const UNWRITTEN: Readonly<Record<Fallback, string>> = {
-  prompt: 'The final answer could not be written, its prompt could not be used',
-  model: 'The final answer could not be written, the model failed',
-  validation: 'The final answer could not be written, the reply cannot be used',
-  other: 'The final answer could not be written',
+  prompt: 'The model could not write the final answer because of its prompt',
+  model: 'The model could not write the final answer because its call failed',
+  validation: 'The model could not write the final answer because its reply was invalid',
+  other: 'The model could not write the final answer',
 };
 
-/** Whether a field of the contract was there, so that it may claim something. */
+/** Whether the input had this field, so that its value counts. */
 export function isKnown({ problems }: ReadSynthesisInput, name: keyof SynthesisInput): boolean {
   return !problems.some(({ field }) => field === name || field.startsWith(`${name}.`));
 }
@@ -82,20 +83,20 @@ function incompleteInput(problems: readonly InputProblem[]): string {
   return `The state of the run is incomplete: ${shown}${more > 0 ? `; and ${more} more` : ''}`;
 }
 
-/** A phase that failed, or no answer to give, or nothing to make one from. */
+/** A failed phase, a missing answer, or nothing to answer from. */
 function incompleteRun(read: ReadSynthesisInput): string {
   const { input } = read;
   const { interruption, answer } = input.run;
   const lost = lostPhases(input);
   if (interruption?.kind === 'phase_failed') return `A phase failed: ${lastFailure(input)}`;
   if (lost.length > 0 && interruption?.kind !== 'model_unavailable')
-    return `Done without ${listed(lost)}: ${lastFailure(input)}`;
-  if (typeof answer === 'string' && !says(answer)) return 'Yield gave no answer.';
+    return `The run continued without ${listed(lost)}: ${lastFailure(input)}`;
+  if (typeof answer === 'string' && !hasVisibleText(answer)) return 'Yield returned no answer.';
   const passed = input.totalPasses > 0 || !isKnown(read, 'totalPasses');
-  return passed && !says(bestDraft(input).text) ? 'There are no results to answer from.' : '';
+  return passed && !hasVisibleText(bestDraft(input).text) ? 'There are no results to answer from.' : '';
 }
 
-/** Phases that failed and were never made up for. */
+/** The phases that failed and have no result. */
 function lostPhases({ run, executionResults, semanticValidation }: SynthesisInput): readonly string[] {
   const failed = new Set(semanticValidation?.failures.map(({ phase }) => phase));
   for (const { phase } of executionResults) failed.delete(phase);
@@ -103,26 +104,26 @@ function lostPhases({ run, executionResults, semanticValidation }: SynthesisInpu
   return [...known, ...failed];
 }
 
-/** Ended before any rule found the answer good; in manual mode it is the user who says when it is. */
-function unsettled(read: ReadSynthesisInput): boolean {
+/** Whether the run ended before a rule found the answer good enough. In manual mode, the user decides that. */
+function isUnsettled(read: ReadSynthesisInput): boolean {
   const { convergenceStatus, run } = read.input;
   if (convergenceStatus || !isKnown(read, 'convergenceStatus') || run.answer === null) return false;
   return !(run.interruption?.kind === 'finished_by_user' && run.mode === 'manual');
 }
 
-/** What must stay in the context may be more than fits: the rest gave way to it [U10]. */
+/** By how much the context exceeds its limits after eviction. */
 function excessOf({ run: { excess } }: SynthesisInput): string {
   if (excess.tokens > 0) return `${excess.tokens} tokens`;
   return excess.messages > 0 ? `${excess.messages} ${excess.messages === 1 ? 'message' : 'messages'}` : '';
 }
 
-/** What a complete run would have and this one has not: fields of the input, phases, and the answer. */
+/** What a complete run would have and this one lacks: fields of the input, phases, and the answer. */
 export function missingFields({ input, problems }: ReadSynthesisInput): readonly string[] {
   const { run, executionResults } = input;
   const done = new Set(executionResults.map(({ phase }) => phase));
   const missing = [...problems.map(({ field }) => field), ...run.phases.filter((phase) => !done.has(phase))];
   const answer = run.answer === undefined ? bestDraft(input).text : run.answer;
-  return answer !== null && says(answer) ? missing : [...missing, 'answer'];
+  return answer !== null && hasVisibleText(answer) ? missing : [...missing, 'answer'];
 }
 
 function ttlText(maxCycles: number | null): string {
@@ -130,7 +131,7 @@ function ttlText(maxCycles: number | null): string {
   return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached`;
 }
 
-/** With a full stop at its end, so that sentences can follow each other. */
+/** The text with a period at its end, so that sentences can follow each other. */
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 function listed(names: readonly string[]): string {

@@ -61,14 +61,14 @@ const INPUT: Readers<SynthesisInput> = {
 };
 
 /**
- * A run as synthesis sees it [E1]. It never throws: where a state is broken, the fields that cannot be read are not there, and whoever
- * reads the input finds that out.
+ * The input of synthesis for a run. Never throws: fields that cannot be read from a broken state are invalid, and
+ * whoever reads the input reports them.
  */
 export function synthesisInput(state: ChainState): SynthesisInput {
   return read(INPUT, state);
 }
 
-/** No field of the contract takes it. */
+/** A value that no field of the contract accepts. */
 const UNREADABLE = Number.NaN;
 
 function read<View>(readers: Readers<View>, state: ChainState): View {
@@ -82,7 +82,7 @@ function read<View>(readers: Readers<View>, state: ChainState): View {
   return Object.fromEntries(fields) as View;
 }
 
-/** To the end of the last call; a run over its deadline took until then at least. */
+/** Milliseconds to the end of the last call; at least until the deadline if the run exceeded it. */
 function elapsedMs(state: ChainState): number {
   const { lastMessageAtMs, startedAtMs, interruption } = state;
   const least = interruption?.kind === 'deadline' ? deadlines(state).runMs : 0;

@@ -10,43 +10,43 @@ import type { Usage } from '../../contracts/usage.ts';
 import { unexpectedFailure } from '../failures.ts';
 import { NO_USAGE } from '../usage.ts';
 
-/** What the model's attempts came to. */
+/** The synthesis outcome of the model's attempts. */
 export function outcomeOf(attempted: AttemptOutcome): SynthesisOutcome {
   const { usage } = attempted.execution;
-  if (!attempted.ok) return unwritten(fallbackOf(attempted.failure), attempted.failure.message, usage);
+  if (!attempted.ok) return failedOutcome(fallbackOf(attempted.failure), attempted.failure.message, usage);
   return readReply(attempted.value, usage);
 }
 
-/** The attempts broke, which they never should. */
+/** The outcome if the attempt actor itself threw. */
 export function brokenOutcome(error: unknown): SynthesisOutcome {
-  return unwritten('other', unexpectedFailure(error).message, NO_USAGE);
+  return failedOutcome('other', unexpectedFailure(error).message, NO_USAGE);
 }
 
-/** The time for it passed first. */
+/** The outcome if the time for writing ran out. */
 export function lateOutcome(usage: Usage): SynthesisOutcome {
-  return unwritten('model', 'it was not written in time', usage);
+  return failedOutcome('model', 'it was not written in time', usage);
 }
 
-/** No model was asked, or none that was heard to the end; `why` where that wants to be said. */
+/** The outcome if no model was asked, or not to the end; `why` if the user should know. */
 export function composedOutcome(why: string, usage: Usage = NO_USAGE): SynthesisOutcome {
   return { type: 'composed', why, usage };
 }
 
-export function unwritten(fallback: Fallback, error: string, usage: Usage = NO_USAGE): SynthesisOutcome {
+export function failedOutcome(fallback: Fallback, error: string, usage: Usage = NO_USAGE): SynthesisOutcome {
   return { type: 'failed', fallback, error, usage };
 }
 
 const PROMPT: ReadonlySet<string> = new Set(['prompt_failed', 'prompt_too_long']);
 const MODEL: ReadonlySet<string> = new Set(['model_threw', 'filtered']);
 
-/** Which of the four it was. */
+/** Classifies a failure as one of the four fallbacks. */
 export function fallbackOf({ stage, code }: Failure): Fallback {
   if (PROMPT.has(code)) return 'prompt';
   if (MODEL.has(code) || stage === 'transport' || stage === 'deadline') return 'model';
   return stage === 'unexpected' ? 'other' : 'validation';
 }
 
-/** An outcome as it can be composed from, whatever is given: a reply is held against its contract once more [E4]. */
+/** Reads an outcome, whatever is given: a reply is validated against its contract again. */
 export function readOutcome(given: unknown): SynthesisOutcome {
   try {
     const read = synthesisOutcomeSchema.safeParse(given);
@@ -54,17 +54,17 @@ export function readOutcome(given: unknown): SynthesisOutcome {
     const { type, reply, usage } = given as Extract<SynthesisOutcome, { type: 'written' }>;
     if (type === 'written') return readReply(reply, usageOf(usage));
   } catch {
-    // It cannot be looked into.
+    // A getter or proxy threw.
   }
-  return unwritten('other', 'what came of it cannot be read');
+  return failedOutcome('other', 'the outcome of the model call cannot be read');
 }
 
 function readReply(value: unknown, usage: Usage): SynthesisOutcome {
   const read = synthesisReplySchema.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
-    const where = issue?.path.join('.') || 'the reply';
-    return unwritten('validation', `the reply does not fit: ${where}: ${issue?.message ?? 'misfit'}`, usage);
+    const field = issue?.path.join('.') || 'the reply';
+    return failedOutcome('validation', `${field}: ${issue?.message ?? 'unknown problem'}`, usage);
   }
   return { type: 'written', reply: read.data, usage };
 }

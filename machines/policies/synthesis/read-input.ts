@@ -1,19 +1,19 @@
-import { describeReadValue, type InputProblem, readMembers } from '../../contracts/read-fields.ts';
+import { describeReceived, type InputProblem, readFields } from '../../contracts/read-fields.ts';
 import { type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis.ts';
 import { NO_USAGE } from '../usage.ts';
 
 export interface ReadSynthesisInput {
   readonly input: SynthesisInput;
-  /** Every field that is missing or wrong; its place in `input` is taken by what claims nothing. */
+  /** Every field that is missing or invalid; `input` has a neutral value in its place. */
   readonly problems: readonly InputProblem[];
 }
 
-/** What stands where a field is missing, and which objects are read member by member. */
-const SAFE = {
+/** The values of missing fields. An object here is read member by member. */
+const FALLBACKS = {
   request: '',
   executionResults: [],
   planState: { goal: null, alternatives: [] },
-  convergenceAssessment: { change: null, confidence: 0, rationale: 'it is not known' },
+  convergenceAssessment: { change: null, confidence: 0, rationale: 'unknown' },
   semanticValidation: { failures: [] },
   taskProfile: { prompt: '' },
   correlationId: 'unknown',
@@ -32,19 +32,23 @@ const SAFE = {
 };
 
 /**
- * The input contract of synthesis, field by field [E1]: what fits is taken, what does not is named. Never throws, whatever it is
- * given, and changes nothing of it [E6].
+ * Reads the input of synthesis field by field: valid fields are kept, others are reported. Never throws, and never
+ * changes its argument.
  */
 export function readSynthesisInput(given: unknown): ReadSynthesisInput {
   const problems: InputProblem[] = [];
-  const tell = (problem: InputProblem): void => void problems.push(problem);
+  const report = (problem: InputProblem): void => void problems.push(problem);
   if (typeof given !== 'object' || given === null)
-    tell({ field: 'input', got: describeReadValue(given), wanted: 'an object with the fields of the contract' });
-  const input = readMembers(synthesisInputSchema.shape, SAFE, given, tell) as unknown as SynthesisInput;
+    report({
+      field: 'input',
+      expected: 'an object with the fields of the contract',
+      received: describeReceived(given),
+    });
+  const input = readFields(synthesisInputSchema.shape, FALLBACKS, given, report) as unknown as SynthesisInput;
   return { input, problems };
 }
 
-/** A problem as a message of one line. */
-export function problemText({ field, got, wanted }: InputProblem): string {
-  return `${field}: got ${got}; wanted ${wanted}`;
+/** Describes a problem in one line. */
+export function problemText({ field, expected, received }: InputProblem): string {
+  return `${field}: expected ${expected}; received ${received}`;
 }

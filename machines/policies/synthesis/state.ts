@@ -12,9 +12,7 @@ import { composedOutcome, lateOutcome, outcomeOf } from './outcome.ts';
 import { readSynthesisInput } from './read-input.ts';
 import { planWriting, type WritingPlan, writingPolicy } from './writing.ts';
 
-/** Synthesis as the chart goes through it: each function reads the state, or gives the fields of it that change. */
-
-/** Whether a model may write the final answer: one that is there, with a reserve to pay it from [E9]. */
+/** Whether a model may write the final answer: it is available, and there is a reserve of tokens for it. */
 export function modelMayWrite(state: ChainState): GuardResult {
   const plan = planOf(state);
   return {
@@ -27,10 +25,10 @@ export function modelMayWrite(state: ChainState): GuardResult {
   };
 }
 
-/** What the attempt that writes it is started with. */
+/** The input of the attempt that writes the answer. */
 export function writingInput(state: ChainState): AttemptInput {
   const plan = planOf(state);
-  if (!plan.asks) throw new TypeError('no model may write this answer');
+  if (!plan.asks) throw new TypeError('writingInput was called although modelMayWrite does not hold');
   return {
     id: executionId(state, 'synthesis'),
     task: 'synthesis',
@@ -39,7 +37,7 @@ export function writingInput(state: ChainState): AttemptInput {
   };
 }
 
-/** What it used is told by the outcome, and stands apart from the usage of the phases. */
+/** Records the outcome. Its usage is part of the outcome, separate from the usage of the phases. */
 export function settleWriting(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
   const { corrections, lastMessageAtMs } = chargeExecution(state, outcome.execution);
   return { corrections, lastMessageAtMs, written: outcomeOf(outcome) };
@@ -49,7 +47,7 @@ export function timeOutWriting(state: ChainState, usage: Usage): Partial<ChainSt
   return { lastMessageAtMs: state.lastMessageAtMs + deadlines(state).synthesisMs, written: lateOutcome(usage) };
 }
 
-/** The final answer of a run, as it stands. */
+/** The final answer of a run in its current state. */
 export function answerOf(state: ChainState): FinalAnswer {
   const plan = state.written === null ? planOf(state) : null;
   const outcome = state.written ?? (plan?.asks === false ? plan.outcome : composedOutcome(''));

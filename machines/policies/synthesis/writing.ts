@@ -1,27 +1,27 @@
 import type { AttemptPolicy } from '../../contracts/attempt.ts';
 import type { Message } from '../../contracts/message.ts';
-import { type SynthesisInput, type SynthesisOutcome, says } from '../../contracts/synthesis.ts';
+import { hasVisibleText, type SynthesisInput, type SynthesisOutcome } from '../../contracts/synthesis.ts';
 import { clipped } from '../../text/clip.ts';
 import { type CallBounds, callLimits } from '../phase-input.ts';
 import { tokensPerCharOf } from '../usage.ts';
-import { composedOutcome, unwritten } from './outcome.ts';
+import { composedOutcome, failedOutcome } from './outcome.ts';
 
-/** How the answer is to be written: by a model, from so much of the input; or by the engine, and why. */
+/** How to write the answer: by a model from part of the input, or composed without one, and why. */
 export type WritingPlan =
   | {
       readonly asks: true;
       readonly input: SynthesisInput;
       readonly promptTokens: number;
       readonly replyTokens: number;
-      /** Tokens a character, of these texts. */
+      /** Tokens per character of these texts. */
       readonly tokensPerChar: number;
     }
   | { readonly asks: false; readonly outcome: SynthesisOutcome };
 
 /**
- * Whether a model may write the final answer [E9]: it is there, the run was not left, and the prompt fits in the reserve with a quarter
- * of it left for the reply, in a window of `windowTokens`. What does not fit of the context is not shown; where even the request and
- * the draft do not fit, the engine composes.
+ * Decides whether a model may write the final answer: it is available, the run was not stopped, and the prompt fits
+ * into the reserve and the window of `windowTokens`, with a quarter left for the reply. Context that does not fit is
+ * left out; if even the request and the draft do not fit, the engine composes the answer.
  */
 export function planWriting(input: SynthesisInput, windowTokens: number): WritingPlan {
   const { interruption, limits } = input.run;
@@ -29,24 +29,25 @@ export function planWriting(input: SynthesisInput, windowTokens: number): Writin
   const reserve = limits.synthesisReserveTokens ?? 0;
   if (kind === 'cancelled' || kind === 'interrupted' || kind === 'model_unavailable' || reserve === 0)
     return { asks: false, outcome: composedOutcome('') };
-  if (!says(input.request)) return { asks: false, outcome: unwritten('prompt', 'there is no request') };
-  const room = Math.min(reserve, windowTokens);
-  const fit = fitPrompt(input, room - Math.ceil(room * REPLY_SHARE));
+  if (!hasVisibleText(input.request)) return { asks: false, outcome: failedOutcome('prompt', 'there is no request') };
+  const budget = Math.min(reserve, windowTokens);
+  const fit = fitPrompt(input, budget - Math.ceil(budget * REPLY_SHARE));
   if (fit === null)
     return {
       asks: false,
       outcome: composedOutcome(
-        `Composed without a model: its prompt does not fit in the ${room} tokens kept for the final answer.`,
+        `The answer was composed without a model: the prompt does not fit into the ${budget} tokens reserved for it.`,
       ),
     };
-  return { asks: true, ...fit, replyTokens: room - fit.promptTokens };
+  return { asks: true, ...fit, replyTokens: budget - fit.promptTokens };
 }
 
 const REPLY_SHARE = 0.25;
 
 /**
- * The bounds of the final answer's calls, all paid from the reserve: at most one correction, one transport retry and one of each fallback, while another
- * prompt fits in what is left of it; no reply is longer than the first prompt left room for.
+ * The limits of the calls that write the answer, all paid from the reserve: at most one correction, one transport retry
+ * and one call of each fallback, while another prompt fits into the rest; a reply is at most as long as the first
+ * prompt left tokens for.
  */
 export function writingPolicy(
   bounds: CallBounds,
@@ -63,13 +64,13 @@ export function writingPolicy(
   };
 }
 
-/** What the product's prompt says beside the input: its instructions, its headings and the schema of the reply. */
+/** Characters of the built-in prompt besides the input: instructions, headings and the reply schema. */
 const INSTRUCTION_CHARS = 1_600;
 
-/** What stands around one piece of text in a prompt: its block, with its id, its role and its source. */
+/** Characters around one piece of text in a prompt: its block with id, role and source. */
 const BLOCK_CHARS = 80;
 
-/** Less of a piece says nothing. */
+/** A shorter piece is not worth showing. */
 const LEAST_CHARS = 400;
 
 interface PromptFit {
@@ -78,34 +79,35 @@ interface PromptFit {
   readonly tokensPerChar: number;
 }
 
-/** A step or a message that may be shown, and what it costs. */
+/** A step or message that may be shown, and its cost. */
 interface Piece {
   readonly of: 'step' | 'message';
   readonly at: number;
   readonly content: string;
-  /** Characters of what stands around it. */
-  readonly marks: number;
+  /** Characters around it. */
+  readonly overheadChars: number;
   readonly rank: number;
   readonly weight: number;
 }
 
 /**
- * The input with as many of its steps and messages as a prompt of `tokens` has room for: the messages that the draft rests on first,
- * then the steps, what the user said, and the rest by its importance, the newer first; of what does not fit, the beginning. Null where
- * not even the request and the draft fit. Counted are the texts that the product's own prompt shows, by the tokens that such text usually has.
+ * Selects the steps and messages that fit into a prompt of `tokens`: first the messages that the draft is based on,
+ * then the steps, the user's messages, and the rest by importance, newer first; of a piece that does not fit, its
+ * beginning. Null if not even the request and the draft fit. Counts the texts of the built-in prompt with their usual
+ * number of tokens.
  */
 export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | null {
   const tokensPerChar = tokensPerCharOf(textsOf(input));
-  const room = tokens / tokensPerChar;
+  const maxChars = tokens / tokensPerChar;
   const base = INSTRUCTION_CHARS + charsOfText(input.request) + charsOfText(input.convergenceAssessment.rationale);
   let chars = base + charsOfText(input.run.draft?.text ?? '');
-  if (chars > room) return null;
+  if (chars > maxChars) return null;
   const pieces = piecesOf(input);
   const shown = { step: new Map<number, string>(), message: new Map<number, string>() };
   for (const piece of pieces) {
-    const content = shownOf(piece, room - chars);
+    const content = shownOf(piece, maxChars - chars);
     if (content === null) continue;
-    chars += piece.marks + charsOfText(content);
+    chars += piece.overheadChars + charsOfText(content);
     shown[piece.of].set(piece.at, content);
   }
   const promptTokens = Math.ceil(chars * tokensPerChar);
@@ -115,24 +117,24 @@ export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | nu
   return {
     input: {
       ...input,
-      executionResults: partsOf(executionResults, shown.step),
-      run: { ...run, messages: partsOf(run.messages, shown.message) },
+      executionResults: shownParts(executionResults, shown.step),
+      run: { ...run, messages: shownParts(run.messages, shown.message) },
     },
     promptTokens,
     tokensPerChar,
   };
 }
 
-/** All of a piece, or as much of its beginning as half of the room that is left; null where that would say nothing. */
-function shownOf({ content, marks }: Piece, room: number): string | null {
-  if (marks + charsOfText(content) <= room) return content;
-  const chars = Math.floor(room / 2) - marks;
+/** The entire piece, or its beginning in half of the remaining characters; null if that is too short to be useful. */
+function shownOf({ content, overheadChars }: Piece, left: number): string | null {
+  if (overheadChars + charsOfText(content) <= left) return content;
+  const chars = Math.floor(left / 2) - overheadChars;
   if (chars < LEAST_CHARS) return null;
   const cut = clipped(content, chars);
   return clipped(content, Math.max(1, chars - (charsOfText(cut) - cut.length)));
 }
 
-function partsOf<Part extends { readonly content: string }>(
+function shownParts<Part extends { readonly content: string }>(
   parts: readonly Part[],
   shown: ReadonlyMap<number, string>,
 ): readonly Part[] {
@@ -150,18 +152,18 @@ function* textsOf({ request, executionResults, run }: SynthesisInput): Iterable<
   for (const { content } of executionResults) yield content;
 }
 
-/** The best first; of the same rank and weight, the later. */
+/** The pieces, the best first; within a rank and weight, the later first. */
 function piecesOf({ executionResults, run }: SynthesisInput): readonly Piece[] {
   const used = new Set(run.draft?.usedMessageIds);
   const steps = executionResults.map(({ phase, content }, at): Piece => {
-    return { of: 'step', at, content, marks: BLOCK_CHARS + phase.length, rank: 1, weight: 0 };
+    return { of: 'step', at, content, overheadChars: BLOCK_CHARS + phase.length, rank: 1, weight: 0 };
   });
   const messages = run.messages.map(
     (message, at): Piece => ({
       of: 'message',
       at,
       content: message.content,
-      marks: marksOf(message),
+      overheadChars: overheadOf(message),
       rank: rankOf(message, used),
       weight: message.importance,
     }),
@@ -174,11 +176,11 @@ function rankOf({ id, role }: Message, used: ReadonlySet<string>): number {
   return role === 'user' ? 2 : 3;
 }
 
-function marksOf({ id, source }: Message): number {
+function overheadOf({ id, source }: Message): number {
   return BLOCK_CHARS + id.length + (source?.path.length ?? 0);
 }
 
-/** With a space more for each tag that a prompt breaks up. */
+/** Characters of a text in a prompt: one more for each `<`, since the prompt breaks up tags. */
 function charsOfText(text: string): number {
   let chars = text.length;
   for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at + 1)) chars += 1;

@@ -7,7 +7,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
-import { breakOff } from '../../../machines/policies/capability-loop.ts';
+import { abortLoop } from '../../../machines/policies/capability-loop.ts';
 import { readContinuation } from '../../../machines/policies/continuation.ts';
 
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
@@ -130,7 +130,7 @@ function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | 
       complete: () => {
         if (actor.getSnapshot().output === undefined) {
           for (const event of abortedLoopEvents(state, STOPPED)) journal.append(event);
-          state = breakOff(state, STOPPED);
+          state = abortLoop(state, STOPPED);
         }
         end();
       },

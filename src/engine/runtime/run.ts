@@ -20,7 +20,7 @@ import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { failPhase } from '../../../machines/policies/progress.ts';
 import { composeAnswer } from '../../../machines/policies/synthesis/compose.ts';
-import { unwritten } from '../../../machines/policies/synthesis/outcome.ts';
+import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../machines/policies/synthesis/state.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import { onAbort } from '../../internal/async.ts';
@@ -192,7 +192,7 @@ function composed(why: string, compose: () => FinalAnswer): FinalAnswer {
   try {
     return compose();
   } catch {
-    return composeAnswer({}, unwritten('other', `the run failed: ${why}`));
+    return composeAnswer({}, failedOutcome('other', `the run failed: ${why}`));
   }
 }
 

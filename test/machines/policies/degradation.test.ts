@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { missingFields, shortfalls, ttlExhausted } from '../../../machines/policies/synthesis/degradation.ts';
+import { missingFields, shortfallsOf, ttlExhausted } from '../../../machines/policies/synthesis/degradation.ts';
 import { synthesisInput } from '../../../machines/policies/synthesis/input.ts';
 import { composedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { readSynthesisInput } from '../../../machines/policies/synthesis/read-input.ts';
@@ -19,7 +19,7 @@ const ofCycles = (completedCycles: number) => ({ recursion: { ...complete.recurs
 const goingOn = aDecision({ rule: 'nextPhaseChosen', complete: false, nextPhase: 'action' });
 const read = (state: ChainState) => readSynthesisInput(synthesisInput(state));
 const reasons = (changes: Partial<ChainState>) =>
-  shortfalls(read({ ...complete, ...changes }), composedOutcome('')).map(({ reason }) => reason);
+  shortfallsOf(read({ ...complete, ...changes }), composedOutcome('')).map(({ reason }) => reason);
 
 /** What E5 orders, each as it changes a complete state, the weightiest first. */
 const INCOMPLETE = { interruption: { kind: 'phase_failed' } } as const;

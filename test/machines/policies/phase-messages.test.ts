@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { phaseResultSchema } from '../../../machines/contracts/phase-io.ts';
-import { makePhase } from '../../../machines/policies/phase-output.ts';
+import { phaseOutput } from '../../../machines/policies/phase-output.ts';
 import { aCapabilityResult, aMessage, aPassage, results } from '../contracts/samples.ts';
 import { chainStateArbitrary } from './chain-state.arbitrary.ts';
 import { deepFreeze } from './deep-freeze.ts';
@@ -16,7 +16,7 @@ const state = deepFreeze(
     recursion: { step: 9, cycle: 2 },
   }),
 );
-const made = (phase: Phase, value: object) => makePhase(state, phase, value).operations;
+const made = (phase: Phase, value: object) => phaseOutput(state, phase, value).operations;
 const brief = (phase: Phase, value: object) =>
   made(phase, value).map(
     (one) => `${one.operation} ${one.target}${one.operation === 'TAG' ? ` ${one.data.tags}` : ''}`,
@@ -88,18 +88,18 @@ describe('Observation', () => {
   });
 
   it('[C7] a connection that contradicts a link is reported and does not overwrite it', () => {
-    const { result, operations } = makePhase(
+    const { result, operations } = phaseOutput(
       state,
       'observation',
       connected({ ...connection, from: 'b', to: 'a', relation: 'contradicts' }),
     );
     expect(operations).toEqual([]);
-    expect(result).toMatchObject({ conflicts: ['b → a: "supports" stands, "contradicts" was proposed'] });
+    expect(result).toMatchObject({ conflicts: ['b → a: existing relation "supports", proposed "contradicts"'] });
   });
 
   it('[C7] two connections of one reply that contradict each other are reported, not both linked', () => {
     const twice = connected(connection, { ...connection, relation: 'contradicts' });
-    const { result, operations } = makePhase(state, 'observation', twice);
+    const { result, operations } = phaseOutput(state, 'observation', twice);
     expect(operations.map(({ operation }) => operation)).toEqual(['LINK']);
     expect(result.phase === 'observation' && result.conflicts.length).toBe(1);
   });
@@ -113,14 +113,14 @@ describe('Experience and Action', () => {
       retrieval: { found: { query: 'q', passages: found, widened: false }, failure: null },
     };
     const reply = { summary: '', relevantPassageIds: ['p2', 'nobody'], missing: [], confidence: 0.5 };
-    const { operations } = makePhase(searching, 'experience', reply);
+    const { operations } = phaseOutput(searching, 'experience', reply);
     expect(operations.map(({ operation, target }) => `${operation} ${target}`)).toEqual(['ADD p2', 'TAG p2']);
     expect(operations[0]).toMatchObject({ data: { message: { role: 'search', source: aPassage().source } } });
   });
 
   it('[C5] a dead source is noted in the result', () => {
     const searching = { ...state, retrieval: { found: { query: 'q', passages: [], widened: false }, failure: 'gone' } };
-    expect(makePhase(searching, 'experience', results.experience.reply).result).toMatchObject({
+    expect(phaseOutput(searching, 'experience', results.experience.reply).result).toMatchObject({
       sourceFailure: 'gone',
     });
   });
@@ -150,7 +150,7 @@ describe('every phase', () => {
       fc.assert(
         fc.property(chainStateArbitrary, replies[phase], (given, value) => {
           const entered = { ...given, recursion: { ...given.recursion, step: given.recursion.step + 1 } };
-          const { result, operations } = makePhase(deepFreeze(entered), phase, deepFreeze(value));
+          const { result, operations } = phaseOutput(deepFreeze(entered), phase, deepFreeze(value));
           expect(phaseResultSchema.parse(result)).toEqual(result);
           expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
           for (const operation of operations) expect(contextOperationSchema.parse(operation)).toEqual(operation);

@@ -6,10 +6,10 @@ import { deadlines } from '../../../machines/policies/limits.ts';
 import { failByError, settlePhase, timeOutPhase } from '../../../machines/policies/outcomes.ts';
 import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
 import {
+  informativeFailure,
   modelUnavailable,
   phaseMayBeSkipped,
   phaseMayRepeat,
-  tellingFailure,
 } from '../../../machines/policies/recovery.ts';
 import { aFailure, anAttempt, anExecution, aPhaseFailure } from '../contracts/samples.ts';
 import { deepFreeze } from './deep-freeze.ts';
@@ -54,7 +54,7 @@ describe('a failed phase', () => {
     const wrong = aFailure({ stage: 'schema', code: 'wrong' });
     const tellingOf = (...failures: readonly (readonly [model: number, failure: Failure])[]) => {
       const attempts = failures.map(([model, failure]) => anAttempt({ model, failure }));
-      return tellingFailure(anExecution({ attempts }), failures.at(-1)?.[1] ?? gone).code;
+      return informativeFailure(anExecution({ attempts }), failures.at(-1)?.[1] ?? gone).code;
     };
     expect(tellingOf([0, gone], [1, gone])).toBe('gone');
     expect(tellingOf([0, wrong], [1, gone], [2, gone])).toBe('wrong');
@@ -62,7 +62,7 @@ describe('a failed phase', () => {
     expect(tellingOf([0, gone], [1, wrong]), 'the last one answered').toBe('wrong');
     expect(tellingOf([0, wrong], [0, gone]), 'one model, and now it is gone').toBe('gone');
     const late = aFailure({ stage: 'deadline', code: 'late' });
-    expect(tellingFailure(anExecution({ attempts: [anAttempt({ failure: wrong })] }), late).code).toBe('late');
+    expect(informativeFailure(anExecution({ attempts: [anAttempt({ failure: wrong })] }), late).code).toBe('late');
     const outcome = {
       ok: false as const,
       failure: gone,

@@ -83,13 +83,13 @@ describe('relevance', () => {
       turn('d', 'Yes.'),
       turn('e', 'So.'),
     ];
-    const shares = relevanceOf(talk, inputs).map(({ neighbours }) => neighbours);
+    const shares = relevanceOf(talk, inputs).map(({ neighbors }) => neighbors);
     expect(shares.slice(1, 4)).toEqual([...shares.slice(1, 4)].sort((one, next) => next - one));
     expect([shares[0], shares[4]]).toEqual([0, 0]);
     const passage = (id: string, path: string, content: string) =>
       aMessage({ id, role: 'search', content, source: { path, startLine: 1, endLine: 2 } });
     const found = [passage('a', 'one.md', 'the bridge'), passage('b', 'one.md', 'it'), passage('c', 'two.md', 'it')];
-    expect(relevanceOf(found, inputs).map(({ neighbours }) => neighbours > 0)).toEqual([false, true, false]);
+    expect(relevanceOf(found, inputs).map(({ neighbors }) => neighbors > 0)).toEqual([false, true, false]);
   });
 
   it('[U1] what shares a name with a message that matches is nearer than what shares none', () => {

@@ -211,8 +211,8 @@ describe('a context over its limit', () => {
   it('[U7] [U13] tells which of its limits it is over', () => {
     const messages = [fill('s1', 'search', 400), fill('new', 'assistant', 400)];
     const reason = (limit: Partial<EvaluatedInputs>) => evaluated(inputs(messages, limit))[0]?.reason;
-    expect(reason({ tokensAllowed: 199 })).toBe('200 tokens are over the 199 allowed');
-    expect(reason({ maxMessages: 1, tokensAllowed: 200 })).toBe('2 messages are over the 1 allowed');
+    expect(reason({ tokensAllowed: 199 })).toBe('200 tokens exceed the limit of 199');
+    expect(reason({ maxMessages: 1, tokensAllowed: 200 })).toBe('2 messages exceed the limit of 1');
   });
 
   it('[U13] tells its size in messages and tokens, before and after', () => {

@@ -6,6 +6,7 @@ import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts
 import { KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { settlePhase } from '../../../machines/policies/outcomes.ts';
 import {
+  assignSession,
   fittingTurns,
   hasSession,
   problemOf,
@@ -13,7 +14,6 @@ import {
   recalledMessages,
   recallWanted,
   rememberRuns,
-  takeSession,
   turnOf,
 } from '../../../machines/policies/session.ts';
 import { answerOf } from '../../../machines/policies/synthesis/state.ts';
@@ -99,7 +99,7 @@ describe('what a store gives', () => {
   it.each([[null], [undefined], [7], ['turns'], [{ turns: [] }], [{ length: 2 }], [new Map()], [true]])(
     'is nothing where it is no list: %j',
     (given) => {
-      expect(readTurns(given, 10, null)).toEqual({ turns: [], problem: 'the store gave no list of turns' });
+      expect(readTurns(given, 10, null)).toEqual({ turns: [], problem: 'the session store returned no list of turns' });
     },
   );
 
@@ -158,7 +158,7 @@ describe('earlier turns in the context', () => {
 
   it('[R4] are the user’s message, one entry of the assistant’s a run, and the answer, before all the others', () => {
     const state = aState();
-    const { messages, sessionProblem } = { ...state, ...takeSession(deepFreeze(state), { turns, problem: 'so' }) };
+    const { messages, sessionProblem } = { ...state, ...assignSession(deepFreeze(state), { turns, problem: 'so' }) };
     expect(messages.map(({ id, role, phase, content }) => [id, role, phase, content])).toEqual([
       ['earlier.1.request', 'user', null, 'Draft it.'],
       ['earlier.1.run1', 'assistant', 'action', 'draft: a draft'],
@@ -190,7 +190,7 @@ describe('earlier turns in the context', () => {
     const state = aState();
     const written = (runs: number) =>
       aTurn('r1', { request: '問', answer: '答', runs: manyRuns(runs, '橋'.repeat(200)) });
-    expect(takeSession(state, { turns: [written(10)], problem: null }).tokensPerChar).toBeGreaterThan(0.9);
+    expect(assignSession(state, { turns: [written(10)], problem: null }).tokensPerChar).toBeGreaterThan(0.9);
     const { turns: fitting } = fittingTurns(state, { turns: [written(20), aTurn('r2')], problem: null });
     expect(fitting.map(({ runId }) => runId)).toEqual(['r2']);
   });
@@ -236,7 +236,7 @@ describe('earlier turns in the context', () => {
 describe('an answer without all of its session', () => {
   it('says so in its notes, and is not degraded by it', () => {
     const said = answerOf(aState({ sessionProblem: 'a full disk.' }));
-    expect(said.notes).toContain('Not all of the session was recalled: a full disk.');
+    expect(said.notes).toContain('Part of the session was not recalled: a full disk.');
     const without = answerOf(aState());
     expect(without.notes).not.toContain('session');
     expect(said.metadata).toEqual(without.metadata);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionState } from '../../../../machines/contracts/action-state.ts';
 import type { CapabilityResult } from '../../../../machines/contracts/capability.ts';
-import { appendMemory, appendResult, breakOff, failedResult } from '../../../../machines/policies/capability-loop.ts';
+import { abortLoop, appendMemory, appendResult, failedResult } from '../../../../machines/policies/capability-loop.ts';
 import { aCapabilityResult } from '../../contracts/samples.ts';
 import { deepFreeze } from '../deep-freeze.ts';
 import { aLoop } from './states.ts';
@@ -76,8 +76,8 @@ describe('a run that came to nothing', () => {
   });
 
   it('[R4] [R7] by being broken off is a result and remembered, and says why', () => {
-    const { results, runs, memory, stopReason } = breakOff(deepFreeze(running), 'the user left');
-    const error = 'it was broken off: the user left';
+    const { results, runs, memory, stopReason } = abortLoop(deepFreeze(running), 'the user left');
+    const error = 'it was aborted: the user left';
     expect(results).toMatchObject([{ capability: 'review', success: false, code: 'broken_off', error }]);
     expect([runs, stopReason]).toEqual([1, 'broken_off']);
     expect(memory.at(-1)).toEqual({ role: 'assistant', capability: 'review', success: false, summary: error });
@@ -85,6 +85,6 @@ describe('a run that came to nothing', () => {
 
   it('[R3] leaves a loop that was broken off between two runs with the results that it has', () => {
     const loop = { ...loopAfter([aCapabilityResult()]), begun: 1 };
-    expect(breakOff(loop, 'the user left')).toEqual({ ...loop, stopReason: 'broken_off' });
+    expect(abortLoop(loop, 'the user left')).toEqual({ ...loop, stopReason: 'broken_off' });
   });
 });

@@ -38,9 +38,9 @@ describe('the rules of the capability loop', () => {
   });
 
   it('[R5] says what is wrong in a line, however long the name', () => {
-    const message = `there is no capability "${'x'.repeat(100)}"`;
+    const message = `unknown capability "${'x'.repeat(100)}"`;
     expect(stepProblem(wish('x'.repeat(5_000)))).toEqual({ code: 'unknown_capability', message });
-    expect(stepProblem(wish('a\nb'))?.message).toBe('there is no capability "a\\nb"');
+    expect(stepProblem(wish('a\nb'))?.message).toBe('unknown capability "a\\nb"');
   });
 
   it('[R5] a step that was no step keeps the cause that it was read with', () => {

@@ -17,7 +17,7 @@ export function answerDifferences(answer: FinalAnswer, wanted: Wanted, drawn: Dr
   same('ttlExhausted', answer.ttlExhausted, wanted.ttlExhausted);
   same('explained', metadata.explanation === '', wanted.reason === null);
   same('noted', answer.notes.includes(metadata.explanation), true);
-  same('session', answer.notes.includes('Not all of the session'), run.sessionProblem !== null);
+  same('session', answer.notes.includes('Part of the session'), run.sessionProblem !== null);
   same('synthesis', [metadata.synthesis.writtenBy, metadata.synthesis.fallback], [writer(told), told.fallback]);
   same('error', metadata.synthesis.error === null, told.fallback === null);
   if (!answer.notes.includes(metadata.synthesis.error ?? '')) found.push('the error is not in the notes');

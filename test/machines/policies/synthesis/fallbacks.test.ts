@@ -21,36 +21,36 @@ describe('the four ways in which no model writes the answer', () => {
     [
       'prompt',
       outcomeOf({ ok: false, failure: failureOf('unexpected', 'prompt_failed', 'it threw'), execution }),
-      'its prompt could not be used: it threw.',
+      'because of its prompt: it threw.',
     ],
     [
       'prompt',
       outcomeOf({ ok: false, failure: failureOf('transport', 'prompt_too_long', 'long'), execution }),
-      'its prompt could not be used: long.',
+      'because of its prompt: long.',
     ],
     [
       'model',
       outcomeOf({ ok: false, failure: failureOf('transport', 'rate_limited', 'busy'), execution }),
-      'the model failed: busy.',
+      'because its call failed: busy.',
     ],
     [
       'model',
       outcomeOf({ ok: false, failure: failureOf('deadline', 'total_deadline', 'late'), execution }),
-      'the model failed: late.',
+      'because its call failed: late.',
     ],
-    ['model', lateOutcome(usage), 'the model failed: it was not written in time.'],
+    ['model', lateOutcome(usage), 'because its call failed: it was not written in time.'],
     [
       'validation',
       outcomeOf({ ok: false, failure: failureOf('schema', 'invalid_reply', 'no fit'), execution }),
-      'the reply cannot be used: no fit.',
+      'because its reply was invalid: no fit.',
     ],
     [
       'validation',
       outcomeOf({ ok: true, value: { answerText: ' ' }, execution }),
-      'the reply cannot be used: the reply does not fit: answerText',
+      'because its reply was invalid: answerText',
     ],
-    ['other', brokenOutcome(new Error('it broke')), 'could not be written: it broke.'],
-    ['other', { type: 'lost' }, 'could not be written: what came of it cannot be read.'],
+    ['other', brokenOutcome(new Error('it broke')), 'could not write the final answer: it broke.'],
+    ['other', { type: 'lost' }, 'could not write the final answer: the outcome of the model call cannot be read.'],
   ])('[E4] %s: the answer is composed, and the notes say what went wrong', (fallback, outcome, says) => {
     const answer = finalAnswerSchema.parse(composeAnswer(good, outcome as never));
     expect(answer).toMatchObject({
@@ -178,7 +178,7 @@ describe('what the answer cost', () => {
       { type: 'written', reply, usage },
     );
     expect([notes, status]).toEqual([
-      'Two papers. Not all of the session was recalled: the store is shut.',
+      'Two papers. Part of the session was not recalled: the store is shut.',
       'completed',
     ]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Degradation, SynthesisOutcome } from '../../../../machines/contracts/synthesis.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
-import { composedOutcome, unwritten } from '../../../../machines/policies/synthesis/outcome.ts';
+import { composedOutcome, failedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
 import { synthesisInputSample } from '../../contracts/answer-cases.ts';
 import { aDecision } from '../../contracts/samples.ts';
 
@@ -47,7 +47,7 @@ const CONDITIONS: readonly Condition[] = [
     reason: 'synthesis_failed',
     makes: (given) => given,
     by: 'writing',
-    written: unwritten('model', 'it was not written in time'),
+    written: failedOutcome('model', 'it was not written in time'),
   },
 ];
 
@@ -97,7 +97,7 @@ describe('the reason of a degraded answer', () => {
     if (value === 0) return;
     expect(answer.metadata.missingFields).toEqual([field]);
     expect(answer.metadata.explanation).toMatch(
-      new RegExp(`^The state of the run is incomplete: ${field}: got [^.]+\\.$`),
+      new RegExp(`^The state of the run is incomplete: ${field}: expected [^.]+\\.$`),
     );
   });
 

@@ -47,7 +47,7 @@ describe('reading the input of synthesis', () => {
     const { [field]: left, ...others } = sample;
     const { input, problems } = readSynthesisInput(others);
     expect(problems.map((problem) => problem.field)).toEqual([field]);
-    expect(problemText(problems[0] as never)).toMatch(new RegExp(`^${field}: got nothing; wanted .+$`));
+    expect(problemText(problems[0] as never)).toMatch(new RegExp(`^${field}: expected .+; received nothing$`));
     expect({ ...input, [field]: left }).toEqual(sample);
   });
 
@@ -62,39 +62,43 @@ describe('reading the input of synthesis', () => {
   );
 
   it.each([
-    ['request', '', 'request: got ""; wanted a text that is not empty'],
-    ['request', 5, 'request: got 5; wanted a text that is not empty'],
-    ['executionResults', 'none', 'executionResults: got "none"; wanted a list of steps'],
-    ['executionResults', [5], 'executionResults.0: got 5; wanted an object'],
-    ['executionResults.0.content', null, 'executionResults.0.content: got null; wanted a text'],
-    ['planState', [], 'planState: got a list of 0; wanted an object with goal and alternatives'],
-    ['planState.goal', 5, 'planState.goal: got 5; wanted a text, or null'],
-    ['planState.alternatives.0', 5, 'planState.alternatives.0: got 5; wanted a text'],
+    ['request', '', 'request: expected a non-empty string; received ""'],
+    ['request', 5, 'request: expected a non-empty string; received 5'],
+    ['executionResults', 'none', 'executionResults: expected an array of steps; received "none"'],
+    ['executionResults', [5], 'executionResults.0: expected an object; received 5'],
+    ['executionResults.0.content', null, 'executionResults.0.content: expected a string; received null'],
+    ['planState', [], 'planState: expected an object with goal and alternatives; received an array of 0'],
+    ['planState.goal', 5, 'planState.goal: expected a string, or null; received 5'],
+    ['planState.alternatives.0', 5, 'planState.alternatives.0: expected a string; received 5'],
     [
       'convergenceAssessment.confidence',
       Number.NaN,
-      'convergenceAssessment.confidence: got NaN; wanted a number from 0 to 1',
+      'convergenceAssessment.confidence: expected a number from 0 to 1; received NaN',
     ],
-    ['executionPasses', 5, 'executionPasses: got 5; wanted a list of decisions'],
-    ['executionPasses.0.cycle', 0, 'executionPasses.0.cycle: got 0; wanted at least 1'],
+    ['executionPasses', 5, 'executionPasses: expected an array of decisions; received 5'],
+    ['executionPasses.0.cycle', 0, 'executionPasses.0.cycle: expected at least 1; received 0'],
     [
       'semanticValidation.failures.0.failure.stage',
       'luck',
-      'semanticValidation.failures.0.failure.stage: got "luck"; wanted one of transport, extraction, schema, refinement, transformation, deadline, unexpected',
+      'semanticValidation.failures.0.failure.stage: expected one of transport, extraction, schema, refinement, transformation, deadline, unexpected; received "luck"',
     ],
-    ['taskProfile', 'x', 'taskProfile: got "x"; wanted an object with a prompt'],
-    ['correlationId', '', 'correlationId: got ""; wanted a text that is not empty'],
-    ['executionStartTimestamp', 'yesterday', 'executionStartTimestamp: got "yesterday"; wanted an ISO 8601 time'],
-    ['convergenceStatus', 'yes', 'convergenceStatus: got "yes"; wanted true or false'],
-    ['totalPasses', -1, 'totalPasses: got -1; wanted a whole number of at least 0'],
-    ['totalRefinements', 0.5, 'totalRefinements: got 0.5; wanted a whole number of at least 0'],
-    ['ttlRemaining', 'x', 'ttlRemaining: got "x"; wanted a whole number of at least 0'],
-    ['run', 5, 'run: got 5; wanted an object that says how the run went'],
-    ['run.draft.confidence', 2, 'run.draft.confidence: got 2; wanted a number from 0 to 1'],
-    ['run.messages.0.content', 5, 'run.messages.0.content: got 5; wanted a text'],
-    ['run.mode', 'fast', 'run.mode: got "fast"; wanted "automatic" or "manual"'],
-    ['run.limits.maxTokens', -1, 'run.limits.maxTokens: got -1; wanted a whole number of at least 0, or null'],
-    ['run.usage.inputTokens', 'many', 'run.usage.inputTokens: got "many"; wanted a number'],
+    ['taskProfile', 'x', 'taskProfile: expected an object with a prompt; received "x"'],
+    ['correlationId', '', 'correlationId: expected a non-empty string; received ""'],
+    [
+      'executionStartTimestamp',
+      'yesterday',
+      'executionStartTimestamp: expected an ISO 8601 time; received "yesterday"',
+    ],
+    ['convergenceStatus', 'yes', 'convergenceStatus: expected a boolean; received "yes"'],
+    ['totalPasses', -1, 'totalPasses: expected an integer ≥ 0; received -1'],
+    ['totalRefinements', 0.5, 'totalRefinements: expected an integer ≥ 0; received 0.5'],
+    ['ttlRemaining', 'x', 'ttlRemaining: expected an integer ≥ 0; received "x"'],
+    ['run', 5, 'run: expected an object that describes the run; received 5'],
+    ['run.draft.confidence', 2, 'run.draft.confidence: expected a number from 0 to 1; received 2'],
+    ['run.messages.0.content', 5, 'run.messages.0.content: expected a string; received 5'],
+    ['run.mode', 'fast', 'run.mode: expected "automatic" or "manual"; received "fast"'],
+    ['run.limits.maxTokens', -1, 'run.limits.maxTokens: expected an integer ≥ 0, or null; received -1'],
+    ['run.usage.inputTokens', 'many', 'run.usage.inputTokens: expected a number; received "many"'],
   ])('[E1] says in one line what is wrong with %s: %j', (path, value, wanted) => {
     expect(problemsOf(withField(path, value))).toEqual([wanted]);
   });
@@ -138,7 +142,7 @@ describe('reading the input of synthesis', () => {
 
   it('[E1] tells texts in a line that nothing in them can break, turn or draw out', () => {
     const [told] = problemsOf(withField('ttlRemaining', `\u001b[2J\n\u2028\u202e\u009b${'x'.repeat(1_000)}`));
-    expect(told).toMatch(/^ttlRemaining: got "[ -~]+"…; wanted a whole number of at least 0$/);
+    expect(told).toMatch(/^ttlRemaining: expected an integer ≥ 0; received "[ -~]+"…$/);
     expect(told?.length).toBeLessThan(200);
   });
 
@@ -194,20 +198,24 @@ Object.defineProperty(fickle, 'ttlRemaining', { get: () => (asked++ === 0 ? 3 : 
 
 describe('an input that is none', () => {
   it.each<[string, unknown, string]>([
-    ['null', null, 'input: got null; wanted an object with the fields of the contract'],
-    ['nothing', undefined, 'input: got nothing; wanted an object with the fields of the contract'],
-    ['a text', 'run', 'input: got "run"; wanted an object with the fields of the contract'],
-    ['a number', 5n, 'input: got 5; wanted an object with the fields of the contract'],
-    ['a symbol', Symbol('x'), 'input: got what cannot be read; wanted an object with the fields of the contract'],
-    ['a function', () => 1, 'input: got a function; wanted an object with the fields of the contract'],
-    ['a list', [], 'request: got nothing; wanted a text that is not empty'],
+    ['null', null, 'input: expected an object with the fields of the contract; received null'],
+    ['nothing', undefined, 'input: expected an object with the fields of the contract; received nothing'],
+    ['a text', 'run', 'input: expected an object with the fields of the contract; received "run"'],
+    ['a number', 5n, 'input: expected an object with the fields of the contract; received 5'],
+    [
+      'a symbol',
+      Symbol('x'),
+      'input: expected an object with the fields of the contract; received an unreadable value',
+    ],
+    ['a function', () => 1, 'input: expected an object with the fields of the contract; received a function'],
+    ['a list', [], 'request: expected a non-empty string; received nothing'],
     [
       'a proxy that throws whatever is done',
       throwing,
-      'request: got what cannot be read; wanted a text that is not empty',
+      'request: expected a non-empty string; received an unreadable value',
     ],
-    ['a revoked proxy', revoked.proxy, 'request: got what cannot be read; wanted a text that is not empty'],
-    ['getters that throw', getters, 'request: got what cannot be read; wanted a text that is not empty'],
+    ['a revoked proxy', revoked.proxy, 'request: expected a non-empty string; received an unreadable value'],
+    ['getters that throw', getters, 'request: expected a non-empty string; received an unreadable value'],
   ])('[E1] [E3] is read all the same, and named: %s', (_, given, first) => {
     const { input, problems } = readSynthesisInput(given);
     expect(problemText(problems[0] as never)).toBe(first);
@@ -231,12 +239,12 @@ describe('an input that is none', () => {
       run: { messages: [message, aMessage({ id: 'a' })], decision: throwing, interruption: revoked.proxy },
     });
     expect(problems.map(problemText)).toEqual([
-      'executionResults.0: got an object; wanted what can be read',
-      'planState.goal: got what cannot be read; wanted a text, or null',
-      'planState.alternatives: got what cannot be read; wanted a list of texts',
-      'run.messages.0: got an object; wanted what can be read',
-      'run.interruption: got what cannot be read; wanted why the run was left, or null',
-      'run.decision: got an object; wanted a decision, or null',
+      'executionResults.0: expected a readable value; received an object',
+      'planState.goal: expected a string, or null; received an unreadable value',
+      'planState.alternatives: expected an array of strings; received an unreadable value',
+      'run.messages.0: expected a readable value; received an object',
+      'run.interruption: expected an interruption, or null; received an unreadable value',
+      'run.decision: expected a decision, or null; received an object',
     ]);
     expect(input.executionResults).toHaveLength(1);
     expect(input.run.messages.map(({ id }) => id)).toEqual(['a']);

@@ -45,11 +45,11 @@ describe('whether a model writes the answer', () => {
     ['the run was cancelled', anInput({ interruption: { kind: 'cancelled', reason: '' } }), ''],
     ['the run was interrupted', anInput({ interruption: { kind: 'interrupted', reason: '' } }), ''],
     ['the model is gone', anInput({ interruption: { kind: 'model_unavailable' } }), ''],
-    ['its prompt is larger than what is kept', withReserve(300), 'does not fit in the 300 tokens'],
+    ['its prompt is larger than what is kept', withReserve(300), 'does not fit into the 300 tokens'],
     [
       'the draft alone is larger than what is kept',
       withReserve(8_000, { draft: { text: 'x'.repeat(30_000), confidence: 1, usedMessageIds: [] } }),
-      'does not fit in the 8000 tokens',
+      'does not fit into the 8000 tokens',
     ],
   ])('[E9] not where %s: the engine composes, and nothing failed', (_, input, why) => {
     const plan = planWriting(deepFreeze(input), WINDOW);

@@ -66,7 +66,7 @@ describe('what a phase appends', () => {
       { to: 'earlier.a', relation: 'explains', strength: 0.9 },
     ]);
     expect(context.results.observation?.conflicts).toEqual([
-      expect.stringMatching(/"explains" stands, "contradicts" was proposed/),
+      expect.stringMatching(/existing relation "explains", proposed "contradicts"/),
     ]);
   });
 });

@@ -27,13 +27,13 @@ describe('a store that fails to recall', () => {
       () => {
         throw Object.create(null);
       },
-      'something was thrown that has no text',
+      'an error without readable text',
     ],
     ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
-    ['gives null', () => null, 'the store gave no list of turns'],
-    ['gives nothing', () => undefined, 'the store gave no list of turns'],
-    ['gives a text', () => 'turns', 'the store gave no list of turns'],
-    ['gives an object', () => ({ turns: [aTurn()] }), 'the store gave no list of turns'],
+    ['gives null', () => null, 'the session store returned no list of turns'],
+    ['gives nothing', () => undefined, 'the session store returned no list of turns'],
+    ['gives a text', () => 'turns', 'the session store returned no list of turns'],
+    ['gives an object', () => ({ turns: [aTurn()] }), 'the session store returned no list of turns'],
     ['gives a list of what is no turn', () => [null, 'x', { runId: 1 }], '3 of 3 turns could not be read'],
     ['gives a list that throws', () => proxied, 'a trap'],
     [
@@ -96,7 +96,7 @@ describe('a store that fails to recall', () => {
     expect(sessions.recalls[0]?.signal.aborted).toBe(true);
     const answer = await run.answer;
     expect(answer.status).toBe('completed');
-    expect(answer.notes).toBe(`${NOTE} the store did not answer within 5000 ms.`);
+    expect(answer.notes).toBe(`${NOTE} the session store did not respond within 5000 ms.`);
     expect(clock.waiting.size).toBe(0);
   });
 
@@ -140,7 +140,9 @@ describe('a store that fails to remember', () => {
     clock.increment(700);
     expect((await run.answer).status).toBe('completed');
     expect(sessions.appends[0]?.signal.aborted).toBe(true);
-    expect(entriesOf(run, 'session-stored')).toMatchObject([{ problem: 'the store did not answer within 700 ms' }]);
+    expect(entriesOf(run, 'session-stored')).toMatchObject([
+      { problem: 'the session store did not respond within 700 ms' },
+    ]);
     expect(clock.waiting.size).toBe(0);
   });
 

@@ -31,7 +31,7 @@ describe('stopping a run of a session', () => {
     expect((await run.answer).status).toBe('completed');
     expect(sessions.appends[0]?.signal.aborted).toBe(true);
     expect(entriesOf(run, 'session-stored')).toMatchObject([
-      { problem: 'the run was stopped before the store had answered' },
+      { problem: 'the run was stopped before the session store responded' },
     ]);
   });
 

@@ -180,7 +180,7 @@ describe('the budget of a run', () => {
     expect(answer).toMatchObject({
       answerText: replies.yield.answer,
       status: 'completed',
-      notes: 'Composed without a model: its prompt does not fit in the 400 tokens kept for the final answer.',
+      notes: 'The answer was composed without a model: the prompt does not fit into the 400 tokens reserved for it.',
       metadata: {
         synthesis: { writtenBy: 'engine', fallback: null },
         budget: { synthesisReserveTokens: { limit: 400, used: 0 } },

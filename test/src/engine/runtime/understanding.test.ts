@@ -226,7 +226,7 @@ describe('a history of the user’s that is over the limit from the start', () =
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
   });
 
-  it('[U8] [U10] where the user keeps it all, nothing is dropped, and the answer says why there is none', async () => {
+  it('[U8] [U10] if the user keeps everything, nothing is dropped, and the answer says why there is none', async () => {
     const { run } = start('keep');
     const answer = await run.answer;
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics).toMatchObject({ pruned: 0, summarised: 0 });

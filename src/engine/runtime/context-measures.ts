@@ -4,7 +4,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import type { ChatModel, EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { estimateTokens } from '../../../machines/policies/usage.ts';
-import { embedTexts, createEmbedder, similarityOf, type UnitVector } from '../../documents/embeddings.ts';
+import { createEmbedder, embedTexts, similarityOf, type UnitVector } from '../../documents/embeddings.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 
 type ContextMeasurer = (input: MeasureContextInput, signal: AbortSignal) => Promise<ContextMeasures>;

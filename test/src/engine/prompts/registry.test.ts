@@ -1,10 +1,10 @@
-import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 import { describe, expect, it } from 'vitest';
 import type { Feedback } from '../../../../machines/contracts/attempt.ts';
 import { REPLY_FORMS, type ReplyForm } from '../../../../machines/contracts/model.ts';
 import { TASKS } from '../../../../machines/contracts/phase.ts';
 import { promptSpec, requestOf } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
+import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { everyTask } from '../../../support/every-task.ts';
 import { startScripted } from '../../../support/run-chain.ts';

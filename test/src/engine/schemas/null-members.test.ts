@@ -1,8 +1,8 @@
-import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { outputShape } from '../../../../src/engine/schemas/output-shape.ts';
+import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 
 const Person = z.object({
   name: z.string(),

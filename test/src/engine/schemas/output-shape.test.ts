@@ -1,10 +1,10 @@
-import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { outputShape } from '../../../../src/engine/schemas/output-shape.ts';
+import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 
 const caught = (work: () => unknown): PostChainError => {
   try {

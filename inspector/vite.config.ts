@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
 import { viteSingleFile } from 'vite-plugin-singlefile';
-import { runCharts } from '../src/inspection/run-charts.ts';
+import { runCharts } from '../src/inspection/source.ts';
 import { bakedDrawings, strictPolicy } from './vite-plugins.ts';
 
 const here = import.meta.dirname;

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { machinesByName } from '../engine/charts/machines.ts';
-import { writePage } from '../inspection/pages/write-page.ts';
+import { writePage } from '../inspection/pages.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
 import { coveragePage } from '../testing/coverage/coverage-page.ts';

@@ -2,9 +2,8 @@ import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
 
-import { exportRun } from '../inspection/export/export-run.ts';
-import { type Redaction, redacted, redactionOf, redactionsIn } from '../inspection/export/redaction.ts';
-import { suspectsIn } from '../inspection/export/suspects.ts';
+import { exportRun } from '../inspection/export-run.ts';
+import { type Redaction, redacted, redactionOf, redactionsIn, suspectsIn } from '../inspection/redaction.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './find-run.ts';

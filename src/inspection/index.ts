@@ -1,4 +1,3 @@
-export { type ExportedPage, type ExportOptions, exportRun } from './export/export-run.ts';
-export { type InspectionServer, inspectionServer } from './inspection-server.ts';
-export type { InspectionOptions } from './options.ts';
+export { type ExportedPage, type ExportOptions, exportRun } from './export-run.ts';
+export { type InspectionOptions, type InspectionServer, inspectionServer } from './inspection-server.ts';
 export { type StatelyBridge, statelyBridge } from './stately/bridge.ts';

@@ -2,56 +2,59 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
+import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
-import { type InspectionOptions, readOptions } from './options.ts';
-import { pageHeaders, plainHeaders } from './page-headers.ts';
+import { hasMethod, invalidOption } from '../internal/options.ts';
 import { servePage } from './page-session.ts';
+import { builtFolder } from './pages.ts';
 import {
   createRequestAuthorizer,
   isOwnOrigin,
-  isRefusal,
-  nothingHere,
-  type Refusal,
+  isRejection,
+  notFound,
+  pageHeaders,
+  plainHeaders,
+  type Rejection,
   type RequestAuthorizer,
 } from './request-authorizer.ts';
 import { runList } from './runs.ts';
-import { openSockets, type SocketPlace } from './sockets.ts';
-import { statelyPlace } from './stately-place.ts';
+import { openSockets, type SocketEndpoint, statelyEndpoint } from './sockets.ts';
 
 export interface InspectionServer {
-  /** Of the page. Who knows it can see the runs and tell them things: there is a secret in it. */
+  /** The URL of the page. It contains a secret: anyone who knows it can see the runs and send them events. */
   readonly url: string;
-  /** Where other programs of XState tell what happens in them: a WebSocket in the protocol of Stately's inspector. */
+  /** The URL of a WebSocket for other XState programs, in the protocol of Stately's inspector. */
   readonly statelyUrl: string;
-  /** Shows a run of this process from its beginning, and when it is over. */
+  /** Shows a run of this process from its start, even after it has ended. */
   watch(run: Run): void;
-  /** Which run a page opens first, by its id; by itself the one that was watched last. */
+  /** Sets the run that pages open first, by id; by default the one watched last. */
   choose(runId: string): void;
-  /** Runs that are watched go on. */
+  /** Closes the server. Watched runs continue. */
   close(): Promise<void>;
 }
 
 const MAX_PAGES = 16;
 const MAX_MESSAGE_BYTES = 65_536;
-/** Of all kinds, those that say nothing among them: the program that is inspected has files of its own to open. */
+/** Includes idle connections, so that the inspected program does not run out of file descriptors. */
 const MAX_CONNECTIONS = 256;
-/** A store that takes longer to tell what it has tells the pages later. */
-const MAX_FIRST_LOOK_MS = 2_000;
+/** How long the start waits for the list of recordings. */
+const MAX_FIRST_LIST_MS = 2_000;
 
 /**
- * Serves the inspector, a web page, to this machine only. Rejects with `invalid_option` for options that make no sense, and for a port that
+ * Starts a server for the inspector, a web page, on the loopback interface. Rejects with `invalid_option` for invalid options, and if the port
  * is in use.
  */
 export async function inspectionServer(options: InspectionOptions = {}): Promise<InspectionServer> {
-  const { journals, port, page } = readOptions(options);
+  const { journals, port, page } = readInspectionOptions(options);
   const runs = runList(journals);
   const server = createServer();
   server.maxConnections = MAX_CONNECTIONS;
   await listen(server, port);
-  const { port: given } = server.address() as AddressInfo;
-  const door = createRequestAuthorizer(given);
-  const places = new Map<string, SocketPlace>([
+  const { port: actualPort } = server.address() as AddressInfo;
+  const authorizer = createRequestAuthorizer(actualPort);
+  const endpoints = new Map<string, SocketEndpoint>([
     [
       'socket',
       {
@@ -61,17 +64,17 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
         accept: (socket) => servePage(socket, runs),
       },
     ],
-    ['stately', statelyPlace(runs)],
+    ['stately', statelyEndpoint(runs)],
   ]);
-  const sockets = openSockets(door, places);
-  server.on('request', answerWith(door, pageFiles(page)));
+  const sockets = openSockets(authorizer, endpoints);
+  server.on('request', requestHandler(authorizer, pageFiles(page)));
   server.on('upgrade', sockets.upgrade);
-  // So the first page knows all runs at once.
-  await within(MAX_FIRST_LOOK_MS, runs.refresh());
+  // The first page should have the complete list at once.
+  await within(MAX_FIRST_LIST_MS, runs.refresh());
   let closed: Promise<void> | null = null;
   return {
-    url: `http://127.0.0.1:${given}/${door.token}/`,
-    statelyUrl: `ws://127.0.0.1:${given}/${door.token}/stately`,
+    url: `http://127.0.0.1:${actualPort}/${authorizer.token}/`,
+    statelyUrl: `ws://127.0.0.1:${actualPort}/${authorizer.token}/stately`,
     watch: runs.watch,
     choose: runs.choose,
     close() {
@@ -83,30 +86,26 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
 
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Later ones, of a connection that cannot be accepted, end nothing.
+    // Errors after the start, such as a failed accept, are ignored.
     server.on('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${error.code ?? error.message})`;
       reject(
-        new PostChainError(
-          'invalid_option',
-          `port: got ${port}, which ${why}; give another one, or 0 for any that is free.`,
-          {
-            cause: error,
-          },
-        ),
+        new PostChainError('invalid_option', `port: ${port} ${why}; use another port, or 0 for any free one.`, {
+          cause: error,
+        }),
       );
     });
     server.listen(port, '127.0.0.1', resolve);
   });
 }
 
-/** Waits no longer than that. */
-async function within(ms: number, look: Promise<void>): Promise<void> {
+/** Waits for the work, but no longer than `ms`. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
   });
-  await Promise.race([look, late]);
+  await Promise.race([work, late]);
   clearTimeout(timer);
 }
 
@@ -117,19 +116,19 @@ async function closeAll(server: Server, closeSockets: () => Promise<void>): Prom
   await isClosed;
 }
 
-/** Answers requests with the files of the page. */
-function answerWith(door: RequestAuthorizer, files: PageFiles) {
+/** Returns a handler that serves the page's files. */
+function requestHandler(authorizer: RequestAuthorizer, files: PageFiles) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const admission = door.admit(request);
-    if (isRefusal(admission)) refuse(request, response, admission);
-    // The paths in the page are relative: they begin under the token.
-    else if (admission.path === null) redirect(response, `/${door.token}/`);
-    else give(await files.read(admission.path), admission.host, request, response);
+    const authorized = authorizer.authorize(request);
+    if (isRejection(authorized)) reject(request, response, authorized);
+    // Relative paths in the page need the trailing slash.
+    else if (authorized.path === null) redirect(response, `/${authorizer.token}/`);
+    else serve(await files.read(authorized.path), authorized.host, request, response);
   };
 }
 
-function give(file: PageFile | Refusal, host: string, request: IncomingMessage, response: ServerResponse): void {
-  if ('status' in file) refuse(request, response, file);
+function serve(file: PageFile | Rejection, host: string, request: IncomingMessage, response: ServerResponse): void {
+  if ('status' in file) reject(request, response, file);
   else {
     const { type, bytes } = file;
     response.writeHead(200, { ...pageHeaders(host), 'content-type': type, 'content-length': bytes.length });
@@ -137,8 +136,8 @@ function give(file: PageFile | Refusal, host: string, request: IncomingMessage, 
   }
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, { status, text }: Refusal): void {
-  // What is still being sent is not waited for.
+function reject(request: IncomingMessage, response: ServerResponse, { status, text }: Rejection): void {
+  // Do not wait for a request body.
   response.shouldKeepAlive = request.method === 'GET' || request.method === 'HEAD';
   response.writeHead(status, {
     ...plainHeaders,
@@ -158,13 +157,12 @@ interface PageFile {
   readonly bytes: Buffer;
 }
 
-/** The files of the built page. */
 interface PageFiles {
-  /** By its path, as the request has it; empty: the page itself. */
-  read(path: string): Promise<PageFile | Refusal>;
+  /** Reads a file of the built page; an empty path is the page itself. */
+  read(path: string): Promise<PageFile | Rejection>;
 }
 
-const TYPES: Readonly<Record<string, string>> = {
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.ico': 'image/x-icon',
@@ -178,22 +176,56 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Names as a build makes them: nothing encoded, and none that begins with a dot. */
-const PATH = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/u;
+/** File names as the build makes them: nothing encoded, and no leading dot. */
+const FILE_PATH = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/u;
 
-const notBuilt: Refusal = { status: 503, text: 'The page of the inspector is not built: npm run build makes it.' };
+const notBuilt: Rejection = { status: 503, text: 'The inspector page is not built; run: npm run build' };
 
 function pageFiles(folder: string): PageFiles {
   return {
     async read(path) {
       const name = path === '' ? 'index.html' : path;
-      const type = TYPES[extname(name)];
-      if (type === undefined || !PATH.test(name)) return nothingHere;
+      const type = CONTENT_TYPES[extname(name)];
+      if (type === undefined || !FILE_PATH.test(name)) return notFound;
       try {
         return { type, bytes: await readFile(join(folder, name)) };
       } catch {
-        return name === 'index.html' ? notBuilt : nothingHere;
+        return name === 'index.html' ? notBuilt : notFound;
       }
     },
   };
+}
+
+export interface InspectionOptions {
+  /** The store whose runs can be opened besides watched ones. */
+  readonly journals?: JournalStore | undefined;
+  /** 0, the default, uses any free port. */
+  readonly port?: number | undefined;
+  /**
+   * The directory of the page's files.
+   * @internal
+   */
+  readonly page?: string | undefined;
+}
+
+const PORT_RANGE = 'expected an integer from 0 to 65535';
+
+const optionsSchema = z.strictObject({
+  journals: hasMethod<JournalStore>('list', 'expected a journal store, for example fileJournals("runs")')
+    .nullable()
+    .default(null),
+  port: z.int(PORT_RANGE).min(0, PORT_RANGE).max(65_535, PORT_RANGE).default(0),
+  page: z.string('expected a directory').optional(),
+});
+
+interface InspectionSettings {
+  readonly journals: JournalStore | null;
+  readonly port: number;
+  readonly page: string;
+}
+
+function readInspectionOptions(options: InspectionOptions): InspectionSettings {
+  const read = optionsSchema.safeParse(options);
+  if (!read.success) throw invalidOption('inspectionServer', options, read.error, optionsSchema);
+  return { ...read.data, page: read.data.page ?? builtFolder('inspector') };
 }

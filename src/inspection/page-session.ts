@@ -3,52 +3,49 @@ import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
 import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.ts';
-
 import { jsonOf } from '../journal/journal-lines.ts';
 import { toVitest } from '../journal/to-vitest.ts';
-import { type Channel, channelTo } from './channel.ts';
-import { problemOf } from './problem.ts';
 import type { RunList } from './runs.ts';
-import type { RunSource, StopFollowing } from './source.ts';
-import { type PageMessage, type RunCharts, type SendableEvent, WIRE_VERSION } from './wire.ts';
+import { problemOf, type RunSource, type StopFollowing } from './source.ts';
+import { type PageMessage, type RunCharts, type SendableEvent, type ServerMessage, WIRE_VERSION } from './wire.ts';
 
-/** Of RFC 6455: the message is one that is not taken. */
+/** RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
 
-/** Runs that one page has open at once. */
+/** How many runs a page may have open at once. */
 const MAX_OPEN = 16;
 
-/** That one page waits for. */
+/** How many generated tests a page may wait for. */
 const MAX_TESTS = 8;
 
-/** Speaks with one page for as long as it is there. Nothing that it says makes this throw. */
+/** Serves one page until its socket closes. No message makes it throw. */
 export function servePage(socket: WebSocket, runs: RunList): void {
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
-  let told = '';
-  let isTelling = false;
-  let isHeld = false;
-  let tests = 0;
-  let made = Promise.resolve('');
+  let sentList = '';
+  let isSendingList = false;
+  let isPaused = false;
+  let pendingTests = 0;
+  let lastTest = Promise.resolve('');
 
-  /** A page that is slow is told the newest list, not each that there was. */
-  async function tellRuns(): Promise<void> {
-    if (isTelling) return;
-    isTelling = true;
-    await page.room();
-    isTelling = false;
-    if (told === runs.message()) return;
-    told = runs.message();
-    page.saySo(told);
+  /** Sends the latest list when the page is ready; intermediate lists are skipped. */
+  async function sendRuns(): Promise<void> {
+    if (isSendingList) return;
+    isSendingList = true;
+    await page.ready();
+    isSendingList = false;
+    if (sentList === runs.message()) return;
+    sentList = runs.message();
+    page.sendRaw(sentList);
   }
 
   async function open(runId: string, from: number): Promise<void> {
     close(runId);
     if (opened.size >= MAX_OPEN) {
-      refuseRun(runId, `${MAX_OPEN} runs are open in this page: close one first.`);
+      rejectRun(runId, `This page has ${MAX_OPEN} runs open; close one first.`);
       return;
     }
-    // Until the run is found it can be closed all the same.
+    // The page may close the run before it is found.
     let isWanted = true;
     opened.set(runId, () => {
       isWanted = false;
@@ -58,14 +55,14 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     opened.delete(runId);
     try {
       if (source === undefined) throw noSuchRun(runId);
-      const over = (): void => void opened.delete(runId);
-      opened.set(runId, follow(source, runId, from, page, over));
+      const onEnd = (): void => void opened.delete(runId);
+      opened.set(runId, follow(source, runId, from, page, onEnd));
     } catch (error) {
-      refuseRun(runId, problemOf(error));
+      rejectRun(runId, problemOf(error));
     }
   }
 
-  const refuseRun = (runId: string, problem: string): void => page.say({ type: 'end', runId, problem });
+  const rejectRun = (runId: string, problem: string): void => page.send({ type: 'end', runId, problem });
 
   function close(runId: string): void {
     opened.get(runId)?.();
@@ -75,37 +72,36 @@ export function servePage(socket: WebSocket, runs: RunList): void {
   async function send({ id, runId, event }: Extract<PageMessage, { type: 'send' }>): Promise<void> {
     try {
       const { send } = await sourceOf(runId);
-      if (send === undefined)
-        throw new PostChainError('invalid_option', 'It is not under way here: it cannot be told anything.');
+      if (send === undefined) throw new PostChainError('invalid_option', 'This run is not live; it accepts no events.');
       send(event);
-      page.say({ type: 'sent', id, problem: null });
+      page.send({ type: 'sent', id, problem: null });
     } catch (error) {
-      page.say({ type: 'sent', id, problem: problemOf(error) });
+      page.send({ type: 'sent', id, problem: problemOf(error) });
     }
   }
 
-  /** One after the other: each takes the whole run. */
+  /** Generates tests one at a time, because each holds a whole run in memory. */
   async function test({ id, runId }: Extract<PageMessage, { type: 'test' }>): Promise<void> {
     try {
-      if (tests >= MAX_TESTS)
-        throw new PostChainError('invalid_option', `${MAX_TESTS} tests are being made: ask again afterwards.`);
-      tests += 1;
-      made = made
+      if (pendingTests >= MAX_TESTS)
+        throw new PostChainError('invalid_option', `${MAX_TESTS} tests are already being generated; try again later.`);
+      pendingTests += 1;
+      lastTest = lastTest
         .catch(() => '')
         .then(() => testOf(runId))
         .finally(() => {
-          tests -= 1;
+          pendingTests -= 1;
         });
-      page.say({ type: 'test', id, text: await made, problem: null });
+      page.send({ type: 'test', id, text: await lastTest, problem: null });
     } catch (error) {
-      page.say({ type: 'test', id, text: '', problem: problemOf(error) });
+      page.send({ type: 'test', id, text: '', problem: problemOf(error) });
     }
   }
 
   async function testOf(runId: string): Promise<string> {
     const { entries } = await sourceOf(runId);
     if (entries === undefined)
-      throw new PostChainError('invalid_option', 'Only a run of PostChain can be made a test.');
+      throw new PostChainError('invalid_option', 'A test can only be generated from a PostChain run.');
     return toVitest(await entries(), { journalPath: './run.jsonl' });
   }
 
@@ -115,81 +111,81 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     return source;
   }
 
-  function hear(data: RawData, isBinary: boolean): void {
+  function receive(data: RawData, isBinary: boolean): void {
     if (!page.isOpen) return;
     const message = isBinary ? null : readPageMessage(String(data));
-    if (message === null) socket.close(POLICY_VIOLATION, 'No message that a page sends.');
+    if (message === null) socket.close(POLICY_VIOLATION, 'Invalid message.');
     else if (message.type === 'open') void open(message.runId, message.from);
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
     else void test(message);
-    if (page.isOpen && page.isFull) void hold();
+    if (page.isOpen && page.isFull) void pause();
   }
 
-  /** A page that does not read its answers is not heard until it does. */
-  async function hold(): Promise<void> {
-    if (isHeld) return;
-    isHeld = true;
+  /** Stops reading messages of a page that does not read ours. */
+  async function pause(): Promise<void> {
+    if (isPaused) return;
+    isPaused = true;
     socket.pause();
-    await page.room();
-    isHeld = false;
+    await page.ready();
+    isPaused = false;
     socket.resume();
   }
 
-  const stopListening = runs.listen(() => void tellRuns());
-  socket.on('message', hear);
+  const stopListening = runs.listen(() => void sendRuns());
+  socket.on('message', receive);
   socket.on('close', () => {
     stopListening();
     for (const runId of [...opened.keys()]) close(runId);
   });
-  page.say({ type: 'hello', version: WIRE_VERSION, events: sendableEvents() });
-  void tellRuns();
+  page.send({ type: 'hello', version: WIRE_VERSION, events: sendableEvents() });
+  void sendRuns();
   void runs.refresh();
 }
 
 function noSuchRun(runId: string): PostChainError {
-  return new PostChainError('invalid_journal', `There is no run ${JSON.stringify(runId)} here.`);
+  return new PostChainError('invalid_journal', `There is no run ${JSON.stringify(runId)}.`);
 }
 
-/** Tells a page of a run: its charts, its entries from this number on, and its end, after which `over` is called. Gives what stops it. */
-function follow(source: RunSource, runId: string, from: number, page: Channel, over: () => void): StopFollowing {
+/** Sends a run to a page: its charts, its entries from a number on, and its end; then calls `onEnd`. Returns a function that stops it. */
+function follow(source: RunSource, runId: string, from: number, page: Channel, onEnd: () => void): StopFollowing {
   let next = from;
   let isStopped = false;
-  let grown: RunCharts | null = null;
-  let isTelling = false;
+  let changedCharts: RunCharts | null = null;
+  let isWaiting = false;
 
-  function tellCharts(): void {
-    if (grown !== null && !isStopped) page.say({ type: 'charts', runId, ...grown });
-    grown = null;
+  function sendCharts(): void {
+    if (changedCharts !== null && !isStopped) page.send({ type: 'charts', runId, ...changedCharts });
+    changedCharts = null;
   }
 
-  /** A page that is slow is told the newest charts, not each that there were. */
-  async function tellChartsSoon(): Promise<void> {
-    if (isTelling) return;
-    isTelling = true;
-    await page.room();
-    isTelling = false;
-    tellCharts();
+  /** Sends the latest charts when the page is ready; intermediate ones are skipped. */
+  async function sendChartsSoon(): Promise<void> {
+    if (isWaiting) return;
+    isWaiting = true;
+    await page.ready();
+    isWaiting = false;
+    sendCharts();
   }
 
-  page.say({ type: 'charts', runId, ...source.charts() });
+  page.send({ type: 'charts', runId, ...source.charts() });
   const stop = source.follow(from, {
     async lines(lines) {
       if (isStopped) return;
-      tellCharts();
-      page.say({ type: 'entries', runId, from: next }, lines);
+      sendCharts();
+      page.send({ type: 'entries', runId, from: next }, lines);
       next += lines.length;
-      await page.room();
+      await page.ready();
     },
     charts(charts) {
-      grown = charts;
-      void tellChartsSoon();
+      changedCharts = charts;
+      void sendChartsSoon();
     },
     end(problem) {
       if (isStopped) return;
-      tellCharts();
-      page.say({ type: 'end', runId, problem });
-      over();
+      sendCharts();
+      page.send({ type: 'end', runId, problem });
+      onEnd();
     },
   });
   return () => {
@@ -210,22 +206,22 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('test'), id, runId }),
 ]) satisfies z.ZodType<PageMessage>;
 
-/** Null for what no page says. */
+/** Returns null for an invalid message. */
 function readPageMessage(text: string): PageMessage | null {
   const read = pageMessageSchema.safeParse(jsonOf(text));
   return read.success ? read.data : null;
 }
 
-let known: readonly SendableEvent[] | null = null;
+let sendableEventsCache: readonly SendableEvent[] | null = null;
 
-/** What a run can be told, each as JSON Schema. */
+/** Returns the events that a run accepts, each with its JSON Schema. */
 function sendableEvents(): readonly SendableEvent[] {
-  known ??= chainEventSchema.options.map((option) => {
+  sendableEventsCache ??= chainEventSchema.options.map((option) => {
     const schema = jsonSchemaOf(option);
     const type = option.shape.type.value;
-    return { type, schema: type === 'run.adjusted' ? withNumbers(schema) : schema };
+    return { type, schema: type === 'run.adjusted' ? withBounds(schema) : schema };
   });
-  return known;
+  return sendableEventsCache;
 }
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -235,20 +231,76 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return rest;
 }
 
-/** The numbers that can be adjusted by their names and bounds. Their defaults are left out: what is not named stays as it is. */
-function withNumbers(schema: JsonSchema): JsonSchema {
+/** Adds the names and bounds of all numbers. Defaults are left out, because an omitted number stays unchanged. */
+function withBounds(schema: JsonSchema): JsonSchema {
   const properties = schema['properties'] as JsonSchema;
   return {
     ...schema,
-    properties: { ...properties, limits: someOf(limitsSchema), thresholds: someOf(thresholdsSchema) },
+    properties: { ...properties, limits: optionalNumbers(limitsSchema), thresholds: optionalNumbers(thresholdsSchema) },
   };
 }
 
-function someOf(numbers: z.ZodType): JsonSchema {
+function optionalNumbers(numbers: z.ZodType): JsonSchema {
   const { required: _, ...schema } = jsonSchemaOf(numbers);
   const properties = Object.entries(schema['properties'] as Record<string, JsonSchema>);
   return {
     ...schema,
     properties: Object.fromEntries(properties.map(([name, { default: _, ...number }]) => [name, number])),
+  };
+}
+
+/** With more unsent data than this, a page is not ready. */
+const MAX_UNSENT_BYTES = 4_194_304;
+
+/** After this much in one turn of the event loop, other work runs first. */
+const TURN_CHARS = 131_072;
+
+/** The server's end of a page's socket. */
+interface Channel {
+  send(message: ServerMessage, lines?: readonly string[]): void;
+  /** Sends a message that is already JSON. */
+  sendRaw(text: string): void;
+  /** Resolves when the page can take more, or has gone. After much data, resolves in a later turn of the event loop. */
+  ready(): Promise<void>;
+  readonly isOpen: boolean;
+  readonly isFull: boolean;
+}
+
+function channelTo(socket: WebSocket): Channel {
+  const waiting = new Set<() => void>();
+  /** Characters sent in this turn of the event loop. */
+  let sentChars = 0;
+  /** A closing page takes no more data. */
+  const isFull = (): boolean =>
+    socket.readyState === socket.CLOSING ||
+    (socket.readyState === socket.OPEN && socket.bufferedAmount > MAX_UNSENT_BYTES);
+
+  function resolveIfReady(): void {
+    if (isFull()) return;
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+  }
+  socket.on('close', resolveIfReady);
+
+  function sendRaw(text: string): void {
+    if (sentChars === 0) setImmediate(() => (sentChars = 0));
+    sentChars += text.length;
+    // With a callback, send() does not throw on a closed socket.
+    socket.send(text, resolveIfReady);
+  }
+
+  return {
+    send: (message, lines = []) => sendRaw([JSON.stringify(message), ...lines].join('\n')),
+    sendRaw,
+    async ready() {
+      if (sentChars > TURN_CHARS) await new Promise((resolve) => setImmediate(resolve));
+      if (isFull()) await new Promise<void>((resolve) => waiting.add(resolve));
+    },
+    get isOpen() {
+      return socket.readyState === socket.OPEN;
+    },
+    get isFull() {
+      return isFull();
+    },
   };
 }

@@ -1,55 +1,81 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** Why somebody is not let in, in one line. */
-export interface Refusal {
+/** A rejected request: the HTTP status and one line of text. */
+export interface Rejection {
   readonly status: 403 | 404 | 405 | 503;
   readonly text: string;
 }
 
-/** What is asked for: the path under the token without its first slash, null for the token alone; and the host as the browser calls it. */
-export interface Admission {
+/** An authorized request: the path below the token without its leading slash, null without a slash; and the `Host` header. */
+export interface AuthorizedRequest {
   readonly path: string | null;
   readonly host: string;
 }
 
 /**
- * Who may come in. Other pages in the user's browser can send requests here: they do not know the token, a name of theirs that leads here
- * is no host of ours, and their sockets say whose they are.
+ * Decides which requests are allowed. Other pages in the user's browser can send requests to this port, but they do not know the token, a
+ * rebound DNS name of theirs is not one of our hosts, and their WebSockets carry their origin.
  */
 export interface RequestAuthorizer {
   readonly token: string;
-  admit(request: IncomingMessage): Admission | Refusal;
+  authorize(request: IncomingMessage): AuthorizedRequest | Rejection;
 }
 
 const TOKEN_BYTES = 24;
 
-export const nothingHere: Refusal = { status: 404, text: 'There is nothing here.' };
+export const notFound: Rejection = { status: 404, text: 'Not found.' };
 
 export function createRequestAuthorizer(port: number): RequestAuthorizer {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const due = digestOf(token);
-  // As addresses are written: the port that is understood anyway is left out.
+  const tokenDigest = digestOf(token);
+  // URL drops the default port, as browsers do.
   const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => new URL(`http://${name}:${port}`).host);
   return {
     token,
-    admit({ method = '', url = '', headers: { host = '' } }) {
-      if (!hosts.includes(host)) return { status: 403, text: 'This is no name of this server.' };
+    authorize({ method = '', url = '', headers: { host = '' } }) {
+      if (!hosts.includes(host)) return { status: 403, text: 'Unknown host name.' };
       const [path = ''] = url.split('?', 1);
       const [before, given = '', ...rest] = path.split('/');
-      if (before !== '' || !timingSafeEqual(digestOf(given), due)) return nothingHere;
-      if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'Only GET and HEAD are answered.' };
+      if (before !== '' || !timingSafeEqual(digestOf(given), tokenDigest)) return notFound;
+      if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'Method not allowed; use GET or HEAD.' };
       return { path: rest.length === 0 ? null : rest.join('/'), host };
     },
   };
 }
 
-export const isRefusal = (answer: Admission | Refusal): answer is Refusal => 'status' in answer;
+export const isRejection = (result: AuthorizedRequest | Rejection): result is Rejection => 'status' in result;
 
-/** The page itself, and programs that are no browsers. */
+/** Accepts our own page, and programs that are not browsers: they send no origin. */
 export function isOwnOrigin(origin: string | undefined, host: string): boolean {
   return origin === undefined || origin === `http://${host}`;
 }
 
-/** Of one length, whatever is given. */
+/** Digests have the same length, as `timingSafeEqual` requires. */
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Returns the headers of every page response: only our own scripts run, they connect only to this server, and no other page can embed it. */
+export function pageHeaders(host: string): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "worker-src 'self'",
+    `connect-src 'self' ws://${host}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return { ...plainHeaders, 'content-security-policy': policy.join('; ') };
+}
+
+export const plainHeaders: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};

@@ -1,42 +1,46 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
-import type { JournalStore, RunStatus } from '../../machines/contracts/journal.ts';
-
+import type { JournalStore, RunStart, RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
-import { fidelityOf } from './fidelity.ts';
-import { lineLog } from './line-log.ts';
-import { problemOf } from './problem.ts';
-import { recordingsOf } from './recordings.ts';
-import { runCharts } from './run-charts.ts';
-import type { RunSource } from './source.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
+import { linesFrom } from '../journal/journal-store.ts';
+import {
+  FRAME_CHARS,
+  limitationsOf,
+  lineLog,
+  problemOf,
+  type RunSource,
+  runCharts,
+  type SourceSink,
+} from './source.ts';
 import type { InspectedRun, ServerMessage } from './wire.ts';
 
-/** Runs that are over and were watched stay to be looked at, so many of them: a program that runs for long would keep them all. */
-const MAX_OVER = 32;
+/** How many ended watched runs stay in memory. */
+const MAX_ENDED = 32;
 
-/** All that can be opened, from wherever it comes. */
+/** Everything that a page can open. */
 export interface RunList {
-  /** The list as pages are told it, as JSON: made once for all of them. */
+  /** Returns the `runs` message as JSON, cached until the list changes. */
   message(): string;
-  /** Waits for a look at what is kept where the run is not known. */
+  /** Finds a source; refreshes the recordings first if the run is unknown. */
   find(runId: string): Promise<RunSource | undefined>;
   watch(run: Run): void;
-  /** Adds a source of another kind, in place of one with the same id. Gives what takes it away. */
+  /** Adds a source, replacing one with the same id. Returns a function that removes it. */
   add(source: RunSource): () => void;
-  /** Which one a page opens first; by itself the one that was watched last. */
+  /** Sets the run that pages open first; by default the one watched last. */
   choose(runId: string): void;
-  /** The list, or how a run in it stands, is another one. */
+  /** Notifies listeners of a change. */
   changed(): void;
-  /** Looks what is kept. */
+  /** Reads the list of recordings again. */
   refresh(): Promise<void>;
-  /** Calls it after each change. Gives what ends that. */
+  /** Calls the listener after each change. Returns a function that removes it. */
   listen(listener: () => void): () => void;
 }
 
 export function runList(journals: JournalStore | null): RunList {
   const sources = new Map<string, RunSource>();
   const listeners = new Set<() => void>();
-  const over: (() => void)[] = [];
+  const ended: (() => void)[] = [];
   const recordings = recordingsOf(journals, changed);
   let chosen: string | null = null;
   let watched: string | null = null;
@@ -58,7 +62,7 @@ export function runList(journals: JournalStore | null): RunList {
     };
   }
 
-  /** What is watched here stands in place of its recording: it knows more. */
+  /** A watched run replaces its recording. */
   function all(): readonly InspectedRun[] {
     const kept = [...recordings.all()].map((recording) => recording.info());
     return [...sources.values()]
@@ -86,8 +90,8 @@ export function runList(journals: JournalStore | null): RunList {
       const source = liveRun(run);
       watched = run.runId;
       const remove = add(source);
-      void source.over.then(() => {
-        if (over.push(remove) > MAX_OVER) over.shift()?.();
+      void source.ended.then(() => {
+        if (ended.push(remove) > MAX_ENDED) ended.shift()?.();
         changed();
         return recordings.refresh();
       });
@@ -111,11 +115,11 @@ const newestFirst = (one: InspectedRun, other: InspectedRun): number =>
 
 interface LiveRun extends RunSource {
   readonly run: Run;
-  /** Resolves when the run is over. */
-  readonly over: Promise<void>;
+  /** Resolves when the run has ended. */
+  readonly ended: Promise<void>;
 }
 
-/** A run of this process, under way or over. */
+/** Returns a run of this process as a source. */
 function liveRun(run: Run): LiveRun {
   const log = lineLog(run.journal);
   let status: RunStatus = 'running';
@@ -127,7 +131,7 @@ function liveRun(run: Run): LiveRun {
       for await (const event of run.events) {
         if (event.type === 'partial') continue;
         if (event.type === 'run-end') status = event.status;
-        log.grew();
+        log.notify();
       }
     } catch (error) {
       problem = problemOf(error);
@@ -138,27 +142,139 @@ function liveRun(run: Run): LiveRun {
   }
 
   const [start] = run.journal;
-  const begun: Pick<InspectedRun, 'title' | 'startedAt' | 'fidelity'> =
+  const summary: Pick<InspectedRun, 'title' | 'startedAt' | 'fidelity'> =
     start?.type === 'run-start'
       ? {
           title: start.request,
           startedAt: start.forkedFrom?.forkedAt ?? start.startedAt,
-          fidelity: fidelityOf(start),
+          fidelity: limitationsOf(start),
         }
       : { title: '', startedAt: '', fidelity: [] };
 
   return {
     run,
-    over: listen(),
-    info: () => ({ runId: run.runId, kind: 'run', ...begun, status, live: isLive }),
+    ended: listen(),
+    info: () => ({ runId: run.runId, kind: 'run', ...summary, status, live: isLive }),
     charts: runCharts,
     follow: log.follow,
     send(event) {
       if (!isLive)
-        throw new PostChainError('invalid_option', `The run is over (${status}): it can be told nothing more.`);
-      // What is no event it refuses itself.
+        throw new PostChainError('invalid_option', `The run has ended (${status}); it accepts no more events.`);
+      // The run validates the event.
       run.send(event as ChainEvent);
     },
     entries: async () => [...run.journal],
+  };
+}
+
+/** The runs of a store. */
+interface Recordings {
+  all(): Iterable<RecordedRun>;
+  find(runId: string): RecordedRun | undefined;
+  /** Reads the list again. If the store cannot be read, the old list stays. */
+  refresh(): Promise<void>;
+}
+
+function recordingsOf(journals: JournalStore | null, changed: () => void): Recordings {
+  let known = new Map<string, RecordedRun>();
+  let current = Promise.resolve();
+  let next: Promise<void> | null = null;
+
+  async function readList(): Promise<void> {
+    next = null;
+    try {
+      const found = await (journals?.list() ?? []);
+      known = new Map(found.map((summary) => [summary.runId, recordingOf(summary)]));
+      changed();
+    } catch {
+      // The next refresh tries again.
+    }
+  }
+
+  function recordingOf(summary: Parameters<RecordedRun['update']>[0]): RecordedRun {
+    const recording = known.get(summary.runId) ?? recordedRun(summary, journals as JournalStore, changed);
+    recording.update(summary);
+    return recording;
+  }
+
+  return {
+    all: () => known.values(),
+    find: (runId) => known.get(runId),
+    refresh() {
+      // A running refresh may have missed a change, so callers share the next one.
+      next ??= current = current.then(readList);
+      return next;
+    },
+  };
+}
+
+interface RecordedRun extends RunSource {
+  /** Replaces the summary. */
+  update(summary: RunSummary): void;
+}
+
+const ELSEWHERE = 'The run is still running in another process; only entries written before it was opened are shown.';
+
+/** Returns a stored run as a source. Its limitations depend on its first entry, so they are known only once it was read. */
+function recordedRun(first: RunSummary, journals: JournalStore, changed: () => void): RecordedRun {
+  const { runId } = first;
+  let summary = first;
+  let fidelity: readonly string[] = [];
+
+  function setFidelity(sentences: readonly string[]): void {
+    if (sentences.join() === fidelity.join()) return;
+    fidelity = sentences;
+    changed();
+  }
+
+  /** Streams the journal: it may not fit in memory. */
+  async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
+    let frame: string[] = [];
+    let chars = 0;
+    let problem: string | null = null;
+    try {
+      let seq = -1;
+      for await (const line of linesFrom(journals, runId)) {
+        if (isStopped()) return;
+        seq += 1;
+        if (seq === 0) setFidelity(limitationsOf(JSON.parse(line) as RunStart));
+        if (seq < from) continue;
+        frame.push(line);
+        chars += line.length;
+        if (chars < FRAME_CHARS) continue;
+        await sink.lines(frame);
+        if (isStopped()) return;
+        frame = [];
+        chars = 0;
+      }
+    } catch (error) {
+      problem = problemOf(error);
+    }
+    if (!isStopped() && frame.length > 0) await sink.lines(frame);
+    if (!isStopped()) sink.end(problem);
+  }
+
+  return {
+    info: () => ({
+      runId,
+      kind: 'run',
+      title: summary.request,
+      startedAt: summary.startedAt,
+      status: summary.status,
+      live: false,
+      fidelity: summary.status === 'running' ? [...fidelity, ELSEWHERE] : fidelity,
+    }),
+    charts: runCharts,
+    follow(from, sink) {
+      let stopped = false;
+      void read(from, sink, () => stopped);
+      return () => {
+        stopped = true;
+      };
+    },
+    entries: () => entriesOf(journals.read(runId)),
+    update(now) {
+      summary = now;
+    },
   };
 }

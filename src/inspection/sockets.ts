@@ -1,35 +1,36 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { plainHeaders } from './page-headers.ts';
-import { isRefusal, nothingHere, type Refusal, type RequestAuthorizer } from './request-authorizer.ts';
+import { isRejection, notFound, plainHeaders, type Rejection, type RequestAuthorizer } from './request-authorizer.ts';
+import type { RunList } from './runs.ts';
+import { type ReceivedSystem, statelyReceiver } from './stately/receiver.ts';
 
-/** A place under the token where WebSockets are opened. */
-export interface SocketPlace {
-  /** A longer message ends its socket. */
+/** A WebSocket endpoint below the token. */
+export interface SocketEndpoint {
+  /** A longer message closes its socket. */
   readonly maxMessageBytes: number;
-  /** So many at once. */
+  /** How many may be open at once. */
   readonly maxSockets: number;
-  /** Whether a socket of this origin is taken. `host` is the server, as the request calls it; programs that are no browsers have no origin. */
+  /** Whether a socket with this `Origin` header is accepted; only browsers send one. `host` is the request's `Host` header. */
   allows(origin: string | undefined, host: string): boolean;
-  /** Speaks with it from here on. Must not throw. */
+  /** Takes over a new socket. Must not throw. */
   accept(socket: WebSocket): void;
 }
 
 export interface Sockets {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Ends them all; those that do not answer in time are cut off. */
+  /** Closes all sockets; terminates those that do not respond in time. */
   close(): Promise<void>;
 }
 
-/** Of RFC 6455: the server goes away. */
+/** RFC 6455, section 7.4.1. */
 const GOING_AWAY = 1001;
 const MAX_CLOSING_MS = 500;
 
-/** What `places` has by a path is opened there, and nothing else. */
-export function openSockets(door: RequestAuthorizer, places: ReadonlyMap<string, SocketPlace>): Sockets {
+/** Accepts WebSockets at the given endpoints, by path below the token. */
+export function openSockets(authorizer: RequestAuthorizer, endpoints: ReadonlyMap<string, SocketEndpoint>): Sockets {
   const servers = new Map(
-    [...places].map(([path, { maxMessageBytes }]) => [
+    [...endpoints].map(([path, { maxMessageBytes }]) => [
       path,
       new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false }),
     ]),
@@ -37,51 +38,50 @@ export function openSockets(door: RequestAuthorizer, places: ReadonlyMap<string,
 
   let isClosing = false;
 
-  /** The place that a request is for, or why it is not let in. */
-  function placeFor(
+  /** Returns the endpoint for a request, or why it is rejected. */
+  function endpointFor(
     request: IncomingMessage,
-  ): Refusal | { readonly place: SocketPlace; readonly server: WebSocketServer } {
-    const admission = door.admit(request);
-    if (isRefusal(admission)) return admission;
-    const place = places.get(admission.path ?? '');
-    const server = servers.get(admission.path ?? '');
-    if (place === undefined || server === undefined) return nothingHere;
-    if (!place.allows(request.headers.origin, admission.host))
-      return { status: 403, text: 'No page of another server is let in.' };
-    if (isClosing) return { status: 503, text: 'The inspector is being closed.' };
-    if (server.clients.size >= place.maxSockets)
-      return { status: 503, text: `There are ${place.maxSockets} here already: close one first.` };
-    return { place, server };
+  ): Rejection | { readonly endpoint: SocketEndpoint; readonly server: WebSocketServer } {
+    const authorized = authorizer.authorize(request);
+    if (isRejection(authorized)) return authorized;
+    const endpoint = endpoints.get(authorized.path ?? '');
+    const server = servers.get(authorized.path ?? '');
+    if (endpoint === undefined || server === undefined) return notFound;
+    if (!endpoint.allows(request.headers.origin, authorized.host)) return { status: 403, text: 'Origin not allowed.' };
+    if (isClosing) return { status: 503, text: 'The inspector is closing.' };
+    if (server.clients.size >= endpoint.maxSockets)
+      return { status: 503, text: `Too many connections (at most ${endpoint.maxSockets}); close one first.` };
+    return { endpoint, server };
   }
 
   function upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): void {
     connection.on('error', () => connection.destroy());
-    const found = placeFor(request);
-    if ('status' in found) turnAway(connection, found);
+    const found = endpointFor(request);
+    if ('status' in found) reject(connection, found);
     else
       found.server.handleUpgrade(request, connection, head, (socket) => {
-        // A message that is too long, say: the library closes the socket.
+        // For example, a message that is too long. The library closes the socket.
         socket.on('error', () => {});
-        found.place.accept(socket);
+        found.endpoint.accept(socket);
       });
   }
 
   async function close(): Promise<void> {
     isClosing = true;
     const sockets = [...servers.values()].flatMap(({ clients }) => [...clients]);
-    const gone = sockets.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())));
-    for (const socket of sockets) socket.close(GOING_AWAY, 'The inspector is closed.');
-    const cutOff = setTimeout(() => {
+    const closed = sockets.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())));
+    for (const socket of sockets) socket.close(GOING_AWAY, 'The inspector is closing.');
+    const timer = setTimeout(() => {
       for (const socket of sockets) socket.terminate();
     }, MAX_CLOSING_MS);
-    await Promise.all(gone);
-    clearTimeout(cutOff);
+    await Promise.all(closed);
+    clearTimeout(timer);
   }
 
   return { upgrade, close };
 }
 
-function turnAway(connection: Duplex, { status, text }: Refusal): void {
+function reject(connection: Duplex, { status, text }: Rejection): void {
   const headers = {
     ...plainHeaders,
     connection: 'close',
@@ -90,5 +90,47 @@ function turnAway(connection: Duplex, { status, text }: Refusal): void {
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   connection.once('finish', () => connection.destroy());
-  connection.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${text}\n`);
+  connection.end(`HTTP/1.1 ${status} Rejected\r\n${lines.join('')}\r\n${text}\n`);
+}
+
+/** One message holds a machine's whole definition. */
+const MAX_MESSAGE_BYTES = 8_388_608;
+const MAX_PROGRAMS = 32;
+/** How many ended systems stay in the list. */
+const MAX_ENDED = 32;
+
+/** Returns the endpoint for XState programs that send Stately's inspector protocol. Their systems join the list of runs. */
+export function statelyEndpoint(runs: RunList): SocketEndpoint {
+  const ended: (() => void)[] = [];
+  let programs = 0;
+
+  function accept(socket: WebSocket): void {
+    const known = new WeakSet<ReceivedSystem>();
+    const running = new Map<ReceivedSystem, () => void>();
+    programs += 1;
+
+    function changed(system: ReceivedSystem): void {
+      if (known.has(system)) runs.changed();
+      else {
+        const { info, charts, follow } = system;
+        known.add(system);
+        running.set(system, runs.add({ info, charts, follow }));
+      }
+      const remove = running.get(system);
+      if (remove === undefined || system.info().live) return;
+      running.delete(system);
+      if (ended.push(remove) > MAX_ENDED) ended.shift()?.();
+    }
+
+    const receiver = statelyReceiver({ id: `program-${programs}`, changed });
+    socket.on('message', (data) => receiver.receive(String(data)));
+    socket.on('close', receiver.close);
+  }
+
+  return { maxMessageBytes: MAX_MESSAGE_BYTES, maxSockets: MAX_PROGRAMS, allows: isLocal, accept };
+}
+
+/** Accepts local pages on any port, and programs that are not browsers. All of them need the token. */
+function isLocal(origin: string | undefined): boolean {
+  return origin === undefined || /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/u.test(origin);
 }

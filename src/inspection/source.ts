@@ -1,37 +1,168 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { actionMachine } from '../../machines/action/action.machine.ts';
+import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
+import { chainMachine } from '../../machines/chain/chain.machine.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import { chartOf } from '../engine/charts/chart.ts';
+import { chartVersion } from '../engine/runtime/run.ts';
+import { oneLine } from '../internal/printable.ts';
 import type { InspectedRun, RunCharts } from './wire.ts';
 
-/**
- * Something that a page can open: a run under way, a recording, a system of XState actors in another program. Sources differ in where
- * their entries come from; all else is the same for them.
- */
+/** Something that a page can open: a live run, a recording, or a system of XState actors in another program. */
 export interface RunSource {
-  /** How it stands now, as lists show it. A source tells its list whenever this is another one. */
+  /** Returns the current summary. A source notifies its list of every change. */
   info(): InspectedRun;
-  /** As they are now. */
+  /** Returns the current charts. */
   charts(): RunCharts;
   /**
-   * Gives the sink all entries from this number on, in order, those to come among them, and then its end; nothing before this has returned,
-   * and nothing once it is stopped. Each follower goes at its own pace. It never throws: what goes wrong is the problem of the end.
+   * Sends the sink all entries from this number on, including future ones, and then the end. Sends nothing before it returns, or after it is
+   * stopped. Each follower has its own pace. Never throws: an error becomes the `problem` of the end.
    */
   follow(from: number, sink: SourceSink): StopFollowing;
-  /** Tells it something. Throws a PostChainError for what it cannot be told. Absent where it can be told nothing at all. */
+  /** Sends an event. Throws a PostChainError if the source does not accept it. Absent if it accepts no events. */
   send?(event: unknown): void;
-  /** All entries that there are now, for what is made of a whole run. Rejects for what cannot be read. Absent where nothing is made of them. */
+  /** Returns all current entries. Rejects if they cannot be read. Absent if the source is not a run. */
   entries?(): Promise<readonly JournalEntry[]>;
 }
 
-/** Who follows a source. */
+/** The receiver of a source's entries. */
 export interface SourceSink {
-  /** Lines that follow on those before: each is an entry as JSON. Resolves when there is room for more; the source waits for that. */
+  /** Takes the next entries, each as JSON. Resolves when the sink is ready for more. */
   lines(lines: readonly string[]): Promise<void>;
-  /** The charts are others from here on: only a system grows them. */
+  /** The charts have changed. Happens only for systems. */
   charts(charts: RunCharts): void;
-  /** Nothing more will come. `problem`: why the rest cannot be had. */
+  /** No more entries follow. `problem`: why the rest cannot be read. */
   end(problem: string | null): void;
 }
 
 export type StopFollowing = () => void;
 
-/** A frame of lines has about so many characters: small enough to come at once, large enough to be few. */
+/** The approximate size of a batch of lines: small enough to arrive quickly, large enough to keep batches few. */
 export const FRAME_CHARS = 262_144;
+
+/** A growing list of entries with many followers, each at its own position. */
+export interface LineLog {
+  /** Notifies followers of new entries: once per turn of the event loop, and every few milliseconds in a long turn. */
+  notify(): void;
+  /** No more entries follow. */
+  end(problem?: string | null): void;
+  follow(from: number, sink: SourceSink): StopFollowing;
+}
+
+interface Follower {
+  isStopped: boolean;
+  wake: () => void;
+}
+
+/** About one animation frame. */
+const LONG_TURN_MS = 15;
+
+/** Returns a log over a list that others append to. An entry is serialized on first use, once for all followers. */
+export function lineLog(entries: readonly unknown[]): LineLog {
+  const followers = new Set<Follower>();
+  let lines: string[] = [];
+  let ended: { readonly problem: string | null } | null = null;
+  let isWaking = false;
+  let wokenAt = 0;
+
+  function wake(): void {
+    isWaking = false;
+    wokenAt = performance.now();
+    for (const follower of followers) follower.wake();
+  }
+
+  /** A run with an immediate model may end within one turn, so a long turn wakes followers at once. */
+  function wakeSoon(): void {
+    if (followers.size === 0) return;
+    if (performance.now() - wokenAt > LONG_TURN_MS) wake();
+    else if (!isWaking) {
+      isWaking = true;
+      setImmediate(wake);
+    }
+  }
+
+  function lineAt(at: number): string {
+    lines[at] ??= JSON.stringify(entries[at]);
+    return lines[at];
+  }
+
+  function frameAt(from: number): readonly string[] {
+    const frame: string[] = [];
+    for (let chars = 0; chars < FRAME_CHARS && from + frame.length < entries.length; ) {
+      const line = lineAt(from + frame.length);
+      chars += line.length;
+      frame.push(line);
+    }
+    return frame;
+  }
+
+  async function feed(from: number, sink: SourceSink, follower: Follower): Promise<void> {
+    // The follower must receive the charts first.
+    await Promise.resolve();
+    for (let at = from; !follower.isStopped; ) {
+      if (at < entries.length) {
+        const frame = frameAt(at);
+        at += frame.length;
+        await sink.lines(frame);
+      } else if (ended !== null) {
+        return sink.end(ended.problem);
+      } else {
+        await new Promise<void>((resolve) => {
+          follower.wake = resolve;
+        });
+      }
+    }
+  }
+
+  return {
+    notify: wakeSoon,
+    end(problem = null) {
+      ended ??= { problem };
+      wakeSoon();
+    },
+    follow(from, sink) {
+      const follower: Follower = { isStopped: false, wake: () => {} };
+      followers.add(follower);
+      feed(from, sink, follower)
+        .catch((error: unknown) => {
+          if (!follower.isStopped) sink.end(problemOf(error));
+        })
+        .finally(() => {
+          followers.delete(follower);
+          if (followers.size === 0) lines = [];
+        });
+      return () => {
+        follower.isStopped = true;
+        follower.wake();
+      };
+    },
+  };
+}
+
+let runChartsCache: RunCharts | null = null;
+
+/** Returns the charts of PostChain's runs. */
+export function runCharts(): RunCharts {
+  runChartsCache ??= {
+    charts: [chainMachine, attemptMachine, actionMachine].map(chartOf),
+    invoked: { attempt: attemptMachine.id, action: actionMachine.id },
+  };
+  return runChartsCache;
+}
+
+/** Returns what the journal of a run omits, one sentence each. */
+export function limitationsOf({ chart, redacted, states }: RunStart): readonly string[] {
+  return [
+    ...(chart.digest === chartVersion().digest
+      ? []
+      : ['The chart has changed since the run was recorded; the current chart is shown.']),
+    ...(redacted ? ['The journal was redacted when it was written; streamed text is left out.'] : []),
+    ...(states ? [] : ['The journal has no chart states, so the context at an entry is unknown.']),
+  ];
+}
+
+const MAX_PROBLEM_CHARS = 500;
+
+/** Returns an error's message as one line for a page. */
+export function problemOf(error: unknown): string {
+  return oneLine(error instanceof Error ? error.message : String(error)).slice(0, MAX_PROBLEM_CHARS) || 'unknown error';
+}

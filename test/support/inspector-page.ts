@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { type InspectionServer, inspectionServer } from '../../src/inspection/inspection-server.ts';
-import type { InspectionOptions } from '../../src/inspection/options.ts';
+import {
+  type InspectionOptions,
+  type InspectionServer,
+  inspectionServer,
+} from '../../src/inspection/inspection-server.ts';
 import type { PageMessage, ServerMessage } from '../../src/inspection/wire.ts';
 import { temporaryFolder } from './cli.ts';
 

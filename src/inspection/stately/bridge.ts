@@ -3,22 +3,22 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Run } from '../../engine/runtime/run.ts';
 import { journalMessages, type StatelyMessage } from './journal-messages.ts';
 
-/** A run under way, or the entries of one that was recorded. */
+/** A live run, or the entries of a recorded one. */
 export type BridgedRun = Pick<Run, 'events'> | Iterable<JournalEntry> | AsyncIterable<JournalEntry>;
 
 export interface StatelyBridge {
-  /** Nothing more is sent. */
+  /** Stops sending. */
   close(): void;
   /**
-   * Resolves when the run has ended and all of it is sent, or after `close()`. Rejects with what `to` threw, with `invalid_option` where
-   * there is no connection or it breaks, and with `invalid_journal` where a recording cannot be read. The run never notices.
+   * Resolves when the run has ended and everything is sent, or after `close()`. Rejects with an error that `to` throws, with
+   * `invalid_option` if the connection fails, and with `invalid_journal` if a recording cannot be read. The run is never affected.
    */
   readonly done: Promise<void>;
 }
 
 /**
- * Shows a run of a chain in Stately's inspector, or in any that takes its messages: `to` is the URL of a WebSocket, as
- * `createInspectorServer` of `@statelyai/inspect/server` opens one, or a function that is given each message.
+ * Sends a run of a chain to Stately's inspector or a compatible one. `to` is the URL of a WebSocket, such as that of
+ * `createInspectorServer` in `@statelyai/inspect/server`, or a function that receives each message.
  */
 export function statelyBridge(run: BridgedRun, to: string | URL | ((message: StatelyMessage) => void)): StatelyBridge {
   let isClosed = false;
@@ -48,12 +48,12 @@ export function statelyBridge(run: BridgedRun, to: string | URL | ((message: Sta
   };
   const done =
     typeof to === 'function' ? Promise.race([pump(to), closed]) : Promise.race([pumpInto(String(to)), closed]);
-  // Nobody has to wait for it.
+  // Callers need not wait for it.
   done.catch(() => {});
   return { close, done };
 }
 
-/** What a WebSocket of the platform and one of `ws` have in common, as far as it is used. */
+/** The members used of a native WebSocket or one of `ws`. */
 interface Socket {
   readonly readyState: number;
   readonly bufferedAmount: number;
@@ -62,42 +62,42 @@ interface Socket {
   addEventListener(type: 'open' | 'error' | 'close', listener: (event: unknown) => void): void;
 }
 
-/** A connection that is open; `broken` rejects where it ends before it is closed here. */
+/** An open connection. `broken` rejects if the other side ends it. */
 interface InspectorSocket {
   readonly broken: Promise<never>;
-  /** Waits while much of what was sent before is not yet gone. */
+  /** Waits while too much data is buffered. */
   send(text: string): Promise<void>;
-  /** Resolves when all is sent and the connection is closed. */
+  /** Resolves when everything is sent and the connection is closed. */
   close(): Promise<void>;
 }
 
-const MAX_BUFFERED = 4_000_000;
+const MAX_BUFFERED_BYTES = 4_000_000;
 const DRAIN_MS = 20;
 const OPEN = 1;
 
 async function openInspectorSocket(url: string): Promise<InspectorSocket> {
   const socket = await createSocket(url);
   let closing = false;
-  let shut = (): void => {};
+  let resolveClosed = (): void => {};
   const closed = new Promise<void>((resolve) => {
-    shut = resolve;
+    resolveClosed = resolve;
   });
   const broken = new Promise<never>((_, reject) => {
     const fail = (why: string): void => {
-      shut();
+      resolveClosed();
       if (!closing) reject(unreachable(url, why));
     };
     socket.addEventListener('error', (event) => fail(messageOf(event)));
-    socket.addEventListener('close', () => fail('it closed the connection'));
+    socket.addEventListener('close', () => fail('the inspector closed the connection'));
   });
-  // Whoever sends is told; one that is closed before that happens has nobody who asks.
+  // The sender awaits it; after a close, nobody does.
   broken.catch(() => {});
   const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()));
   await Promise.race([opened, broken]);
   return {
     broken,
     async send(text) {
-      while (socket.readyState === OPEN && socket.bufferedAmount > MAX_BUFFERED)
+      while (socket.readyState === OPEN && socket.bufferedAmount > MAX_BUFFERED_BYTES)
         await new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
       if (socket.readyState === OPEN) socket.send(text);
     },
@@ -109,7 +109,7 @@ async function openInspectorSocket(url: string): Promise<InspectorSocket> {
   };
 }
 
-/** The platform's own where there is one; Node 20 has none. */
+/** Uses the native WebSocket if there is one; Node 20 has none. */
 async function createSocket(url: string): Promise<Socket> {
   const { WebSocket: Native } = globalThis as { readonly WebSocket?: new (url: string) => unknown };
   const create = Native ?? (await import('ws')).WebSocket;
@@ -123,12 +123,12 @@ async function createSocket(url: string): Promise<Socket> {
 const messageOf = (event: unknown): string => (event as { message?: string }).message || 'the connection failed';
 
 function unreachable(url: string, why: string): PostChainError {
-  const message = `No inspector at ${shown(url)}: got "${why}"; wanted a WebSocket that takes the messages of Stately's inspector.`;
+  const message = `Cannot reach an inspector at ${withoutSecrets(url)}: ${why}; expected the URL of a WebSocket that accepts the messages of Stately's inspector`;
   return new PostChainError('invalid_option', message);
 }
 
-/** Passwords and tokens stand behind the host and before it. */
-function shown(url: string): string {
+/** Returns protocol and host only: credentials and paths may contain secrets. */
+function withoutSecrets(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;

@@ -1,22 +1,20 @@
 import type { RuntimeEvent } from '../../../machines/contracts/journal.ts';
-import { initialLeaves, withAncestors } from './active-states.ts';
-import type { StateOutline, TransitionOutline } from './machine-outline.ts';
+import { isMembers, type StateOutline, type TransitionOutline } from './machine-outline.ts';
 
-type TransitionFact = Extract<RuntimeEvent, { type: 'transition' }>;
-type Candidates = TransitionFact['candidates'];
+type Candidates = Extract<RuntimeEvent, { type: 'transition' }>['candidates'];
 type Leaves = readonly StateOutline[];
 
 export interface InferredTransition {
-  /** The state whose transition it was; where none is found, what all states that were left have in common. */
+  /** The state that the transition belongs to. If none is found: the common ancestor of all states that were left. */
   readonly source: string;
   readonly candidates: Candidates;
-  /** A transition of the chart leads where the actor went. */
+  /** Whether a transition of the chart leads to the new states. */
   readonly explained: boolean;
 }
 
 /**
- * Which transition an event took, of which only the states before and after are known: the first candidate, from the innermost state
- * outwards, that enters what is now active; failing that, one that leads there by way of transitions that are taken at once.
+ * Infers the transition that an event took from the states before and after: the first candidate, from the innermost state outward, that
+ * enters the active states, or else one that leads there through eventless transitions.
  */
 export function inferTransition(eventType: string, from: Leaves, to: Leaves): InferredTransition {
   const states = [...withAncestors(from)].sort((one, other) => depthOf(other) - depthOf(one));
@@ -41,19 +39,19 @@ interface After {
   readonly before: ReadonlySet<StateOutline>;
 }
 
-/** What is entered by default is what is active now, and some of it was not before. */
+/** All default states of the targets are active now, and at least one of them was not before. */
 function entersAll({ target }: TransitionOutline, { leaves, before }: After): boolean {
   const entered = target.flatMap(initialLeaves);
   return entered.every((leaf) => leaves.has(leaf)) && entered.some((leaf) => !before.has(leaf));
 }
 
-/** The targets are active, and something in them that was not; a history state may lead to anything around it. */
+/** The targets are active, and a state within them is new. A history state may lead to any state of its parent. */
 function entersSome({ target }: TransitionOutline, { active, leaves, before }: After): boolean {
-  const places = target.map((state) => (state.type === 'history' && state.parent ? state.parent : state));
+  const entered = target.map((state) => (state.type === 'history' && state.parent ? state.parent : state));
   return (
-    places.length > 0 &&
-    places.every((state) => active.has(state)) &&
-    [...leaves].some((leaf) => !before.has(leaf) && places.some((place) => isWithin(leaf, place)))
+    entered.length > 0 &&
+    entered.every((state) => active.has(state)) &&
+    [...leaves].some((leaf) => !before.has(leaf) && entered.some((state) => isWithin(leaf, state)))
   );
 }
 
@@ -62,11 +60,11 @@ function reaches(transition: TransitionOutline, { leaves, before }: After): bool
 }
 
 const MAX_REACHED = 64;
-const reached = new WeakMap<TransitionOutline, Leaves>();
+const reachableCache = new WeakMap<TransitionOutline, Leaves>();
 
-/** The innermost states that a transition may come to by `always` and `onDone`. */
+/** Returns the innermost states that a transition may reach through `always` and `onDone`. */
 function reachable(transition: TransitionOutline): Leaves {
-  const known = reached.get(transition);
+  const known = reachableCache.get(transition);
   if (known !== undefined) return known;
   const leaves = new Set(transition.target.flatMap(initialLeaves));
   for (const leaf of leaves) {
@@ -76,16 +74,16 @@ function reachable(transition: TransitionOutline): Leaves {
       for (const entered of next.flatMap(({ target }) => target.flatMap(initialLeaves))) leaves.add(entered);
     }
   }
-  reached.set(transition, [...leaves]);
+  reachableCache.set(transition, [...leaves]);
   return [...leaves];
 }
 
-const outlines = new WeakMap<TransitionOutline, Candidates>();
+const candidateCache = new WeakMap<TransitionOutline, Candidates>();
 
-/** The same each time for a transition, so made once and shared by its entries. None where there was nothing to choose. */
+/** Returns the candidates of a taken transition, cached per transition. Empty if there was no choice. */
 function candidatesOf(taken: TransitionOutline, group: readonly TransitionOutline[]): Candidates {
   if (group.length === 1 && taken.guard === null) return [];
-  const known = outlines.get(taken);
+  const known = candidateCache.get(taken);
   if (known !== undefined) return known;
   const position = group.indexOf(taken);
   const candidates: Candidates = group.map(({ guard, target }, index) => ({
@@ -94,7 +92,7 @@ function candidatesOf(taken: TransitionOutline, group: readonly TransitionOutlin
     verdict: index < position ? 'false' : index === position ? 'taken' : 'not-evaluated',
     inputs: null,
   }));
-  outlines.set(taken, candidates);
+  candidateCache.set(taken, candidates);
   return candidates;
 }
 
@@ -112,12 +110,12 @@ function depthOf(state: StateOutline): number {
   return depth;
 }
 
-function isWithin(state: StateOutline, place: StateOutline): boolean {
-  for (let at: StateOutline | null = state; at !== null; at = at.parent) if (at === place) return true;
+function isWithin(state: StateOutline, ancestor: StateOutline): boolean {
+  for (let at: StateOutline | null = state; at !== null; at = at.parent) if (at === ancestor) return true;
   return false;
 }
 
-/** The transitions of a state that an event is offered to, in order: as XState has it, exact names first, then the longest pattern. */
+/** Returns a state's candidates for an event in XState's order: exact names first, then the longest wildcard. */
 function candidatesFor(state: StateOutline, eventType: string): readonly TransitionOutline[] {
   const exact = state.transitions.get(eventType) ?? [];
   const matching = patternsOf(state).filter((pattern) => pattern !== eventType && matches(eventType, pattern));
@@ -125,15 +123,15 @@ function candidatesFor(state: StateOutline, eventType: string): readonly Transit
   return [...exact, ...matching.flatMap((pattern) => state.transitions.get(pattern) ?? [])];
 }
 
-const patterns = new WeakMap<StateOutline, readonly string[]>();
+const patternCache = new WeakMap<StateOutline, readonly string[]>();
 
-/** The longest first. */
+/** Returns the wildcards of a state, longest first. */
 function patternsOf(state: StateOutline): readonly string[] {
-  const known = patterns.get(state);
+  const known = patternCache.get(state);
   if (known !== undefined) return known;
   const found = [...state.transitions.keys()].filter((name) => name === '*' || name.endsWith('.*'));
   found.sort((one, other) => other.length - one.length);
-  patterns.set(state, found);
+  patternCache.set(state, found);
   return found;
 }
 
@@ -142,4 +140,35 @@ function matches(eventType: string, pattern: string): boolean {
   if (!pattern.endsWith('.*')) return false;
   const start = pattern.slice(0, -2);
   return eventType === start || eventType.startsWith(`${start}.`);
+}
+
+/** Returns the innermost states of a state value, in document order; only the root if the outline knows none of them. */
+export function activeLeaves(state: StateOutline, value: unknown): readonly StateOutline[] {
+  const below = typeof value === 'string' ? { [value]: undefined } : isMembers(value) ? value : {};
+  const leaves = [...state.children]
+    .filter(([key]) => Object.hasOwn(below, key))
+    .flatMap(([key, child]) => activeLeaves(child, below[key]));
+  return leaves.length > 0 ? leaves : [state];
+}
+
+/** Returns the states and their ancestors. */
+export function withAncestors(leaves: Iterable<StateOutline>): ReadonlySet<StateOutline> {
+  const active = new Set<StateOutline>();
+  for (const leaf of leaves)
+    for (let state: StateOutline | null = leaf; state !== null && !active.has(state); state = state.parent)
+      active.add(state);
+  return active;
+}
+
+const initialLeavesOf = new WeakMap<StateOutline, readonly StateOutline[]>();
+
+/** Returns the innermost states that are entered by default with a state. A history state counts as itself. */
+export function initialLeaves(state: StateOutline): readonly StateOutline[] {
+  const known = initialLeavesOf.get(state);
+  if (known !== undefined) return known;
+  const first = state.children.get(state.initial ?? '');
+  const next = state.type === 'parallel' ? [...state.children.values()] : first === undefined ? [] : [first];
+  const leaves = next.filter(({ type }) => type !== 'history').flatMap(initialLeaves);
+  initialLeavesOf.set(state, leaves.length > 0 ? leaves : [state]);
+  return initialLeavesOf.get(state) ?? [state];
 }

@@ -4,18 +4,18 @@ import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { withChanges } from '../../engine/recording/state-changes.ts';
-import { initialLeaves, withAncestors } from './active-states.ts';
-import { decodeDefinition } from './decode.ts';
+import { initialLeaves, withAncestors } from './infer-transition.ts';
 import { type MachineOutline, machineOutline, type StateOutline } from './machine-outline.ts';
+import { decodeDefinition } from './messages.ts';
 
-/** The version of the package whose messages these are. */
-const VERSION = '0.7.2';
+/** The version of `@statelyai/inspect` that the messages follow. */
+const PROTOCOL_VERSION = '0.7.2';
 
 /** A message as `@statelyai/inspect` sends it. */
 export interface StatelyMessage {
   readonly type: '@xstate.actor' | '@xstate.event' | '@xstate.snapshot';
   readonly _version: string;
-  /** Milliseconds from 1970, as text. */
+  /** Milliseconds since the epoch, as text. */
   readonly createdAt: string;
   readonly id: null;
   readonly rootId: string;
@@ -29,12 +29,12 @@ const INIT: Event = { type: 'xstate.init' };
 const STOP: Event = { type: 'xstate.stop' };
 
 /**
- * The journal of a chain's run as the messages of an inspector: gives for each entry, in order, what it says in that protocol. Every
- * transition is a snapshot of its own; the context of the chart is that of the newest `state` or `keyframe` before, and empty where the
- * journal has none; attempts and the action loop have no context in it.
+ * Returns a function that translates the journal of a run, entry by entry, to inspector messages. Each transition becomes a snapshot. The
+ * chart's context is that of the latest `state` or `keyframe` entry, and empty if there is none; attempts and the action loop have no
+ * context in the journal.
  */
 export function journalMessages() {
-  let told: StatelyMessage[] = [];
+  let messages: StatelyMessage[] = [];
   let rootId = '';
   let startedMs = 0;
   let atMs = 0;
@@ -42,14 +42,14 @@ export function journalMessages() {
   let root: ReportedActor | null = null;
   let loop: ReportedActor | null = null;
   let attempt: ReportedActor | null = null;
-  /** The event that is being told, and the actors that were told to have it. */
-  let stimulus: Event = INIT;
-  let reached = new Set<string>();
+  /** The event of the current step, and the actors that it was sent to. */
+  let currentEvent: Event = INIT;
+  let receivers = new Set<string>();
   let answer: unknown;
 
-  const tell = (type: StatelyMessage['type'], sessionId: string, members: Readonly<Record<string, unknown>>): void => {
+  const send = (type: StatelyMessage['type'], sessionId: string, members: Readonly<Record<string, unknown>>): void => {
     const createdAt = String(Math.round(startedMs + atMs));
-    told.push({ type, _version: VERSION, createdAt, id: null, rootId, sessionId, ...members });
+    messages.push({ type, _version: PROTOCOL_VERSION, createdAt, id: null, rootId, sessionId, ...members });
   };
   const snapshotOf = ({ leaf, context }: ReportedActor, status: string, output?: unknown) => ({
     status,
@@ -60,57 +60,57 @@ export function journalMessages() {
     tags: [],
     ...(output !== undefined && { output }),
   });
-  const tellSnapshot = (actor: ReportedActor, event: Event, status = 'active', output?: unknown): void =>
-    tell('@xstate.snapshot', actor.sessionId, { event, snapshot: snapshotOf(actor, status, output) });
-  /** An event is told once, though it takes a machine several steps. */
-  const tellEvent = (actor: ReportedActor, event: Event, sourceId?: string): void => {
+  const sendSnapshot = (actor: ReportedActor, event: Event, status = 'active', output?: unknown): void =>
+    send('@xstate.snapshot', actor.sessionId, { event, snapshot: snapshotOf(actor, status, output) });
+  /** Sends an event once, even if it takes a machine several steps. */
+  const sendEvent = (actor: ReportedActor, event: Event, sourceId?: string): void => {
     const key = `${actor.sessionId} ${event.type}`;
-    if (reached.has(key)) return;
-    reached.add(key);
-    tell('@xstate.event', actor.sessionId, { event, ...(sourceId !== undefined && { sourceId }) });
+    if (receivers.has(key)) return;
+    receivers.add(key);
+    send('@xstate.event', actor.sessionId, { event, ...(sourceId !== undefined && { sourceId }) });
   };
 
-  const begin = (actor: ReportedActor): ReportedActor => {
+  const startActor = (actor: ReportedActor): ReportedActor => {
     const { name, parentId, machine, sessionId } = actor;
     const definition = machineDefinition(machine);
     const snapshot = snapshotOf(actor, 'active');
-    tell('@xstate.actor', sessionId, { name, definition, ...(parentId !== null && { parentId }), snapshot });
-    tellEvent(actor, INIT, parentId ?? undefined);
-    tellSnapshot(actor, INIT);
+    send('@xstate.actor', sessionId, { name, definition, ...(parentId !== null && { parentId }), snapshot });
+    sendEvent(actor, INIT, parentId ?? undefined);
+    sendSnapshot(actor, INIT);
     return actor;
   };
-  const beginChild = (parent: ReportedActor, src: 'action' | 'attempt', attemptId: string | null): ReportedActor => {
+  const startChild = (parent: ReportedActor, src: 'action' | 'attempt', attemptId: string | null): ReportedActor => {
     const machine = src === 'action' ? actionMachine : attemptMachine;
     const outline = outlineOf(machine);
-    const place = hostOf(parent, src);
+    const invocation = hostOf(parent, src);
     sessions += 1;
-    return begin({
+    return startActor({
       sessionId: `${rootId}:${sessions}`,
       parentId: parent.sessionId,
-      name: place?.id ?? invokeIdOf(parent, src) ?? src,
+      name: invocation?.id ?? invokeIdOf(parent, src) ?? src,
       src,
       machine,
       outline,
       attemptId,
       leaf: firstLeaf(outline),
       context: {},
-      host: place?.host ?? null,
+      host: invocation?.host ?? null,
     });
   };
   const stop = (actor: ReportedActor | null): null => {
-    if (actor !== null) tellSnapshot(actor, STOP, 'stopped');
+    if (actor !== null) sendSnapshot(actor, STOP, 'stopped');
     return null;
   };
 
-  /** A child whose parent has left the state that it ran in was stopped, unless it had ended. */
-  const stopLeft = (parent: ReportedActor): void => {
-    const staysWith = (child: ReportedActor): boolean => {
+  /** Stops children whose parent has left the state that invoked them. */
+  const stopOrphans = (parent: ReportedActor): void => {
+    const isHosted = (child: ReportedActor): boolean => {
       if (child.parentId !== parent.sessionId) return true;
       child.host ??= hostOf(parent, child.src ?? '')?.host ?? null;
       return child.host !== null && isOn(parent, child.host);
     };
-    if (attempt !== null && !staysWith(attempt)) attempt = stop(attempt);
-    if (loop === null || staysWith(loop)) return;
+    if (attempt !== null && !isHosted(attempt)) attempt = stop(attempt);
+    if (loop === null || isHosted(loop)) return;
     if (attempt?.parentId === loop.sessionId) attempt = stop(attempt);
     loop = stop(loop);
   };
@@ -119,100 +119,107 @@ export function journalMessages() {
     if (root === null || machine === chainMachine.id) return root;
     if (machine === actionMachine.id) {
       if (loop !== null && event === INIT.type && !isOn(loop, firstLeaf(loop.outline))) loop = stop(loop);
-      loop ??= beginChild(root, 'action', null);
+      loop ??= startChild(root, 'action', null);
       return loop;
     }
     if (machine !== attemptMachine.id) return null;
-    attempt ??= beginChild(loop ?? root, 'attempt', null);
+    attempt ??= startChild(loop ?? root, 'attempt', null);
     return attempt;
   };
 
-  const takeTransition = (entry: Entry<'transition'>): void => {
+  const onTransition = (entry: Entry<'transition'>): void => {
     const actor = actorOf(entry);
     if (actor === null || entry.target.length === 0) return;
-    const event = entry.event === stimulus.type ? stimulus : { type: entry.event };
-    tellEvent(actor, event);
+    const event = entry.event === currentEvent.type ? currentEvent : { type: entry.event };
+    sendEvent(actor, event);
     actor.leaf = leafAfter(actor, entry.target);
-    stopLeft(actor);
-    // A run is done when its journal says so, which is when its answer is there.
+    stopOrphans(actor);
+    // The root is done at `run-end`, when the answer exists.
     const isDone = actor !== root && actor.leaf.type === 'final' && actor.leaf.parent === actor.outline.root;
-    tellSnapshot(actor, event, isDone ? 'done' : 'active');
+    sendSnapshot(actor, event, isDone ? 'done' : 'active');
     if (isDone && actor === attempt) attempt = null;
     if (isDone && actor === loop) loop = null;
   };
 
-  const takeAttempt = ({ attemptId }: Entry<'attempt-start'>): void => {
+  const onAttemptStart = ({ attemptId }: Entry<'attempt-start'>): void => {
     if (root === null || attempt?.attemptId === attemptId) return;
     attempt = stop(attempt);
-    attempt = beginChild(loop ?? root, 'attempt', attemptId);
+    attempt = startChild(loop ?? root, 'attempt', attemptId);
   };
 
-  const takeStart = (start: Entry<'run-start'>): void => {
+  const onRunStart = (start: Entry<'run-start'>): void => {
     rootId = start.runId;
     startedMs = Date.parse(start.startedAt);
     const outline = outlineOf(chainMachine);
-    const none = { parentId: null, src: null, attemptId: null, host: null, context: {} };
+    const noParent = { parentId: null, src: null, attemptId: null, host: null, context: {} };
     const { id: name } = chainMachine;
-    root = begin({ ...none, sessionId: rootId, name, machine: chainMachine, outline, leaf: firstLeaf(outline) });
+    root = startActor({
+      ...noParent,
+      sessionId: rootId,
+      name,
+      machine: chainMachine,
+      outline,
+      leaf: firstLeaf(outline),
+    });
   };
 
-  /** What came from outside begins a step: its event goes to the machine that it is for. */
-  const takeStimulus = (actor: ReportedActor | null, event: Event | null): void => {
-    reached = new Set();
-    stimulus = event ?? { type: '' };
-    if (actor !== null && event !== null) tellEvent(actor, event);
+  /** Starts a step: sends an external event to the machine that receives it. */
+  const startStep = (actor: ReportedActor | null, event: Event | null): void => {
+    receivers = new Set();
+    currentEvent = event ?? { type: '' };
+    if (actor !== null && event !== null) sendEvent(actor, event);
   };
 
-  /** The parts of a reply come to the attempt; what else comes of calls is told by the transitions that it leads to. */
-  const takeCall = ({ event }: Entry<'call-event'>): void =>
-    takeStimulus(attempt, event.type.startsWith('reply.') ? event : null);
+  /** Reply events go to the attempt. Other call events show in the transitions they cause. */
+  const onCallEvent = ({ event }: Entry<'call-event'>): void =>
+    startStep(attempt, event.type.startsWith('reply.') ? event : null);
 
-  const takeContext = (context: unknown): void => {
+  const onContext = (context: unknown): void => {
     if (root === null) return;
     root.context = context;
-    tellSnapshot(root, stimulus);
+    sendSnapshot(root, currentEvent);
   };
 
   const end = (event: Event, status: string, output?: unknown): void => {
     attempt = stop(attempt);
     loop = stop(loop);
-    if (root !== null) tellSnapshot(root, event, status, output);
+    if (root !== null) sendSnapshot(root, event, status, output);
     root = null;
   };
   const take = (entry: JournalEntry): void => {
-    if (entry.type === 'run-start') takeStart(entry);
-    else if (entry.type === 'delivery') takeStimulus(root, entry.event);
-    else if (entry.type === 'call-event') takeCall(entry);
-    else if (entry.type === 'timer') takeStimulus(null, null);
-    else if (entry.type === 'attempt-start') takeAttempt(entry);
-    else if (entry.type === 'transition') takeTransition(entry);
-    else if (entry.type === 'keyframe') takeContext(entry.state);
-    else if (entry.type === 'state') takeContext(withChanges(root?.context, entry.changes));
+    if (entry.type === 'run-start') onRunStart(entry);
+    else if (entry.type === 'delivery') startStep(root, entry.event);
+    else if (entry.type === 'call-event') onCallEvent(entry);
+    else if (entry.type === 'timer') startStep(null, null);
+    else if (entry.type === 'attempt-start') onAttemptStart(entry);
+    else if (entry.type === 'transition') onTransition(entry);
+    else if (entry.type === 'keyframe') onContext(entry.state);
+    else if (entry.type === 'state') onContext(withChanges(root?.context, entry.changes));
     else if (entry.type === 'answer') answer = entry.answer;
     else if (entry.type === 'run-stopped') end(STOP, 'stopped');
-    else if (entry.type === 'run-end') end(stimulus, 'done', answer);
+    else if (entry.type === 'run-end') end(currentEvent, 'done', answer);
   };
   return (entry: JournalEntry): readonly StatelyMessage[] => {
-    told = [];
+    messages = [];
     atMs = entry.atMs;
     take(entry);
-    return told;
+    return messages;
   };
 }
 
-/** A machine of a run as it stands: its charts have one active state at a time. */
+/** A machine of a run in its current state. PostChain's charts have one active leaf state at a time. */
 interface ReportedActor {
   readonly sessionId: string;
   readonly parentId: string | null;
   readonly name: string;
-  /** The name by which its parent invokes it. */
+  /** The `src` with which its parent invokes it. */
   readonly src: string | null;
   readonly machine: AnyStateMachine;
   readonly outline: MachineOutline;
   readonly attemptId: string | null;
   leaf: StateOutline;
   context: unknown;
-  /** The state of its parent that it runs in; null before the parent is told to be there. */
+  /** The parent's state that invokes it; null before the parent's transition is recorded. */
   host: StateOutline | null;
 }
 
@@ -228,13 +235,13 @@ function outlineOf(machine: AnyStateMachine): MachineOutline {
 
 const firstLeaf = ({ root }: MachineOutline): StateOutline => initialLeaves(root)[0] ?? root;
 
-/** Where a transition leads; the state itself where its targets are not known. */
+/** Returns the state that a transition leads to; the current one if its target is unknown. */
 function leafAfter({ outline, leaf }: ReportedActor, [target]: readonly string[]): StateOutline {
   const state = outline.states.get(target ?? '');
   return state === undefined ? leaf : (initialLeaves(state)[0] ?? leaf);
 }
 
-/** The state value of XState: `{ outer: 'inner' }`. */
+/** Returns XState's state value: `{ outer: 'inner' }`. */
 function stateValue(leaf: StateOutline): unknown {
   let value: unknown = {};
   for (let state = leaf; state.parent !== null; state = state.parent)
@@ -242,14 +249,14 @@ function stateValue(leaf: StateOutline): unknown {
   return value;
 }
 
-/** The active state that invokes actors of this name, and the name that its actor has. */
+/** Returns the active state that invokes this `src`, and the id of the invocation. */
 function hostOf({ leaf }: ReportedActor, src: string): { readonly host: StateOutline; readonly id: string } | null {
   for (const host of withAncestors([leaf]))
     for (const invoke of host.invokes) if (invoke.src === src) return { host, id: invoke.id };
   return null;
 }
 
-/** The name of an actor that begins before its parent is told to be there. */
+/** Returns the invocation id of an actor that starts before its parent's transition is recorded. */
 function invokeIdOf({ outline }: ReportedActor, src: string): string | null {
   for (const { invokes } of outline.states.values())
     for (const invoke of invokes) if (invoke.src === src) return invoke.id;
@@ -258,15 +265,15 @@ function invokeIdOf({ outline }: ReportedActor, src: string): string | null {
 
 const isOn = ({ leaf }: ReportedActor, state: StateOutline): boolean => withAncestors([leaf]).has(state);
 
-const texts = new WeakMap<AnyStateMachine, string>();
+const definitions = new WeakMap<AnyStateMachine, string>();
 
-/** A machine's configuration as the package writes it: a function is an object of its name. Nothing is sorted, and nothing cut. */
+/** Returns a machine's configuration as the package writes it (a function is an object with its name), but unsorted and untruncated. */
 export function machineDefinition(machine: AnyStateMachine): string {
-  const known = texts.get(machine);
+  const known = definitions.get(machine);
   if (known !== undefined) return known;
   const text = JSON.stringify(machine.config, (_, value) =>
     typeof value === 'function' ? { type: value.name } : value,
   );
-  texts.set(machine, text);
+  definitions.set(machine, text);
   return text;
 }

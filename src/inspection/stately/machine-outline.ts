@@ -1,8 +1,7 @@
 import type { ChartState } from '../../engine/charts/chart.ts';
-import { actionOf, guardOf } from './config-names.ts';
-import { isMembers, listOf, type Members, membersOf } from './json-members.ts';
+import { guardName } from '../../engine/recording/guard-logs.ts';
 
-/** A state of a machine, as XState makes it of a configuration. */
+/** A state of a machine, read from its configuration as XState reads it. */
 export interface StateOutline {
   readonly id: string;
   readonly key: string;
@@ -12,10 +11,10 @@ export interface StateOutline {
   readonly initial: string | null;
   readonly invokes: readonly { readonly id: string; readonly src: string }[];
   readonly children: Map<string, StateOutline>;
-  /** By the type of the event as it comes at run time, in the order in which candidates are asked. */
+  /** By the event type at run time, each list in the order in which candidates are evaluated. */
   readonly transitions: Map<string, TransitionOutline[]>;
   readonly always: TransitionOutline[];
-  /** What `after` has, by the type of its event. */
+  /** The delays of `after`, by event type. */
   readonly delays: Map<string, string>;
 }
 
@@ -31,32 +30,32 @@ export interface MachineOutline {
   readonly root: StateOutline;
   /** In document order. */
   readonly states: ReadonlyMap<string, StateOutline>;
-  /** It has more states or transitions than are read. */
-  readonly cut: boolean;
+  /** The machine has more states or transitions than the limits allow. */
+  readonly isIncomplete: boolean;
 }
 
 const MAX_STATES = 2000;
 const MAX_TRANSITIONS = 20_000;
-/** An id holds the names of all states around it. */
+/** An id contains the names of all ancestors. */
 const MAX_ID_CHARS = 2_000;
-/** Of one event in one state. */
+/** For one event in one state. */
 const MAX_CANDIDATES = 64;
 const TYPES: ReadonlySet<unknown> = new Set(['atomic', 'compound', 'parallel', 'final', 'history']);
 
-interface Reading {
+interface OutlineBuilder {
   readonly states: Map<string, StateOutline>;
   readonly configs: Map<StateOutline, Members>;
   transitions: number;
-  cut: boolean;
+  isIncomplete: boolean;
 }
 
-/** A machine out of its configuration: read as XState reads it, but where XState would throw, the part is left out. */
+/** Returns the outline of a machine from its configuration. Reads it as XState does, but skips parts for which XState would throw. */
 export function machineOutline(definition: Members): MachineOutline {
-  const reading: Reading = { states: new Map(), configs: new Map(), transitions: 0, cut: false };
+  const builder: OutlineBuilder = { states: new Map(), configs: new Map(), transitions: 0, isIncomplete: false };
   const id = textOf(definition['id']).slice(0, MAX_ID_CHARS) || '(machine)';
-  const root = readState(definition, id, null, id, reading);
-  for (const [state, config] of reading.configs) readTransitions(state, config, reading);
-  return { root, states: reading.states, cut: reading.cut };
+  const root = readState(definition, id, null, id, builder);
+  for (const [state, config] of builder.configs) readTransitions(state, config, builder);
+  return { root, states: builder.states, isIncomplete: builder.isIncomplete };
 }
 
 function readState(
@@ -64,7 +63,7 @@ function readState(
   key: string,
   parent: StateOutline | null,
   path: string,
-  all: Reading,
+  builder: OutlineBuilder,
 ): StateOutline {
   const id = textOf(config['id']).slice(0, MAX_ID_CHARS) || path;
   const children = Object.entries(membersOf(config['states'])).filter(([, child]) => isMembers(child));
@@ -81,28 +80,30 @@ function readState(
     always: [],
     delays: new Map(),
   };
-  all.states.set(id, state);
-  all.configs.set(state, config);
+  builder.states.set(id, state);
+  builder.configs.set(state, config);
   for (const [name, child] of children) {
     const below = `${path}.${name}`;
-    const called = textOf(membersOf(child)['id']) || below;
-    if (all.states.size >= MAX_STATES || below.length > MAX_ID_CHARS || called.length > MAX_ID_CHARS) all.cut = true;
-    else if (!all.states.has(called)) state.children.set(name, readState(membersOf(child), name, state, below, all));
+    const childId = textOf(membersOf(child)['id']) || below;
+    if (builder.states.size >= MAX_STATES || below.length > MAX_ID_CHARS || childId.length > MAX_ID_CHARS)
+      builder.isIncomplete = true;
+    else if (!builder.states.has(childId))
+      state.children.set(name, readState(membersOf(child), name, state, below, builder));
   }
   return state;
 }
 
-function readTransitions(state: StateOutline, config: Members, all: Reading): void {
+function readTransitions(state: StateOutline, config: Members, builder: OutlineBuilder): void {
   const add = (eventType: string, candidates: unknown): void => {
     const known = state.transitions.get(eventType) ?? [];
     known.push(...read(eventType, candidates));
     if (known.length > 0) state.transitions.set(eventType, known);
   };
   const read = (eventType: string, candidates: unknown): TransitionOutline[] => {
-    const list = listOf(candidates).slice(0, Math.min(MAX_CANDIDATES, MAX_TRANSITIONS - all.transitions));
-    if (list.length < listOf(candidates).length) all.cut = true;
-    all.transitions += list.length;
-    return list.map((candidate) => transitionOf(state, eventType, candidate, all.states));
+    const list = listOf(candidates).slice(0, Math.min(MAX_CANDIDATES, MAX_TRANSITIONS - builder.transitions));
+    if (list.length < listOf(candidates).length) builder.isIncomplete = true;
+    builder.transitions += list.length;
+    return list.map((candidate) => transitionOf(state, eventType, candidate, builder.states));
   };
   for (const [eventType, candidates] of Object.entries(membersOf(config['on']))) add(eventType, candidates);
   add(`xstate.done.state.${state.id}`, config['onDone']);
@@ -150,14 +151,14 @@ function invokeOf({ id, src }: Members, defaultId: string): StateOutline['invoke
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-interface Place<State> {
+interface StateNode<State> {
   readonly key: string;
   readonly parent: State | null;
   readonly children: ReadonlyMap<string, State>;
 }
 
-/** The state that a transition names: `#id`, `#id.below`, `.child`, `sibling`, `sibling.below`. Null where there is none. */
-function targetOf<State extends Place<State>>(
+/** Resolves a target: `#id`, `#id.below`, `.child`, `sibling` or `sibling.below`. Null if there is no such state. */
+function targetOf<State extends StateNode<State>>(
   source: State,
   target: string,
   byId: ReadonlyMap<string, State>,
@@ -170,13 +171,66 @@ function targetOf<State extends Place<State>>(
   return source.parent && descend(source.parent, pathOf(target));
 }
 
-function descend<State extends Place<State>>(from: State | undefined, path: readonly string[]): State | null {
+function descend<State extends StateNode<State>>(from: State | undefined, path: readonly string[]): State | null {
   let state = from;
   for (const key of path) state = state?.children.get(key);
   return state ?? null;
 }
 
-/** Points part the keys; a point behind a backslash belongs to its key. */
+/** Splits a path at dots; a dot after a backslash belongs to its key. */
 function pathOf(target: string): readonly string[] {
   return (target.match(/(?:\\.|[^.\\])+/gu) ?? []).map((key) => key.replace(/\\(.)/gu, '$1'));
+}
+
+/** XState's built-in actions by function name: `@statelyai/inspect` writes a function as an object with its name. */
+const BUILT_IN_ACTIONS: ReadonlyMap<string, string> = new Map([
+  ...['assign', 'raise', 'sendTo', 'emit', 'log', 'cancel', 'enqueueActions', 'spawnChild', 'stopChild'].map(
+    (name) => [name, `xstate.${name}`] as const,
+  ),
+  ['stop', 'xstate.stopChild'],
+]);
+/** JavaScript names an anonymous function after the property that holds it. */
+const ANONYMOUS: ReadonlySet<string> = new Set(['', 'guard', 'actions', 'params']);
+
+/** Returns the name of a transition's guard; null if it has none. */
+function guardOf(guard: unknown): string | null {
+  if (guard === undefined || guard === null) return null;
+  if (typeof guard === 'string') return guard;
+  const type = typeName(guard);
+  if (type === null || (isFunction(guard) && ANONYMOUS.has(type))) return 'inline';
+  const { params } = guard as Members;
+  return guardName(type, isFunction(params) ? undefined : params);
+}
+
+function actionOf(action: unknown): string {
+  if (typeof action === 'string') return action;
+  const type = typeName(action);
+  if (type === null) return 'inline';
+  if (!isFunction(action)) return type;
+  return ANONYMOUS.has(type) ? 'inline' : (BUILT_IN_ACTIONS.get(type) ?? type);
+}
+
+const typeName = (value: unknown): string | null =>
+  isMembers(value) && typeof value['type'] === 'string' ? value['type'] : null;
+
+/** A written function looks like an object that has only a type; such an object would normally be a string. */
+function isFunction(value: unknown): boolean {
+  return typeName(value) !== null && Object.keys(value as Members).length === 1;
+}
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** Returns a JSON object as it is, and an empty object for anything else. */
+function membersOf(value: unknown): Members {
+  return isMembers(value) ? value : {};
+}
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns a list, as XState does for a property that may be a list, one item or absent. */
+function listOf(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
 }

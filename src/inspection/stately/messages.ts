@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { jsonOf } from '../../journal/journal-lines.ts';
+import { isMembers, type Members } from './machine-outline.ts';
 
-/**
- * The messages of `@statelyai/inspect` 0.7, one JSON object each. superjson, which its Sky adapter writes, has null where others leave a
- * member out.
- */
+/** The messages of `@statelyai/inspect` 0.7, one JSON object each. Its Sky adapter uses superjson, which writes null for a missing member. */
 const id = z.string().min(1).max(500);
 const common = { sessionId: id, rootId: id.nullish(), createdAt: z.union([z.string(), z.number()]).nullish() };
 const event = z.looseObject({ type: z.string() });
@@ -14,7 +13,7 @@ const actorMessage = z.object({
   ...common,
   name: z.string().nullish(),
   parentId: id.nullish(),
-  /** The configuration of the machine as JSON text; of other actors only an id. */
+  /** The machine's configuration as JSON text; other actors have only an id. */
   definition: z.string().nullish(),
   snapshot: snapshot.nullish(),
 });
@@ -26,7 +25,7 @@ const snapshotMessage = z.object({
   snapshot: snapshot.nullish(),
 });
 
-export const systemMessageSchema = z.discriminatedUnion('type', [actorMessage, eventMessage, snapshotMessage]);
+const systemMessageSchema = z.discriminatedUnion('type', [actorMessage, eventMessage, snapshotMessage]);
 
 export type ActorMessage = Readonly<z.infer<typeof actorMessage>>;
 export type EventMessage = Readonly<z.infer<typeof eventMessage>>;
@@ -34,6 +33,71 @@ export type SnapshotMessage = Readonly<z.infer<typeof snapshotMessage>>;
 export type SystemMessage = ActorMessage | EventMessage | SnapshotMessage;
 export type ActorSnapshot = Readonly<z.infer<typeof snapshot>>;
 
-export const SYSTEM_MESSAGES: ReadonlySet<unknown> = new Set(
+const SYSTEM_MESSAGES: ReadonlySet<unknown> = new Set(
   systemMessageSchema.options.map((option) => option.shape.type.value),
 );
+
+/** A decoded frame. `unknown` is a message type of a later protocol version. */
+export type Decoded =
+  | { readonly kind: 'message'; readonly message: SystemMessage; readonly truncated: boolean }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'malformed' };
+
+/** Decodes one text frame: JSON, or superjson with the message in `json`. Never throws. */
+export function decode(text: string): Decoded {
+  const parsed = jsonOf(text);
+  if (!isMembers(parsed)) return { kind: 'malformed' };
+  return decodeMessage(typeof parsed['type'] === 'string' ? parsed : parsed['json']);
+}
+
+/** Decodes a message that is already an object, as a browser window receives it. */
+export function decodeMessage(given: unknown): Decoded {
+  const { value, truncated } = clippedJson(given);
+  if (!isMembers(value) || typeof value['type'] !== 'string') return { kind: 'malformed' };
+  if (value['type'] === '@statelyai.disconnected') return { kind: 'stopped' };
+  if (!SYSTEM_MESSAGES.has(value['type'])) return { kind: 'unknown' };
+  const read = systemMessageSchema.safeParse(value);
+  return read.success ? { kind: 'message', message: read.data, truncated } : { kind: 'malformed' };
+}
+
+/** Parses a machine's configuration; null if it is invalid, or if the actor is not a machine. */
+export function decodeDefinition(text: string | null | undefined): { definition: Members; truncated: boolean } | null {
+  if (text === null || text === undefined) return null;
+  const { value, truncated } = clippedJson(jsonOf(text));
+  if (!isMembers(value)) return null;
+  // Other actors have only an id or the name of their function.
+  const isMachine = Object.keys(value).some((name) => name !== 'id' && name !== 'type');
+  return isMachine ? { definition: value, truncated } : null;
+}
+
+/** Placeholders of `safe-stable-stringify`, with which the package truncates its messages. */
+const MARKERS: ReadonlySet<unknown> = new Set(['[Object]', '[Array]', '[Circular]', '[...]']);
+
+interface ClippedJson {
+  readonly value: unknown;
+  /** Whether parts were left out, by the sender or here. */
+  readonly truncated: boolean;
+}
+
+/**
+ * Truncates foreign JSON at `maxDepth`, so that recursive functions cannot overflow the stack. Deeper parts become the sender's own
+ * placeholders. Members named `__proto__` are dropped.
+ */
+function clippedJson(whole: unknown, maxDepth = 100): ClippedJson {
+  let truncated = false;
+  const clipped = (value: unknown, depth: number): unknown => {
+    if (typeof value !== 'object' || value === null) {
+      if (MARKERS.has(value)) truncated = true;
+      return value;
+    }
+    if (depth === 0) {
+      truncated = true;
+      return Array.isArray(value) ? '[Array]' : '[Object]';
+    }
+    if (Array.isArray(value)) return value.map((item) => clipped(item, depth - 1));
+    const members = Object.entries(value).filter(([name]) => name !== '__proto__');
+    return Object.fromEntries(members.map(([name, member]) => [name, clipped(member, depth - 1)]));
+  };
+  return { value: clipped(whole, maxDepth), truncated };
+}

@@ -1,34 +1,34 @@
-import { type Decoded, decode, decodeMessage } from './decode.ts';
-import type { SystemMessage } from './messages.ts';
-import { type OpenSystem, openSystem, type ReceivedSystem } from './received-system.ts';
-import { createSystemJournal, type SystemLimits } from './system-journal.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { lineLog, type RunSource, type SourceSink } from '../source.ts';
+import { type Decoded, decode, decodeMessage, type SystemMessage } from './messages.ts';
+import { createSystemJournal, type SystemJournal, type SystemLimits } from './system-journal.ts';
 
 export interface ReceiverOptions {
-  /** Ids of its systems begin with this: no other connection may have it. */
+  /** The prefix of its systems' ids; unique per connection. */
   readonly id: string;
-  /** A system is new, or its `info()` is other than it was; what its sentences count may have grown before. */
+  /** Called when a system is new or its `info()` has changed. Changed counts within its limitations are not reported. */
   readonly changed?: (system: ReceivedSystem) => void;
   readonly limits?: SystemLimits;
 }
 
-/** One connection of an inspector of XState: its text frames in, its systems out. */
+/** One connection of an XState inspector: receives text frames and keeps the systems they describe. */
 export interface StatelyReceiver {
-  /** In the order in which they began. */
+  /** In the order in which they started. */
   readonly systems: readonly ReceivedSystem[];
-  /** A text frame. Never throws. */
+  /** Takes a text frame. Never throws. */
   receive(frame: string): void;
-  /** A message as an object, where there is no text. */
+  /** Takes a message that is already an object. */
   receiveMessage(message: unknown): void;
-  /** The connection has ended: so have its systems. */
+  /** Ends all systems, because the connection has closed. */
   close(): void;
 }
 
-/** Of those that have ended the oldest gives way to a new one; beyond as many that have not, messages are lost. */
+/** At the limit, a new system replaces the oldest ended one. If none has ended, its messages are dropped. */
 const MAX_SYSTEMS = 100;
 
 export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOptions): StatelyReceiver {
   const systems = new Map<string, OpenSystem>();
-  /** Of messages before the first system. */
+  // Counts before the first system.
   let malformed = 0;
   let lost = 0;
   let closed = false;
@@ -42,14 +42,14 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
     if (known !== undefined) return known;
     if (systems.size >= MAX_SYSTEMS && !forgetOldest()) return null;
     const journal = createSystemJournal(rootId, limits);
-    for (; malformed > 0; malformed -= 1) journal.noteMalformed();
-    for (; lost > 0; lost -= 1) journal.noteLost();
+    for (; malformed > 0; malformed -= 1) journal.countMalformed();
+    for (; lost > 0; lost -= 1) journal.countLost();
     const system = openSystem(`${id}/${rootId}`, journal);
     systems.set(rootId, system);
     return system;
   };
 
-  /** Messages by the inspector's own methods name no root, or `anonymous`: the actor's session tells then. */
+  /** Messages sent with the inspector's own methods have no root, or `anonymous`: then the session id identifies the system. */
   const systemOf = ({ type, sessionId, ...message }: SystemMessage): OpenSystem | null => {
     const rootId = message.rootId === 'anonymous' ? null : (message.rootId ?? null);
     const named = systems.get(rootId ?? '');
@@ -63,35 +63,35 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
     return holding('parentId' in message ? message.parentId : null) ?? open(sessionId);
   };
 
-  const tellOf = (system: OpenSystem): void => {
-    if (system.isOther()) changed(system);
+  const reportChange = (system: OpenSystem): void => {
+    if (system.hasChanged()) changed(system);
   };
-  const lose = (): void => {
+  const countLostMessage = (): void => {
     if (systems.size === 0) lost += 1;
     for (const system of systems.values()) {
-      system.journal.noteLost();
-      tellOf(system);
+      system.journal.countLost();
+      reportChange(system);
     }
   };
-  const misread = (): void => {
+  const countMalformedMessage = (): void => {
     if (systems.size === 0) malformed += 1;
     for (const system of systems.values()) {
-      system.journal.noteMalformed();
-      tellOf(system);
+      system.journal.countMalformed();
+      reportChange(system);
     }
   };
   const takeMessage = (message: SystemMessage, truncated: boolean): void => {
     const system = systemOf(message);
-    if (system === null) lose();
+    if (system === null) countLostMessage();
     else {
       system.take(message, truncated);
-      tellOf(system);
+      reportChange(system);
     }
   };
   const take = (decoded: Decoded): void => {
     if (closed || decoded.kind === 'unknown') return;
     if (decoded.kind === 'stopped') close();
-    else if (decoded.kind === 'malformed') misread();
+    else if (decoded.kind === 'malformed') countMalformedMessage();
     else takeMessage(decoded.message, decoded.truncated);
   };
   const close = (): void => {
@@ -99,7 +99,7 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
     closed = true;
     for (const system of systems.values()) {
       system.close();
-      tellOf(system);
+      reportChange(system);
     }
   };
   return {
@@ -109,5 +109,74 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
     receive: (frame) => take(decode(frame)),
     receiveMessage: (message) => take(decodeMessage(message)),
     close,
+  };
+}
+
+/** A received system, as a source that pages can open. */
+export interface ReceivedSystem extends Pick<RunSource, 'info' | 'charts' | 'follow'> {
+  readonly entries: readonly JournalEntry[];
+}
+
+interface OpenSystem extends ReceivedSystem {
+  readonly journal: SystemJournal;
+  take(message: SystemMessage, truncated: boolean): void;
+  /** Whether `info()` has changed since the last call. Counts within the limitations are ignored. */
+  hasChanged(): boolean;
+  close(): void;
+}
+
+function openSystem(runId: string, journal: SystemJournal): OpenSystem {
+  const { entries } = journal;
+  const log = lineLog(entries);
+  const sinks = new Set<SourceSink>();
+  let lastInfo = '';
+
+  function updateLog(): void {
+    if (journal.ended) log.end();
+    else log.notify();
+  }
+
+  return {
+    journal,
+    entries,
+    charts: journal.charts,
+    info: () => ({
+      runId,
+      kind: 'system',
+      title: journal.title,
+      startedAt: journal.startedAt,
+      status: journal.status,
+      live: !journal.ended,
+      fidelity: journal.fidelity,
+    }),
+    follow(from, outer) {
+      const sink: SourceSink = {
+        ...outer,
+        end(problem) {
+          sinks.delete(sink);
+          outer.end(problem);
+        },
+      };
+      sinks.add(sink);
+      const stop = log.follow(from, sink);
+      return () => {
+        sinks.delete(sink);
+        stop();
+      };
+    },
+    take(message, truncated) {
+      if (journal.take(message, truncated)) for (const sink of sinks) sink.charts(journal.charts());
+      updateLog();
+    },
+    hasChanged() {
+      const { title, status, startedAt, ended, fidelity } = journal;
+      const before = lastInfo;
+      lastInfo = JSON.stringify([title, status, startedAt, ended, fidelity.length]);
+      return lastInfo !== before;
+    },
+    close() {
+      journal.close();
+      updateLog();
+    },
   };
 }

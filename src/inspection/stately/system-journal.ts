@@ -1,18 +1,13 @@
-import type { JournalEntry, RunStatus } from '../../../machines/contracts/journal.ts';
-
+import type { JournalEntry, RunStatus, RuntimeEvent, StateChange } from '../../../machines/contracts/journal.ts';
 import { changesBetween } from '../../engine/recording/state-changes.ts';
+import { count } from '../../internal/printable.ts';
 import type { RunCharts } from '../wire.ts';
-import { activeLeaves, initialLeaves } from './active-states.ts';
-import { createActorBook, type SystemActor } from './actor-book.ts';
-import { createChartBook, type OpenedChart } from './chart-book.ts';
-import { fidelityOf, nothingNoticed } from './fidelity.ts';
-import { inferTransition } from './infer-transition.ts';
+import { activeLeaves, inferTransition, initialLeaves } from './infer-transition.ts';
+import { isMembers, type MachineOutline, type StateOutline } from './machine-outline.ts';
 import type { ActorMessage, ActorSnapshot, EventMessage, SnapshotMessage, SystemMessage } from './messages.ts';
-import { sharedJson } from './shared-json.ts';
-import { createSystemClock } from './system-clock.ts';
-import { createSystemEntries, type SystemEvent } from './system-entries.ts';
+import { createSystemCharts, type OpenedChart } from './system-charts.ts';
 
-/** A system of actors as its inspector tells it, translated as it comes. Nothing in it throws. */
+/** The journal of a foreign system of actors, translated from its inspector's messages. Nothing throws. */
 export interface SystemJournal {
   /** The name of the root actor. */
   readonly title: string;
@@ -24,46 +19,50 @@ export interface SystemJournal {
   /** No more entries will come. */
   readonly ended: boolean;
   charts(): RunCharts;
-  /** True where there are other charts than before. */
+  /** Returns whether the charts have changed. */
   take(message: SystemMessage, truncated: boolean): boolean;
-  noteMalformed(): void;
-  /** A message of it named no system that is known. */
-  noteLost(): void;
-  /** Whether it had an actor of this session. */
+  countMalformed(): void;
+  /** Counts a message that named no known system. */
+  countLost(): void;
+  /** Whether the system has had an actor with this session id. */
   has(sessionId: string): boolean;
   /** The connection has ended. */
   close(): void;
 }
 
 export interface SystemLimits {
-  /** That live at the same time. */
+  /** Actors that run at the same time. */
   readonly actors: number;
   readonly entries: number;
-  /** Of all entries, as JSON. */
+  /** The size of all entries as JSON. */
   readonly chars?: number;
 }
 
 const MAX_CHARS = 64_000_000;
 const LIMITS: SystemLimits = { actors: 1000, entries: 200_000 };
-const OVER: Readonly<Record<string, RunStatus>> = { done: 'completed', error: 'degraded', stopped: 'cancelled' };
+const FINAL_STATUS: Readonly<Record<string, RunStatus>> = {
+  done: 'completed',
+  error: 'degraded',
+  stopped: 'cancelled',
+};
 const INIT = 'xstate.init';
 
 export function createSystemJournal(rootId: string, limits: SystemLimits = LIMITS): SystemJournal {
   const clock = createSystemClock();
-  const actors = createActorBook(limits.actors);
-  const charts = createChartBook();
-  const noticed = nothingNoticed();
+  const actors = createActorRegistry(limits.actors);
+  const charts = createSystemCharts();
+  const gaps = noGaps();
   const { entries, append: appendAt } = createSystemEntries(limits.entries, limits.chars ?? MAX_CHARS);
   let title = rootId;
   let status: RunStatus = 'running';
   let ended = false;
 
-  const append = (fact: SystemEvent): void => {
-    if (!appendAt(fact, clock.atMs)) noticed.full = true;
+  const append = (event: SystemEvent): void => {
+    if (!appendAt(event, clock.atMs)) gaps.full = true;
   };
   const contexts = createContextRecorder(append, () => entries.length);
 
-  const tellStates = (actor: SystemActor, event: string, { value }: ActorSnapshot): void => {
+  const recordTransition = (actor: SystemActor, event: string, { value }: ActorSnapshot): void => {
     if (actor.outline === null || actor.chart === null || value === undefined) return;
     const { root } = actor.outline;
     const before = actor.leaves;
@@ -71,8 +70,8 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     if (before?.length === leaves.length && leaves.every((leaf, index) => leaf === before[index])) return;
     actor.leaves = leaves;
     const step = before && inferTransition(event, before, leaves);
-    if (step?.explained === false) noticed.unexplained += 1;
-    if (step?.candidates.some(({ guard }) => guard === 'inline')) noticed.inlineGuards = true;
+    if (step?.explained === false) gaps.unexplained += 1;
+    if (step?.candidates.some(({ guard }) => guard === 'inline')) gaps.inlineGuards = true;
     append({
       type: 'transition',
       machine: actor.chart,
@@ -83,82 +82,82 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     });
   };
 
-  const endWhereDue = (): void => {
-    if (ended || status === 'running' || actors.living > 0) return;
+  const endIfDone = (): void => {
+    if (ended || status === 'running' || actors.running > 0) return;
     ended = true;
     append({ type: 'run-stopped' });
   };
 
-  const tell = (actor: SystemActor, event: string, snapshot: ActorSnapshot): void => {
-    tellStates(actor, event, snapshot);
-    if (snapshot['context'] !== undefined) contexts.tell(actor.name, snapshot['context']);
-    const over = OVER[snapshot.status ?? ''];
-    if (over === undefined || actor.ended) return;
+  const recordSnapshot = (actor: SystemActor, event: string, snapshot: ActorSnapshot): void => {
+    recordTransition(actor, event, snapshot);
+    if (snapshot['context'] !== undefined) contexts.record(actor.name, snapshot['context']);
+    const finalStatus = FINAL_STATUS[snapshot.status ?? ''];
+    if (finalStatus === undefined || actor.ended) return;
     actors.end(actor);
-    if (actor.chart !== null) charts.leave(actor.chart);
-    if (actor.sessionId === rootId) status = over;
-    endWhereDue();
+    if (actor.chart !== null) charts.release(actor.chart);
+    if (actor.sessionId === rootId) status = finalStatus;
+    endIfDone();
   };
 
-  /** What it was announced with counts where its beginning does not follow. */
+  /** Records the announced snapshot unless the actor's `xstate.init` follows. */
   const settleAnnounced = (actor: SystemActor, next: string | null): void => {
     const { announced } = actor;
     if (announced === null) return;
     actor.announced = null;
     if (next === INIT) return;
-    if (!isInitial(actor, announced)) noticed.late = [...noticed.late, actor.name].slice(0, 4);
-    tell(actor, INIT, announced);
+    if (!isInitial(actor, announced)) gaps.late = [...gaps.late, actor.name].slice(0, 4);
+    recordSnapshot(actor, INIT, announced);
   };
 
   const takeActor = (message: ActorMessage): boolean => {
     const { sessionId } = message;
     const known = actors.get(sessionId);
-    if (known !== undefined && (!known.stray || known.ended)) return false;
+    if (known !== undefined && (!known.isUnannounced || known.ended)) return false;
     const isRoot = sessionId === rootId;
-    const called = message.name || sessionId;
-    const chart = actors.living < limits.actors ? charts.open(message.definition, sessionId, isRoot) : null;
+    const localName = message.name || sessionId;
+    const chart = actors.running < limits.actors ? charts.open(message.definition, sessionId, isRoot) : null;
     const opened = chart === 'full' ? null : chart;
     const actor: SystemActor = {
       sessionId,
       parentId: message.parentId ?? null,
-      name: actors.freeName(called, sessionId),
+      name: actors.freeName(localName, sessionId),
       outline: opened?.outline ?? null,
       chart: opened?.id ?? null,
       leaves: null,
       announced: message.snapshot ?? {},
       ended: false,
-      stray: false,
+      isUnannounced: false,
     };
-    if (chart === 'full') noticed.uncharted += 1;
-    if (!actors.add(actor)) noticed.uncounted += 1;
+    if (chart === 'full') gaps.chartsBeyondLimit += 1;
+    if (!actors.add(actor)) gaps.actorsBeyondLimit += 1;
     if (isRoot) title = actor.name;
-    if (opened !== null) noteOf(opened);
+    if (opened !== null) recordGaps(opened);
     if (entries.length === 0) contexts.keyframe();
-    return opened !== null && (invoke(actor, called) || opened.added);
+    return opened !== null && (linkToParent(actor, localName) || opened.added);
   };
 
-  /** Messages to an actor that is not known are told all the same, though without a chart. */
-  const addStray = (sessionId: string): SystemActor | null => {
+  /** Adds an actor that was never announced. It has no chart. */
+  const addUnannounced = (sessionId: string): SystemActor | null => {
     const name = actors.freeName(sessionId, sessionId);
-    const unknown = { parentId: null, outline: null, chart: null, leaves: null, announced: null, ended: false };
-    const actor = { ...unknown, sessionId, name, stray: true };
+    const noDetails = { parentId: null, outline: null, chart: null, leaves: null, announced: null, ended: false };
+    const actor = { ...noDetails, sessionId, name, isUnannounced: true };
     if (entries.length === 0) contexts.keyframe();
     if (actors.add(actor)) return actor;
-    noticed.uncounted += 1;
+    gaps.actorsBeyondLimit += 1;
     return null;
   };
 
-  const noteOf = ({ truncated, outline: { cut } }: OpenedChart): void => {
-    noticed.truncated ||= truncated;
-    noticed.cut ||= cut;
+  const recordGaps = ({ truncated, outline: { isIncomplete } }: OpenedChart): void => {
+    gaps.truncated ||= truncated;
+    gaps.isIncomplete ||= isIncomplete;
   };
 
-  /** A machine that a state of its parent invokes stands in that state. */
-  const invoke = ({ parentId, chart }: SystemActor, called: string): boolean => {
+  /** If a state of the parent invokes this machine, records it. Returns whether the charts have changed. */
+  const linkToParent = ({ parentId, chart }: SystemActor, localName: string): boolean => {
     const parent = actors.get(parentId ?? '')?.outline;
     if (!parent || chart === null) return false;
     for (const { invokes } of parent.states.values())
-      for (const { id, src } of invokes) if (id === called) return charts.invoke(src, chart);
+      for (const { id, src } of invokes) if (id === localName) return charts.setInvoked(src, chart);
     return false;
   };
 
@@ -170,7 +169,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
   const takeSnapshot = (actor: SystemActor, { event, snapshot }: SnapshotMessage): void => {
     const type = event?.type ?? '';
     settleAnnounced(actor, type);
-    if (snapshot) tell(actor, type, snapshot);
+    if (snapshot) recordSnapshot(actor, type, snapshot);
   };
 
   return {
@@ -184,7 +183,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
       return status;
     },
     get fidelity() {
-      return fidelityOf(noticed);
+      return limitationsOf(gaps);
     },
     entries,
     get ended() {
@@ -193,21 +192,21 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     charts: charts.all,
     take(message, truncated) {
       if (ended) return false;
-      clock.see(message.createdAt);
-      noticed.truncated ||= truncated;
+      clock.observe(message.createdAt);
+      gaps.truncated ||= truncated;
       if (message.type === '@xstate.actor') return takeActor(message);
-      const actor = actors.get(message.sessionId) ?? addStray(message.sessionId);
+      const actor = actors.get(message.sessionId) ?? addUnannounced(message.sessionId);
       if (actor === null) return false;
-      if (actor.stray) noticed.unannounced += 1;
+      if (actor.isUnannounced) gaps.unannounced += 1;
       if (message.type === '@xstate.event') takeEvent(actor, message);
       else takeSnapshot(actor, message);
       return false;
     },
-    noteMalformed() {
-      noticed.malformed += 1;
+    countMalformed() {
+      gaps.malformed += 1;
     },
-    noteLost() {
-      noticed.unannounced += 1;
+    countLost() {
+      gaps.unannounced += 1;
     },
     has: (sessionId) => actors.get(sessionId) !== undefined,
     close() {
@@ -215,7 +214,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
       for (const actor of actors.all()) settleAnnounced(actor, null);
       if (status === 'running') {
         status = 'interrupted';
-        noticed.brokenOff = true;
+        gaps.disconnected = true;
       }
       ended = true;
       if (entries.length > 0 && entries.at(-1)?.type !== 'run-stopped') append({ type: 'run-stopped' });
@@ -223,7 +222,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
   };
 }
 
-/** Whether it may stand at its beginning: where its states are not known, they may be those. */
+/** Whether a snapshot may be the initial one. If its states are unknown, it may be. */
 function isInitial({ outline }: SystemActor, { value, status }: ActorSnapshot): boolean {
   if (outline === null || value === undefined) return status === undefined || status === 'active';
   const first = initialLeaves(outline.root);
@@ -232,30 +231,245 @@ function isInitial({ outline }: SystemActor, { value, status }: ActorSnapshot): 
 }
 
 const LEAST_ENTRIES = 256;
-/** Roughly what an entry takes, as for the states of a run: see src/engine/runtime/state-recorder.ts. */
+/** The approximate size of an entry, as in the state recorder of runs (src/engine/runtime/run.ts). */
 const ENTRY_CHARS = 150;
 
-/** Tells the contexts of all actors as one state, by their names; all of it first, and then again every so often. */
-function createContextRecorder(append: (fact: SystemEvent) => void, count: () => number) {
+/** Records the contexts of all actors, by name, as one state: changes, and regular keyframes. */
+function createContextRecorder(append: (event: SystemEvent) => void, entryCount: () => number) {
   const contexts = new Map<string, unknown>();
   let due = 0;
   const keyframe = (): void => {
     const state = Object.fromEntries(contexts);
     append({ type: 'keyframe', state });
-    due = count() + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
+    due = entryCount() + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
   };
-  const tell = (actor: string, context: unknown): void => {
+  const record = (actor: string, context: unknown): void => {
     const known = contexts.has(actor);
     const before = contexts.get(actor);
     const next = sharedJson(before, context);
     if (known && next === before) return;
     contexts.set(actor, next);
-    if (count() >= due) keyframe();
+    if (entryCount() >= due) keyframe();
     else {
       const changes = known ? changesBetween(before, next, [actor]) : [{ path: [actor], value: next }];
       append({ type: 'state', changes });
     }
   };
-  /** `keyframe` begins the journal, before any context is known. */
-  return { keyframe, tell };
+  // `keyframe` starts the journal, before any context is known.
+  return { keyframe, record };
+}
+
+/** An actor of a system. `outline` and `chart` are null if it is not a machine. */
+interface SystemActor {
+  readonly sessionId: string;
+  readonly parentId: string | null;
+  /** Unique among running actors. */
+  readonly name: string;
+  readonly outline: MachineOutline | null;
+  readonly chart: string | null;
+  /** The innermost active states; null until they are known. */
+  leaves: readonly StateOutline[] | null;
+  /** The announced snapshot, until the next message shows whether `xstate.init` follows. Announcements come late, so it may be ahead. */
+  announced: ActorSnapshot | null;
+  ended: boolean;
+  /** The actor received messages but was never announced. */
+  readonly isUnannounced: boolean;
+}
+
+/** Keeps the actors of a system. Ended actors are kept for late messages, up to the limit. */
+function createActorRegistry(limit: number) {
+  const actors = new Map<string, SystemActor>();
+  const running = new Set<string>();
+  const names = new Set<string>();
+  const ended = new Set<string>();
+  return {
+    get running() {
+      return running.size;
+    },
+    get: (sessionId: string): SystemActor | undefined => actors.get(sessionId),
+    freeName: (name: string, sessionId: string): string => (names.has(name) ? `${name} ${sessionId}` : name),
+    /** Returns false if there are too many. Replaces an unannounced actor with the same session id. */
+    add(actor: SystemActor): boolean {
+      if (running.size >= limit && !running.has(actor.sessionId)) return false;
+      names.delete(actors.get(actor.sessionId)?.name ?? actor.name);
+      actors.set(actor.sessionId, actor);
+      running.add(actor.sessionId);
+      names.add(actor.name);
+      return true;
+    },
+    end(actor: SystemActor): void {
+      actor.ended = true;
+      running.delete(actor.sessionId);
+      names.delete(actor.name);
+      ended.add(actor.sessionId);
+      const [oldest] = ended;
+      if (ended.size <= limit || oldest === undefined) return;
+      ended.delete(oldest);
+      actors.delete(oldest);
+    },
+    all: (): Iterable<SystemActor> => actors.values(),
+  };
+}
+
+/** A journal event of a foreign system. */
+type SystemEvent =
+  | Extract<RuntimeEvent, { type: 'transition' | 'run-stopped' }>
+  /** An event sent to an actor, with the sender's name if known. */
+  | {
+      readonly type: 'delivery';
+      readonly event: { readonly type: string };
+      readonly actor: string;
+      readonly sender: string | null;
+    }
+  | { readonly type: 'state'; readonly changes: StateChange[] }
+  /** The contexts of the actors, by name. */
+  | { readonly type: 'keyframe'; readonly state: Readonly<Record<string, unknown>> };
+
+/**
+ * Keeps the entries of a system. The entry types describe only the events and the state of a chain; readers of a system treat both as
+ * arbitrary JSON. This is the only place that casts.
+ */
+function createSystemEntries(limit: number, maxChars: number) {
+  const entries: JournalEntry[] = [];
+  let chars = 0;
+  return {
+    entries: entries as readonly JournalEntry[],
+    /** Returns false if the journal is full. */
+    append(event: SystemEvent, atMs: number): boolean {
+      if (entries.length >= limit || chars > maxChars) return false;
+      // A keyframe shares its values with the changes before it.
+      if (event.type !== 'keyframe') chars += JSON.stringify(event).length;
+      entries.push({ ...event, seq: entries.length, atMs } as unknown as JournalEntry);
+      return true;
+    },
+  };
+}
+
+/** The latest valid Date, in milliseconds since the epoch. */
+const LATEST_MS = 8_640_000_000_000_000;
+
+/** Tracks message times relative to the first. If a time is invalid or goes back, the time of the message before counts. */
+function createSystemClock() {
+  let firstMs: number | null = null;
+  let lastMs = 0;
+  return {
+    /** Takes milliseconds since the epoch, as text or number. */
+    observe(createdAt: string | number | null | undefined): void {
+      const ms = Number(createdAt ?? Number.NaN);
+      if (!(ms > 0 && ms <= LATEST_MS)) return;
+      firstMs ??= ms;
+      lastMs = Math.max(lastMs, ms);
+    },
+    get atMs(): number {
+      return firstMs === null ? 0 : lastMs - firstMs;
+    },
+    /** ISO 8601; empty before the first valid time. */
+    get startedAt(): string {
+      return firstMs === null ? '' : new Date(firstMs).toISOString();
+    },
+  };
+}
+
+/**
+ * Returns the second value, reusing equal parts of the first. Values that were parsed separately then share structure, so changes can be found
+ * by identity.
+ */
+function sharedJson(before: unknown, after: unknown): unknown {
+  if (sameJson(before, after)) return before;
+  if (Array.isArray(before) && Array.isArray(after)) return sharedList(before, after);
+  if (!isMembers(before) || !isMembers(after)) return after;
+  const members = Object.entries(after).map(([name, value]) => [
+    name,
+    Object.hasOwn(before, name) ? sharedJson(before[name], value) : value,
+  ]);
+  return Object.fromEntries(members);
+}
+
+/** Matches items from both ends, so that lists may grow and shrink at either end; items between are matched by position. */
+function sharedList(before: readonly unknown[], after: readonly unknown[]): unknown[] {
+  const least = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < least && sameJson(before[start], after[start])) start += 1;
+  let end = 0;
+  while (end < least - start && sameJson(before.at(-1 - end), after.at(-1 - end))) end += 1;
+  const shift = before.length - after.length;
+  return after.map((item, index) => {
+    if (index < start) return before[index];
+    if (index >= after.length - end) return before[index + shift];
+    return sharedJson(before[index], item);
+  });
+}
+
+function sameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, index) => sameJson(item, other[index]));
+  if (!isMembers(one) || !isMembers(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && sameJson(one[name], other[name]))
+  );
+}
+
+/** What is missing from the record of a system. */
+interface RecordGaps {
+  /** Parts were truncated, by the sender or here. */
+  truncated: boolean;
+  /** A definition exceeds the limits on states or transitions. */
+  isIncomplete: boolean;
+  inlineGuards: boolean;
+  /** Messages to actors that were not announced. */
+  unannounced: number;
+  malformed: number;
+  /** State changes that match no transition of the chart. */
+  unexplained: number;
+  /** Actors announced after they had left their initial state. */
+  late: readonly string[];
+  /** Actors beyond the limit. */
+  actorsBeyondLimit: number;
+  /** Machines beyond the limit on charts. */
+  chartsBeyondLimit: number;
+  full: boolean;
+  /** The connection ended before the root actor did. */
+  disconnected: boolean;
+}
+
+const noGaps = (): RecordGaps => ({
+  truncated: false,
+  isIncomplete: false,
+  inlineGuards: false,
+  unannounced: 0,
+  malformed: 0,
+  unexplained: 0,
+  late: [],
+  actorsBeyondLimit: 0,
+  chartsBeyondLimit: 0,
+  full: false,
+  disconnected: false,
+});
+
+/** Returns what the record of a system omits or infers, one sentence each. */
+function limitationsOf(gaps: RecordGaps): readonly string[] {
+  const { unannounced, malformed, unexplained, late, actorsBeyondLimit, chartsBeyondLimit } = gaps;
+  const sentences: readonly (readonly [boolean | number, string])[] = [
+    [true, 'Microsteps and actions are not reported: a transition shows the final states of its event.'],
+    [true, 'Transitions and guard results are inferred from the resulting states.'],
+    [true, 'Times are when messages were written, shortly after the event.'],
+    [gaps.inlineGuards, 'Function guards are shown as "inline" or by their function name.'],
+    [gaps.truncated, 'Deeply nested values were truncated to [Object] and [Array].'],
+    [gaps.isIncomplete, 'A definition exceeds the limits on states or transitions, so its chart is incomplete.'],
+    [late.length, `The start is missing for ${late.slice(0, 3).join(', ')}${late.length > 3 ? ' and others' : ''}.`],
+    [
+      unannounced,
+      `${count(unannounced, 'message')} for actors that were not announced: earlier messages were lost or came late.`,
+    ],
+    [malformed, `${count(malformed, 'message')} could not be parsed.`],
+    [unexplained, `${count(unexplained, 'state change')} matched no transition of the chart.`],
+    [actorsBeyondLimit, `${count(actorsBeyondLimit, 'actor')} exceeded the limit and are not shown.`],
+    [chartsBeyondLimit, `${count(chartsBeyondLimit, 'machine')} exceeded the limit on charts and have no chart.`],
+    [gaps.full, 'The journal is full: the latest messages are missing.'],
+    [gaps.disconnected, 'The connection closed before the program ended.'],
+  ];
+  return sentences.filter(([holds]) => Boolean(holds)).map(([, sentence]) => sentence);
 }

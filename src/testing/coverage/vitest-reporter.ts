@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { writePage } from '../../inspection/pages/write-page.ts';
+import { writePage } from '../../inspection/pages.ts';
 import { count } from '../../internal/printable.ts';
 import type { CoverageCollector, MachineCoverage } from './coverage.ts';
 import { coveragePage } from './coverage-page.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { build } from 'vite';
 import { bakedDrawings } from '../../../inspector/vite-plugins.ts';
-import { runCharts } from '../../../src/inspection/run-charts.ts';
+import { runCharts } from '../../../src/inspection/source.ts';
 
 /** The charts of a run of PostChain, as its server tells them. */
 export const ownCharts = runCharts();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { exportRun } from '../../../src/inspection/export/export-run.ts';
+import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { browserFor, followedTo, openWatched, PANEL_NAMES, shown, showPanel } from './page-rig.ts';
 import { readmeRun } from './page-runs.ts';

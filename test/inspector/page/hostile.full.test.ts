@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { exportRun } from '../../../src/inspection/export/export-run.ts';
+import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { ExportedRun, PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
 import { SEED } from '../../support/seed.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportRun } from '../../../src/inspection/export/export-run.ts';
+import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { browserFor, openWatched } from './page-rig.ts';
 import { readmeRun } from './page-runs.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { runCharts as chartsOfRuns } from '../../../src/inspection/run-charts.ts';
+import { runCharts as chartsOfRuns } from '../../../src/inspection/source.ts';
 import type { ExportedRun } from '../../../src/inspection/wire.ts';
 import { heldRun } from './held-run.ts';
 

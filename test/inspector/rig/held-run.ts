@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { runCharts } from '../../../src/inspection/run-charts.ts';
+import { runCharts } from '../../../src/inspection/source.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 
 /** A run as a server would give it. */

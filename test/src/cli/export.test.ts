@@ -67,7 +67,7 @@ describe('the output of postchain export', () => {
     const output = outputIn(temporaryFolder());
     const path = await aRun('run-1', `My key is sk-${'abcd'.repeat(8)}, mail ann@example.org or bob@example.org`);
     const text = await exportCommand(path, { output, redact: ['ann@example.org', 'sk-abcd'], force: true });
-    expect(text).toContain('bob@example.org looks like an e-mail address');
+    expect(text).toContain('bob@example.org looks like an email address');
     expect(text).not.toContain('ann@example.org');
   });
 

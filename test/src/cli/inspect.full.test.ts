@@ -127,9 +127,7 @@ describe('postchain run --inspect', () => {
     const user = aUser({});
     const { code, stdout, stderr } = await user.call('run', 'Is it so?', '--inspect-port', `${port}`);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toBe(
-      `postchain: port: got ${port}, which is in use; give another one, or 0 for any that is free.\n`,
-    );
+    expect(stderr).toBe(`postchain: port: ${port} is in use; use another port, or 0 for any free one.\n`);
     expect((await user.call('runs')).stdout).toMatch(/^No recorded runs/u);
   });
 });

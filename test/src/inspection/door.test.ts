@@ -47,7 +47,7 @@ describe('the page', () => {
     rmSync(join(page, 'index.html'));
     const { status, body } = await rawRequest((await startInspector({ page })).url);
     expect(status).toBe(503);
-    expect(body).toBe('The page of the inspector is not built: npm run build makes it.\n');
+    expect(body).toBe('The inspector page is not built; run: npm run build\n');
   });
 });
 
@@ -60,7 +60,7 @@ describe('what is refused', () => {
   ])('%s: there is nothing', async (_, path) => {
     const { url } = await startInspector();
     const { status, body, headers } = await rawRequest(url, { path });
-    expect({ status, body }).toEqual({ status: 404, body: 'There is nothing here.\n' });
+    expect({ status, body }).toEqual({ status: 404, body: 'Not found.\n' });
     expect(headers['x-content-type-options']).toBe('nosniff');
   });
 
@@ -81,13 +81,13 @@ describe('what is refused', () => {
   ])('the path %s leads nowhere', async (path) => {
     const { url } = await startInspector();
     const { status, body } = await rawRequest(url, { path: `${new URL(url).pathname}${path}` });
-    expect({ status, body }).toEqual({ status: 404, body: 'There is nothing here.\n' });
+    expect({ status, body }).toEqual({ status: 404, body: 'Not found.\n' });
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is no way to look at it', async (method) => {
     const { url } = await startInspector();
     const { status, body, headers } = await rawRequest(url, { method });
-    expect({ status, body }).toEqual({ status: 405, body: 'Only GET and HEAD are answered.\n' });
+    expect({ status, body }).toEqual({ status: 405, body: 'Method not allowed; use GET or HEAD.\n' });
     expect(headers.allow).toBe('GET, HEAD');
   });
 
@@ -114,7 +114,7 @@ describe('what is refused', () => {
     expect(await opened({ host: 'evil.example', origin: 'http://evil.example' })).toBe(403);
     for (const path of ['', 'sockets', 'constructor', 'socket/', '__proto__']) expect(await opened({}, path)).toBe(404);
     const elsewhere = await rawRequest(url, { path: '/socket', headers: UPGRADE });
-    expect([elsewhere.status, elsewhere.body]).toEqual([404, 'There is nothing here.\n']);
+    expect([elsewhere.status, elsewhere.body]).toEqual([404, 'Not found.\n']);
   });
 
   it('bytes that are no request', async () => {
@@ -130,7 +130,7 @@ describe('what is refused', () => {
     const { url } = await startInspector();
     const pages = await Promise.all(Array.from({ length: 16 }, () => openPage(url)));
     const one = await rawRequest(`${url}socket`, { headers: UPGRADE });
-    expect([one.status, one.body]).toEqual([503, 'There are 16 here already: close one first.\n']);
+    expect([one.status, one.body]).toEqual([503, 'Too many connections (at most 16); close one first.\n']);
     pages[0]?.socket.close();
     await pages[0]?.closed;
     await expect.poll(async () => (await rawRequest(`${url}socket`, { headers: UPGRADE })).status).toBe(101);
@@ -150,9 +150,9 @@ describe('what no page says', () => {
     const { url } = await startInspector();
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
     page.socket.send(message);
-    expect(await page.closed).toEqual({ code: 1008, reason: 'No message that a page sends.' });
+    expect(await page.closed).toEqual({ code: 1008, reason: 'Invalid message.' });
     other.say({ type: 'open', runId: 'nothing', from: 0 });
-    expect(await other.end('nothing')).toMatchObject({ problem: 'There is no run "nothing" here.' });
+    expect(await other.end('nothing')).toMatchObject({ problem: 'There is no run "nothing".' });
   });
 
   it('a message that is too long ends its socket', async () => {
@@ -186,11 +186,11 @@ describe('the server', () => {
     const { port } = new URL(url);
     await expect(startInspector({ port: Number(port) })).rejects.toMatchObject({
       code: 'invalid_option',
-      message: `port: got ${port}, which is in use; give another one, or 0 for any that is free.`,
+      message: `port: ${port} is in use; use another port, or 0 for any free one.`,
     });
     await expect(startInspector({ port: 70_000 })).rejects.toMatchObject({
       code: 'invalid_option',
-      message: 'port: expected a port: a whole number from 0 to 65535; received 70000.',
+      message: 'port: expected an integer from 0 to 65535; received 70000.',
     });
     await expect(startInspector({ journals: 'runs' as never })).rejects.toMatchObject({ code: 'invalid_option' });
     await expect(startInspector({ ports: 1 } as never)).rejects.toThrow('ports: unknown option');

@@ -63,7 +63,7 @@ describe('a test of a run', () => {
     } as unknown as JournalStore;
     const page = await openPage((await startInspector({ journals })).url);
     for (let id = 1; id <= 20; id += 1) page.say({ type: 'test', id, runId: 'run-1' });
-    expect(await page.reply(20)).toMatchObject({ problem: expect.stringMatching(/being made/u) });
+    expect(await page.reply(20)).toMatchObject({ problem: expect.stringMatching(/being generated/u) });
     expect(reading).toBe(1);
     go();
     expect(await page.reply(1)).toMatchObject({ problem: null });

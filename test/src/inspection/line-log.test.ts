@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lineLog } from '../../../src/inspection/line-log.ts';
-import type { SourceSink } from '../../../src/inspection/source.ts';
+import { lineLog, type SourceSink } from '../../../src/inspection/source.ts';
 import { settle } from '../../support/run-chain.ts';
 
 /** Notes what it is given; takes no more than it has room for. */
@@ -40,7 +39,7 @@ describe('a list of lines that grows', () => {
         for (const step of plan) {
           if (step.kind === 'add') {
             for (let count = 0; count < step.count; count += 1) entries.push({ seq: entries.length });
-            log.grew();
+            log.notify();
           } else if (step.kind === 'follow') {
             const sink = aSink();
             followers.push({ ...sink, from: step.from, stop: log.follow(step.from, sink.sink), atStop: null });
@@ -68,7 +67,7 @@ describe('a list of lines that grows', () => {
     const log = lineLog(entries);
     const add = (): void => {
       entries.push({ toJSON: () => (made += 1) });
-      log.grew();
+      log.notify();
     };
     add();
     await settle(2);
@@ -88,12 +87,12 @@ describe('a list of lines that grows', () => {
     log.follow(0, sink);
     for (let count = 0; count < 50; count += 1) {
       entries.push('so');
-      log.grew();
+      log.notify();
     }
     await settle(2);
     expect(frames).toEqual([50]);
     for (let count = 0; count < 10; count += 1) entries.push('x'.repeat(100_000));
-    log.grew();
+    log.notify();
     await settle(2);
     expect(frames).toEqual([50, 3, 3, 3, 1]);
   });

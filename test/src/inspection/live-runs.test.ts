@@ -27,7 +27,7 @@ describe('a run under way', () => {
           startedAt: expect.stringMatching(/^\d{4}-.*Z$/u),
           status: 'running',
           live: true,
-          fidelity: ['It keeps no states of the chart: what a state held at an entry is not known.'],
+          fidelity: ['The journal has no chart states, so the context at an entry is unknown.'],
         },
       ],
       chosen: 'run-1',
@@ -182,11 +182,11 @@ describe('what a run is told', () => {
   });
 
   it.each([
-    [{ type: 'run.exploded' }, /^event: expected one of run\.cancelled, .*; received "run\.exploded"\.$/u],
+    [{ type: 'run.exploded' }, /^event: expected one of run\.cancelled, .*; received "run\.exploded"/u],
     [null, /^event: expected one of .*; received null/u],
     ['run.cancelled', /^event: expected one of .*; received "run\.cancelled"/u],
-    [{ type: 'run.adjusted', limits: { maxCycles: 'many' } }, /^event: expected one of /u],
-  ])('%j is refused with the reason, and the run in progress', async (event, problem) => {
+    [{ type: 'run.adjusted', limits: { maxCycles: 'many' } }, /^event: expected one of/u],
+  ])('%j is refused with the reason, and the run goes on', async (event, problem) => {
     const server = await startInspector();
     const { run } = hanging();
     server.watch(run);
@@ -205,8 +205,8 @@ describe('what a run is told', () => {
     await page.runs(({ runs }) => runs[0]?.live === false);
     page.say({ type: 'send', id: 1, runId: 'run-1', event: { type: 'run.cancelled' } });
     page.say({ type: 'send', id: 2, runId: 'run-2', event: { type: 'run.cancelled' } });
-    expect(await page.reply(1)).toMatchObject({ problem: 'The run is over (completed): it can be told nothing more.' });
-    expect(await page.reply(2)).toMatchObject({ problem: 'There is no run "run-2" here.' });
+    expect(await page.reply(1)).toMatchObject({ problem: 'The run has ended (completed); it accepts no more events.' });
+    expect(await page.reply(2)).toMatchObject({ problem: 'There is no run "run-2".' });
   });
 
   it('is described as JSON Schema, with the numbers that can be adjusted by name', async () => {

@@ -100,10 +100,10 @@ describe('a long recording', () => {
     };
     const page = await openPage((await startInspector({ journals })).url);
     for (let number = 0; number < 17; number += 1) page.say({ type: 'open', runId: `long-${number}`, from: 0 });
-    expect((await page.end('long-16')).problem).toBe('16 runs are open in this page: close one first.');
+    expect((await page.end('long-16')).problem).toBe('This page has 16 runs open; close one first.');
     page.say({ type: 'close', runId: 'long-3' });
     page.say({ type: 'open', runId: 'none', from: 0 });
-    expect((await page.end('none')).problem).toBe('There is no run "none" here.');
+    expect((await page.end('none')).problem).toBe('There is no run "none".');
   });
 
   it('is none of those sixteen when it was told to its end', async () => {
@@ -138,7 +138,7 @@ describe('a long recording', () => {
     page.say({ type: 'send', id: 1, runId: 'none', event: null });
     await expect.poll(() => looks).toBe(2);
     give([SUMMARY]);
-    expect(await page.reply(1)).toMatchObject({ problem: 'There is no run "none" here.' });
+    expect(await page.reply(1)).toMatchObject({ problem: 'There is no run "none".' });
     expect(page.all('charts')).toEqual([]);
   });
 });

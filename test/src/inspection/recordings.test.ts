@@ -77,9 +77,9 @@ describe('a recording', () => {
     await recorded(journals);
     const page = await openPage((await startInspector({ journals })).url);
     page.say({ type: 'open', runId: '../run-1', from: 0 });
-    expect(await page.end('../run-1')).toMatchObject({ problem: 'There is no run "../run-1" here.' });
+    expect(await page.end('../run-1')).toMatchObject({ problem: 'There is no run "../run-1".' });
     page.say({ type: 'send', id: 3, runId: 'run-1', event: { type: 'run.cancelled' } });
-    expect(await page.reply(3)).toMatchObject({ problem: 'It is not under way here: it cannot be told anything.' });
+    expect(await page.reply(3)).toMatchObject({ problem: 'This run is not live; it accepts no events.' });
   });
 
   it('that is damaged is told as far as it is whole, with the reason', async () => {
@@ -92,7 +92,7 @@ describe('a recording', () => {
     const { runs } = await page.runs();
     page.say({ type: 'open', runId: path, from: 0 });
     expect(runs[0]?.runId).toBe(path);
-    expect((await page.end(path)).problem).toMatch(/entry 9 cannot be read: its checksum does not fit/u);
+    expect((await page.end(path)).problem).toMatch(/cannot read entry 9: checksum mismatch/u);
     expect(page.entries(path)).toEqual(journal.slice(0, 9));
   });
 
@@ -108,7 +108,7 @@ describe('a recording', () => {
     const page = await openPage(server.url);
     await page.runs(({ runs }) => runs[0]?.live === false);
     page.say({ type: 'open', runId: 'other', from: 0 });
-    expect((await page.end('other')).problem).toBe('There is no run "other" here.');
+    expect((await page.end('other')).problem).toBe('There is no run "other".');
   });
 
   it('says what it leaves out, when it was opened', async () => {
@@ -123,9 +123,9 @@ describe('a recording', () => {
     page.say({ type: 'open', runId: 'run-1', from: 5 });
     const { runs } = await page.runs((list) => list.runs[0]?.fidelity.length === 3);
     expect(runs[0]?.fidelity).toEqual([
-      'The chart has changed since it was recorded: what is drawn is the chart of now.',
-      'Texts of it were replaced as they were written, and the pieces of replies left out.',
-      'It keeps no states of the chart: what a state held at an entry is not known.',
+      'The chart has changed since the run was recorded; the current chart is shown.',
+      'The journal was redacted when it was written; streamed text is left out.',
+      'The journal has no chart states, so the context at an entry is unknown.',
     ]);
     expect(readFileSync(`${place}/run-1.jsonl`, 'utf8')).toContain('another');
   });
@@ -136,7 +136,7 @@ describe('a recording', () => {
     writer.write(startScripted().run.journal[0] as JournalEntry);
     const { url } = await startInspector({ journals });
     const [run] = (await (await openPage(url)).runs()).runs;
-    const elsewhere = [expect.stringMatching(/^It is under way elsewhere/u)];
+    const elsewhere = [expect.stringMatching(/^The run is still running in another process/u)];
     expect(run).toMatchObject({ status: 'running', live: false, fidelity: elsewhere });
     writer.close();
     const later = await openPage(url);
@@ -167,6 +167,6 @@ describe('a test of a recording', () => {
     page.say({ type: 'test', id: 1, runId: 'run-1' });
     page.say({ type: 'test', id: 2, runId: 'run-2' });
     expect(await page.reply(1)).toMatchObject({ text: '', problem: expect.stringMatching(/update the recording/u) });
-    expect(await page.reply(2)).toMatchObject({ text: '', problem: 'There is no run "run-2" here.' });
+    expect(await page.reply(2)).toMatchObject({ text: '', problem: 'There is no run "run-2".' });
   });
 });

@@ -2,12 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { lineLog } from '../../../src/inspection/line-log.ts';
 import { servePage } from '../../../src/inspection/page-session.ts';
 import { createRequestAuthorizer, isOwnOrigin } from '../../../src/inspection/request-authorizer.ts';
 import { runList } from '../../../src/inspection/runs.ts';
-import { openSockets, type SocketPlace } from '../../../src/inspection/sockets.ts';
-import type { RunSource, SourceSink } from '../../../src/inspection/source.ts';
+import { openSockets, type SocketEndpoint } from '../../../src/inspection/sockets.ts';
+import { lineLog, type RunSource, type SourceSink } from '../../../src/inspection/source.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 import { openPage } from '../../support/inspector-page.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -42,7 +41,7 @@ function aSystem(info: Partial<InspectedRun> = {}) {
     log,
     add(entry: object) {
       entries.push(entry);
-      log.grew();
+      log.notify();
     },
     grow(id: string) {
       charts = chartNamed(id);
@@ -52,13 +51,13 @@ function aSystem(info: Partial<InspectedRun> = {}) {
 }
 
 /** The server's parts, with another place beside that of pages. */
-async function serve(places: readonly [string, SocketPlace][] = []) {
+async function serve(places: readonly [string, SocketEndpoint][] = []) {
   const runs = runList(null);
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const door = createRequestAuthorizer(port);
-  const pages: SocketPlace = {
+  const pages: SocketEndpoint = {
     maxMessageBytes: 1_000,
     maxSockets: 2,
     allows: isOwnOrigin,
@@ -115,8 +114,8 @@ describe('a system of another program', () => {
     const page = await openPage(url);
     page.say({ type: 'send', id: 1, runId: 'system-1', event: { type: 'run.cancelled' } });
     page.say({ type: 'test', id: 2, runId: 'system-1' });
-    expect(await page.reply(1)).toMatchObject({ problem: 'It is not under way here: it cannot be told anything.' });
-    expect(await page.reply(2)).toMatchObject({ problem: 'Only a run of PostChain can be made a test.' });
+    expect(await page.reply(1)).toMatchObject({ problem: 'This run is not live; it accepts no events.' });
+    expect(await page.reply(2)).toMatchObject({ problem: 'A test can only be generated from a PostChain run.' });
   });
 
   it('stands in the list by its time, and how it stands can change', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { redacted, redactionOf, redactionsIn } from '../../../../src/inspection/export/redaction.ts';
+import { redacted, redactionOf, redactionsIn } from '../../../../src/inspection/redaction.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
 const { run } = startScripted();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { suspectsIn } from '../../../../src/inspection/export/suspects.ts';
+import { suspectsIn } from '../../../../src/inspection/redaction.ts';
 
 const withText = (text: unknown) =>
   [

@@ -78,9 +78,9 @@ describe('the bridge to an inspector', () => {
   it('tells by its promise that there is no connection, and the run in progress', async () => {
     const run = startedRun();
     const { done } = statelyBridge(run, `ws://127.0.0.1:${await freePort()}`);
-    await expect(done).rejects.toThrow(/No inspector at ws:\/\/127\.0\.0\.1:\d+: got ".*ECONNREFUSED/u);
+    await expect(done).rejects.toThrow(/Cannot reach an inspector at ws:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/u);
     expect((await run.answer).status).toBe('completed');
-    await expect(statelyBridge(run, 'nonsense').done).rejects.toThrow('No inspector at nonsense');
+    await expect(statelyBridge(run, 'nonsense').done).rejects.toThrow('Cannot reach an inspector at nonsense');
   });
 
   it('tells so without what is secret in the address', async () => {
@@ -89,7 +89,7 @@ describe('the bridge to an inspector', () => {
       () => new Error('it is there'),
       (error: Error) => error,
     );
-    expect(message).toContain('No inspector at ws://127.0.0.1:1');
+    expect(message).toContain('Cannot reach an inspector at ws://127.0.0.1:1');
     expect(message).not.toMatch(/a-password|a-token|a-key/u);
   });
 
@@ -104,7 +104,7 @@ describe('the bridge to an inspector', () => {
         await new Promise(() => {});
       },
     };
-    await expect(statelyBridge(never, url).done).rejects.toThrow('it closed the connection');
+    await expect(statelyBridge(never, url).done).rejects.toThrow('the inspector closed the connection');
   });
 
   it('stops where it is closed, though the run in progress', async () => {

@@ -5,10 +5,10 @@ import { actionMachine } from '../../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { type Chart, chartOf } from '../../../../src/engine/charts/chart.ts';
-import { chartOfOutline } from '../../../../src/inspection/stately/chart-book.ts';
-import { decodeDefinition } from '../../../../src/inspection/stately/decode.ts';
 import { machineDefinition } from '../../../../src/inspection/stately/journal-messages.ts';
 import { machineOutline } from '../../../../src/inspection/stately/machine-outline.ts';
+import { decodeDefinition } from '../../../../src/inspection/stately/messages.ts';
+import { chartOfOutline } from '../../../../src/inspection/stately/system-charts.ts';
 import { callerMachine, flatMachine, playerMachine } from './machines.ts';
 
 const machines: readonly AnyStateMachine[] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decode } from '../../../../src/inspection/stately/decode.ts';
+import { decode } from '../../../../src/inspection/stately/messages.ts';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 import type { SystemLimits } from '../../../../src/inspection/stately/system-journal.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
@@ -89,7 +89,7 @@ describe('messages that no inspector should send', () => {
     const unreadable = ['{', '7', 'null', '[]', { type: '@xstate.event' }, { type: '@xstate.actor', sessionId: 7 }];
     const other = [{ type: '@xstate.microstep', sessionId: 'x:0' }, { type: '@statelyai.connected' }];
     const [system] = received([...unreadable, actor('x:0'), ...other]).systems;
-    expect(system?.info().fidelity).toContain('6 messages could not be read.');
+    expect(system?.info().fidelity).toContain('6 messages could not be parsed.');
     expect(system?.entries).toHaveLength(1);
   });
 
@@ -97,7 +97,7 @@ describe('messages that no inspector should send', () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const text = JSON.stringify(snapshot('x:0', 'a')).replace('"value":"a"', `"value":"a","context":${deep}`);
     const [system] = received([actor('x:0'), text, actor('x:1', { definition: `{"states":${deep}}` })]).systems;
-    expect(system?.info().fidelity.join(' ')).toContain('nested deep were cut');
+    expect(system?.info().fidelity.join(' ')).toContain('Deeply nested values were truncated');
     expect(decode(deep).kind).toBe('malformed');
   });
 
@@ -119,7 +119,7 @@ describe('messages that no inspector should send', () => {
     const [system] = received([actor('x:0', { definition: JSON.stringify({ id: 'm', states, on }) })]).systems;
     expect(system?.charts().charts[0]?.states).toHaveLength(2000);
     expect(system?.charts().charts[0]?.transitions).toHaveLength(64);
-    expect(system?.info().fidelity.join(' ')).toContain('its chart is not whole');
+    expect(system?.info().fidelity.join(' ')).toContain('its chart is incomplete');
   });
 
   it('are no more than is kept, of actors and of entries', () => {
@@ -130,8 +130,8 @@ describe('messages that no inspector should send', () => {
     expect(system?.entries).toHaveLength(60);
     expect(system?.info().fidelity).toEqual(
       expect.arrayContaining([
-        '40 actors too many: nothing of them is shown.',
-        'There were more messages than are kept: the latest are missing.',
+        '40 actors exceeded the limit and are not shown.',
+        'The journal is full: the latest messages are missing.',
       ]),
     );
   });
@@ -145,7 +145,7 @@ describe('messages that were lost or came in another order', () => {
     const [system] = received([actor('x:0'), ...steps], { actors: 10, entries: 1_000, chars: 10_000 }).systems;
     expect(JSON.stringify(system?.entries).length).toBeLessThan(20_000);
     expect(system?.entries.length).toBeGreaterThan(5);
-    expect(system?.info().fidelity).toContain('There were more messages than are kept: the latest are missing.');
+    expect(system?.info().fidelity).toContain('The journal is full: the latest messages are missing.');
   });
 
   it('leave an actor without a beginning: it begins where it was announced, and that is said', () => {
@@ -160,7 +160,7 @@ describe('messages that were lost or came in another order', () => {
       ['xstate.init', 'm.b'],
       ['GO', 'm.a'],
     ]);
-    expect(system?.info().fidelity).toContain('Of m the beginning is missing.');
+    expect(system?.info().fidelity).toContain('The start is missing for m.');
   });
 
   it('leave an actor without a chart until it is announced', () => {
@@ -170,7 +170,7 @@ describe('messages that were lost or came in another order', () => {
       snapshot('x:0', 'c', { context: { n: 2 } }),
     ];
     const [system] = received(messages).systems;
-    expect(system?.info().fidelity.join(' ')).toContain('1 message to actors that were not announced before');
+    expect(system?.info().fidelity.join(' ')).toContain('1 message for actors that were not announced');
     expect(system?.charts().charts.map(({ id }) => id)).toEqual(['m']);
     expect(stateAt(system?.entries ?? [], 99)).toMatchObject({ m: { n: 2 } });
   });
@@ -180,7 +180,7 @@ describe('messages that were lost or came in another order', () => {
     expect(receiver.systems[0]?.info()).toMatchObject({ status: 'running', live: true });
     receiver.close();
     expect(receiver.systems[0]?.info()).toMatchObject({ status: 'interrupted', live: false });
-    expect(receiver.systems[0]?.info().fidelity).toContain('The connection ended before the program did.');
+    expect(receiver.systems[0]?.info().fidelity).toContain('The connection closed before the program ended.');
     expect(receiver.systems[0]?.entries.at(-1)?.type).toBe('run-stopped');
   });
 });

@@ -107,7 +107,7 @@ describe('which transition was taken, as inferred', () => {
     const { inferred, fidelity } = await playedTwice(leadsTo('d'), ['GO']);
     // Nothing tells that the guard said no: its target is where the event led.
     expect(inferred).toMatchObject([{ source: 'm.a', target: ['m.d'], candidates: [{ verdict: 'taken' }, {}] }]);
-    expect(fidelity).toContain('Guards that are functions have no name but "inline" or that of the function.');
+    expect(fidelity).toContain('Function guards are shown as "inline" or by their function name.');
   });
 
   it('is not known where an action led elsewhere', async () => {
@@ -118,6 +118,6 @@ describe('which transition was taken, as inferred', () => {
     });
     const { inferred, fidelity } = await playedTwice(machine, ['GO']);
     expect(inferred).toMatchObject([{ source: 'm.a', target: ['m.c'], candidates: [] }]);
-    expect(fidelity).toContain('1 change of state fit no transition of the chart.');
+    expect(fidelity).toContain('1 state change matched no transition of the chart.');
   });
 });

@@ -58,9 +58,9 @@ describe('what the record of a system leaves out', () => {
     await page.runs((list) => list.runs.length === 1);
     const isTold = (sentence: string) => page.runs(({ runs }) => runs[0]?.fidelity.includes(sentence) === true);
     program.socket.send('no JSON');
-    await isTold('1 message could not be read.');
+    await isTold('1 message could not be parsed.');
     program.say({ type: '@xstate.event', sessionId: 'x:9', rootId: 'x:0', event: { type: 'GO' } });
-    await isTold('1 message to actors that were not announced before: others were lost, or came late.');
+    await isTold('1 message for actors that were not announced: earlier messages were lost or came late.');
   });
 });
 
@@ -76,6 +76,6 @@ describe('a definition that is made to be large', () => {
     program.say({ type: '@xstate.actor', sessionId: 'x:0', rootId: 'x:0', name: 'm', definition, snapshot: {} });
     const { runs } = await page.runs((list) => list.runs.length === 1);
     expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000);
-    expect(runs[0]?.fidelity.join(' ')).toContain('its chart is not whole');
+    expect(runs[0]?.fidelity.join(' ')).toContain('its chart is incomplete');
   });
 });

@@ -1,24 +1,24 @@
 import type { Chart } from '../../engine/charts/chart.ts';
 import type { RunCharts } from '../wire.ts';
-import { decodeDefinition } from './decode.ts';
 import { type MachineOutline, machineOutline, type StateOutline, type TransitionOutline } from './machine-outline.ts';
+import { decodeDefinition } from './messages.ts';
 
-/** The chart of an actor: the outline tells its states, `id` which chart of the system it is. */
+/** The chart of an actor. `id` identifies it within the system. */
 export interface OpenedChart {
   readonly id: string;
   readonly outline: MachineOutline;
   readonly truncated: boolean;
-  /** It was not there before. */
+  /** Whether the chart is new. */
   readonly added: boolean;
 }
 
 const MAX_CHARTS = 200;
 
 /**
- * The charts of a system. Two actors at the same time are two charts though they have one definition: the second's id has its session id
- * behind it. An actor that begins when another of the same definition has ended takes its chart over.
+ * Keeps the charts of a system. Two concurrent actors with one definition have two charts; the session id is appended to the second's id. An
+ * actor that starts after another with the same definition has ended reuses its chart.
  */
-export function createChartBook() {
+export function createSystemCharts() {
   const outlines = new Map<string, { outline: MachineOutline; truncated: boolean } | null>();
   const charts = new Map<string, { chart: Chart; definition: string; busy: boolean }>();
   const invoked = new Map<string, string>();
@@ -34,7 +34,7 @@ export function createChartBook() {
   };
 
   return {
-    /** Null for an actor that is no machine; 'full' where there are too many charts. */
+    /** Returns the chart of a new actor; null if it is not a machine, 'full' if there are too many charts. */
     open(definition: string | null | undefined, sessionId: string, isRoot: boolean): OpenedChart | 'full' | null {
       const read = definition ? outlineOf(definition) : null;
       if (!definition || read === null) return null;
@@ -46,12 +46,12 @@ export function createChartBook() {
       if (isRoot) first = id;
       return { id, outline, truncated, added: free === undefined };
     },
-    leave(id: string): void {
+    release(id: string): void {
       const chart = charts.get(id);
       if (chart !== undefined) chart.busy = false;
     },
-    /** A state invokes it by this name. */
-    invoke(src: string, id: string): boolean {
+    /** Records which chart runs in states that invoke `src`. Returns whether this is new. */
+    setInvoked(src: string, id: string): boolean {
       const known = invoked.has(src);
       if (!known) invoked.set(src, id);
       return !known;
@@ -68,9 +68,9 @@ export function createChartBook() {
 }
 
 /**
- * The chart of a machine whose configuration is known as JSON only; as `chartOf` gives it of the machine itself, but for this: the package
- * sorts the configuration by name, and states and events with it; a guard that is a function is `inline` or the function's name; an
- * action that is a function has the function's name; routes (`xstate.route`) are left out.
+ * Returns the chart of a machine that is known only by its configuration as JSON. It differs from `chartOf(machine)`: the package sorts the
+ * configuration, and with it states and events, by name; a function guard is `inline` or has the function's name; a function action has the
+ * function's name; routes (`xstate.route`) are left out.
  */
 export function chartOfOutline({ root, states }: MachineOutline, id = root.id): Chart {
   const outlines = [...states.values()];

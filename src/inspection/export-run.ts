@@ -1,28 +1,26 @@
 import { createHash } from 'node:crypto';
-import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalEntry, Redact } from '../../../machines/contracts/journal.ts';
-
-import { fidelityOf } from '../fidelity.ts';
-import { pageData, pageWith } from '../pages/page-template.ts';
-import { runCharts } from '../run-charts.ts';
-import { type ExportedRun, type InspectedRun, WIRE_VERSION } from '../wire.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
+import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
+import { limitationsOf, runCharts } from './source.ts';
+import { type ExportedRun, type InspectedRun, WIRE_VERSION } from './wire.ts';
 
 export interface ExportOptions {
-  /** Sees every text of the journal, and gives what stands in the file in its place. */
+  /** Replaces every string of the journal that is not part of its format. */
   readonly redact?: Redact;
 }
 
 export interface ExportedPage {
-  /** One file that opens from disk, with no network. */
+  /** One file that opens from disk without a network. */
   readonly html: string;
-  /** SHA-256 of the run in it, hex: the page shows the same, and refuses a run that was changed. */
+  /** SHA-256 of the run in the page, as hex. The page shows it, and rejects changed data. */
   readonly checksum: string;
 }
 
 /**
- * A run as one self-contained page: the inspector, its charts as they are drawn, and the journal. Throws `invalid_journal` for what
- * no run begins, and `invalid_path` where the page is not built.
+ * Returns a run as one self-contained page with the inspector, its charts and the journal. Throws `invalid_journal` if the first entry is not
+ * `run-start`, and `invalid_path` if the page is not built.
  */
 export async function exportRun(
   entries: readonly JournalEntry[],
@@ -41,7 +39,7 @@ function runIn(entries: readonly JournalEntry[]): InspectedRun {
   if (start?.type !== 'run-start')
     throw new PostChainError(
       'invalid_journal',
-      'No run begins with the first entry: wanted the whole journal of a run.',
+      `A journal must begin with "run-start"; received ${start === undefined ? 'an empty journal' : `"${start.type}"`}`,
     );
   const last = entries.at(-1);
   return {
@@ -51,6 +49,6 @@ function runIn(entries: readonly JournalEntry[]): InspectedRun {
     startedAt: start.forkedFrom?.forkedAt ?? start.startedAt,
     status: last?.type === 'run-end' ? last.status : 'interrupted',
     live: false,
-    fidelity: fidelityOf(start),
+    fidelity: limitationsOf(start),
   };
 }

@@ -1,0 +1,204 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import {
+  type JournalEntry,
+  journalEntrySchema,
+  type Redact,
+  type StateChange,
+} from '../../machines/contracts/journal.ts';
+import { asRedacted } from '../journal/journal-lines.ts';
+
+const REDACTED = '[redacted]';
+
+/** `/…/` with optional flags is a regular expression; anything else is literal text. */
+const EXPRESSION = /^\/(?<source>.+)\/(?<flags>[dgimsuv]*)$/su;
+
+/** Returns a function that replaces each pattern with `[redacted]`. Throws `invalid_option` for an invalid pattern, or one that matches everywhere. */
+export function redactionOf(patterns: readonly string[]): Redact {
+  const expressions = patterns.flatMap(expressionsOf);
+  return (text) => expressions.reduce((left, expression) => left.replace(expression, REDACTED), text);
+}
+
+/** A pattern such as `/home/sim` may be a path, so it is also hidden literally. */
+function expressionsOf(pattern: string): readonly RegExp[] {
+  const { source, flags = '' } = EXPRESSION.exec(pattern)?.groups ?? {};
+  const expressions = pattern === '' ? [] : [new RegExp(escapedVariants(pattern), 'gu')];
+  if (source !== undefined) expressions.push(compiled(source, `g${flags.replace('g', '')}`, pattern));
+  if (expressions.length > 0 && !expressions.some((expression) => ''.search(expression) === 0)) return expressions;
+  throw new PostChainError(
+    'invalid_option',
+    `redact: ${JSON.stringify(pattern)} matches everywhere; expected a pattern that matches at least one character`,
+  );
+}
+
+function compiled(source: string, flags: string, pattern: string): RegExp {
+  try {
+    return new RegExp(source, flags);
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new PostChainError('invalid_option', `redact: ${pattern} is not a valid regular expression: ${why}`, {
+      cause,
+    });
+  }
+}
+
+/** Returns a redacted journal. Throws `invalid_option` if the redaction hides a value of the format itself, such as the name of a phase. */
+export function redacted(entries: readonly JournalEntry[], redact: Redact): readonly JournalEntry[] {
+  return entries.map((entry) => {
+    const hidden = withTexts(asRedacted(entry), redact);
+    const [issue] = journalEntrySchema.safeParse(hidden).error?.issues ?? [];
+    if (issue === undefined) return hidden;
+    const place = `${entry.seq} ${entry.type}.${issue.path.join('.')}`;
+    throw new PostChainError(
+      'invalid_option',
+      `redact: a pattern hides a value of the journal format (${place}); use a more specific pattern`,
+    );
+  });
+}
+
+/** A redacted place: its text before and after, with some context. */
+export interface Redaction {
+  readonly seq: number;
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+const CONTEXT_CHARS = 24;
+
+/** Yields what a redaction changes in a journal: the preview of an export. */
+export function* redactionsIn(entries: Iterable<JournalEntry>, redact: Redact): Generator<Redaction> {
+  for (const { seq, path, text } of textsOf(entries)) {
+    const after = redact(text);
+    if (after !== text) yield { seq, path, ...around(text, after) };
+  }
+}
+
+/** Returns where two texts differ, with some common context on both sides. */
+function around(before: string, after: string): { readonly before: string; readonly after: string } {
+  const least = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < least && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < least - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const cut = (text: string): string => {
+    const [from, to] = [Math.max(0, start - CONTEXT_CHARS), Math.min(text.length, text.length - end + CONTEXT_CHARS)];
+    return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`;
+  };
+  return { before: cut(before), after: cut(after) };
+}
+
+/** Characters that JSON escapes with a backslash and a letter. */
+const LETTERS: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' };
+
+/**
+ * Returns the source of a regular expression that matches a text literally and inside JSON strings, such as model replies. There, `"` is
+ * `\"`, and `ü` may be `\u00fc`; JSON nested in JSON has more backslashes.
+ */
+function escapedVariants(text: string): string {
+  return Array.from(text, characterVariants).join('');
+}
+
+function characterVariants(character: string): string {
+  const plain = character.replace(/[.*+?^${}()|[\]\\/]/u, '\\$&');
+  if (character === '\\') return '(?:\\\\+(?:u005[cC])?)';
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+  const escaped = units.map(
+    (unit) => `\\\\+u${unit.replace(/[a-f]/gu, (digit) => `[${digit}${digit.toUpperCase()}]`)}`,
+  );
+  const letter = LETTERS[character];
+  const behind = letter === undefined ? [] : [`\\\\+${letter}`];
+  const before = character === '"' || character === '/' ? '\\\\*' : '';
+  return `(?:${[`${before}${plain}`, escaped.join(''), ...behind].join('|')})`;
+}
+
+/** A text of a journal and its path, for example `answer.sources.0.path` of entry 417. */
+interface PlacedText {
+  readonly seq: number;
+  readonly path: string;
+  readonly text: string;
+}
+
+type Change = (text: string, path: string) => string;
+
+/** Paths of strings that belong to the format: entry and event types, and the names in transitions. */
+const FORMAT_PATHS =
+  /^[^.]+\.type$|^(?:delivery|call-event)\.event\.type$|^transition\.(?:machine|event|source|target|candidates\.\d+\.(?:guard|target|verdict))(?:\.|$)/u;
+
+/** Below these members, the keys come from a program, a model or a tool, so they count as text. */
+const FREE_KEYS: ReadonlySet<unknown> = new Set(['arguments', 'host', 'items', 'metadata', 'output']);
+
+const STATE_CHANGE = /^state\.changes\.\d+$/u;
+
+/** Returns an entry with its texts changed. Strings of the format itself are not texts. */
+export function withTexts(entry: JournalEntry, change: Change): JournalEntry {
+  return changed(entry, entry.type, change, false) as JournalEntry;
+}
+
+/** `isFree`: the keys are texts. */
+function changed(value: unknown, path: string, change: Change, isFree: boolean): unknown {
+  if (typeof value === 'string') return FORMAT_PATHS.test(path) ? value : change(value, path);
+  if (Array.isArray(value)) return value.map((item, place) => changed(item, `${path}.${place}`, change, isFree));
+  if (typeof value !== 'object' || value === null) return value;
+  if (STATE_CHANGE.test(path)) return changedState(value as StateChange, path, change);
+  const members = Object.entries(value).map(([name, inside]) => {
+    const below = `${path}.${name}`;
+    return [isFree ? change(name, below) : name, changed(inside, below, change, isFree || FREE_KEYS.has(name))];
+  });
+  return Object.fromEntries(members);
+}
+
+/** The path of a state change consists of keys. Only keys below a free member are texts. */
+function changedState({ path: names, ...change }: StateChange, path: string, by: Change): unknown {
+  const place = names.findIndex((name) => FREE_KEYS.has(name));
+  const free = place < 0 ? names.length : place + 1;
+  const freeNames = names.slice(free).map((name, at) => changed(name, `${path}.path.${free + at}`, by, true));
+  const isFree = place >= 0;
+  const rest = Object.entries(change).map(([name, inside]) => [name, changed(inside, `${path}.${name}`, by, isFree)]);
+  return { path: [...names.slice(0, free), ...freeNames], ...Object.fromEntries(rest) };
+}
+
+/** Yields every text of a journal, in order. */
+function* textsOf(entries: Iterable<JournalEntry>): Generator<PlacedText> {
+  for (const entry of entries) {
+    const found: PlacedText[] = [];
+    withTexts(entry, (text, path) => {
+      found.push({ seq: entry.seq, path, text });
+      return text;
+    });
+    yield* found;
+  }
+}
+
+/** Patterns of data that may be private. A hint for the user, not a guarantee. */
+const PATTERNS: Readonly<Record<string, RegExp>> = {
+  'an API key':
+    /\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abprs])[-_][A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{35}\b/gu,
+  'a token': /\bBearer\s+[\w.~+/-]{16,}|\beyJ[\w-]{10,1000}\.[\w-]{10,}\.[\w-]{5,}/gu,
+  'a private key': /-----BEGIN [A-Z ]*PRIVATE KEY-----/gu,
+  'a URL with a password': /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,100}:[^\s/@]{1,100}@/giu,
+  'an email address': /\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+\b/gu,
+  'a home directory': /(?:\/home\/|\/Users\/|\\Users\\)[^\s/\\:"']{1,64}/gu,
+};
+
+export interface Suspect {
+  readonly what: string;
+  readonly text: string;
+  readonly seq: number;
+  readonly path: string;
+  /** The number of occurrences. */
+  readonly places: number;
+}
+
+const MAX_SUSPECT_CHARS = 60;
+
+/** Returns texts of a journal that look like secrets or personal data, each once, with its first place. */
+export function suspectsIn(entries: Iterable<JournalEntry>): readonly Suspect[] {
+  const found = new Map<string, Suspect>();
+  for (const { seq, path, text } of textsOf(entries))
+    for (const [what, shape] of Object.entries(PATTERNS))
+      for (const match of new Set(text.match(shape)?.map((whole) => whole.slice(0, MAX_SUSPECT_CHARS)))) {
+        const known = found.get(match);
+        found.set(match, known ? { ...known, places: known.places + 1 } : { what, text: match, seq, path, places: 1 });
+      }
+  return [...found.values()];
+}

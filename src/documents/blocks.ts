@@ -1,7 +1,7 @@
 import type { Block } from './document.ts';
 
 /** Returns lines `from` (inclusive) to `to` (exclusive) of a block's text as a block. The range must not be empty. */
-export function sliceLines(block: Block, from: number, to: number): Block {
+function sliceLines(block: Block, from: number, to: number): Block {
   const lines = block.lines.slice(from, to);
   return {
     ...block,

@@ -2,14 +2,13 @@ import type { McpConnection } from './mcp-connection.ts';
 import { type McpOptions, mcpSettings } from './options.ts';
 
 /**
- * Connects a Model Context Protocol server (https://modelcontextprotocol.io) by the official SDK, and makes capabilities of its
- * tools: a command to start and speak to over its standard input and output, or a URL for streamable HTTP. It needs the package
- * `@modelcontextprotocol/client`.
+ * Connects to a Model Context Protocol server (https://modelcontextprotocol.io) and returns its tools as capabilities. The server is a
+ * command, run as a process with stdio transport, or a URL, with streamable HTTP. Requires the package `@modelcontextprotocol/client`.
  *
- * @throws PostChainError `invalid_option`, or `mcp_failed` where the server cannot be connected; then nothing is left of it.
+ * @throws PostChainError `invalid_option`, or `mcp_failed` if the server cannot be connected; its process has then ended.
  */
 export async function connectMcp(options: McpOptions): Promise<McpConnection> {
   const settings = mcpSettings(options);
-  const { connectServer } = await import('./connect-server.ts');
+  const { connectServer } = await import('./server.ts');
   return connectServer(settings);
 }

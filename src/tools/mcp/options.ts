@@ -3,37 +3,37 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { requireValidHeaders } from '../../internal/http.ts';
 import { invalidOption, signalSchema } from '../../internal/options.ts';
-import { secretWords } from '../../internal/secrets.ts';
+import { redactSecrets, secretWords } from '../../internal/secrets.ts';
 
 interface SharedOptions {
-  /** Stands before the name of each tool, `files_read`: letters, digits, `_` and `-`, at most 32. */
+  /** The prefix of tool names, for example `files` in `files_read`: at most 32 letters, digits, `_` and `-`. */
   readonly name: string;
-  /** The tools to take, by the server's names for them; default all. A name that the server does not have is refused. */
+  /** The tools to use, by the server's names. Default: all. An unknown name is an error. */
   readonly include?: readonly string[];
-  /** The tools to leave out. A name that the server does not have is refused. */
+  /** The tools not to use. An unknown name is an error. */
   readonly exclude?: readonly string[];
-  /** For connecting and listing the tools, in milliseconds; 10,000 by default. */
+  /** The time limit for connecting and listing the tools, in milliseconds. Default: 10,000. */
   readonly connectTimeoutMs?: number;
-  /** How long one call of a tool may take, in milliseconds; default what the chain's `limits.capabilityMs` says. */
+  /** The time limit of one tool call, in milliseconds. Default: the chain's `limits.capabilityMs`. */
   readonly timeoutMs?: number;
-  /** Gives up connecting when it aborts; it ends no connection that is there. */
+  /** Aborts connecting. It does not close an established connection. */
   readonly signal?: AbortSignal;
 }
 
-/** A server that is started as a process, and spoken to over its standard input and output. */
+/** A server that runs as a process, with stdio transport. */
 export interface McpStdioOptions extends SharedOptions {
   readonly command: string;
   readonly args?: readonly string[];
-  /** Beside HOME, LOGNAME, PATH, SHELL, TERM and USER (their like on Windows), which are all that the process inherits. */
+  /** Added to HOME, LOGNAME, PATH, SHELL, TERM and USER (or their Windows equivalents); the process inherits no other variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** A server at a URL, spoken to over streamable HTTP. */
+/** A server at a URL, with streamable HTTP. */
 export interface McpHttpOptions extends SharedOptions {
-  /** With http or https, and no user or password in it. */
+  /** An http or https URL without user and password. */
   readonly url: string;
-  /** Sent with every request, `{ authorization: 'Bearer …' }` say. */
+  /** Sent with every request, for example `{ authorization: 'Bearer …' }`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +42,7 @@ export type McpOptions = McpStdioOptions | McpHttpOptions;
 const milliseconds = z.number().positive().max(MAX_TIMER_MS);
 const texts = z.array(z.string());
 const shared = {
-  name: z.string().regex(/^[\w-]{1,32}$/u, 'expected letters, digits, _ and -, at most 32'),
+  name: z.string().regex(/^[\w-]{1,32}$/u, 'must be at most 32 letters, digits, _ and -'),
   include: texts.optional(),
   exclude: texts.optional(),
   connectTimeoutMs: milliseconds.default(10_000),
@@ -58,18 +58,18 @@ const stdioSchema = z.strictObject({
 });
 const httpSchema = z.strictObject({
   ...shared,
-  url: z.url({ protocol: /^https?$/u, error: 'expected a URL with http or https' }),
+  url: z.url({ protocol: /^https?$/u, error: 'must be an http or https URL' }),
   headers: z.record(z.string(), z.string()).default({}),
 });
 
-/** The options, checked and with their defaults. `secrets` are the texts that no message may hold. */
+/** The validated options with defaults. No message may contain one of `secrets`. */
 export type McpSettings = (z.output<typeof stdioSchema> | z.output<typeof httpSchema>) & {
   readonly secrets: readonly string[];
 };
 export type StdioSettings = Extract<McpSettings, { command: string }>;
 export type HttpSettings = Extract<McpSettings, { url: string }>;
 
-/** @throws PostChainError `invalid_option`, before anything is started or sent. */
+/** @throws PostChainError `invalid_option` */
 export function mcpSettings(options: McpOptions): McpSettings {
   const schema = 'url' in options ? httpSchema : stdioSchema;
   const read = schema.safeParse(options);
@@ -84,5 +84,38 @@ export function mcpSettings(options: McpOptions): McpSettings {
 function requireNoPassword(url: string): void {
   const { username, password } = new URL(url);
   if (username === '' && password === '') return;
-  throw new PostChainError('invalid_option', 'url: got one with a user or password in it; give them as a header.');
+  throw new PostChainError('invalid_option', '"url" must not contain a user or password; pass them as a header.');
+}
+
+/** Returns an error that names the server, in one line without secrets and control characters. */
+export function mcpError({ name, secrets }: McpSettings, problem: string, cause: unknown): PostChainError {
+  if (cause instanceof PostChainError) return cause;
+  return new PostChainError(
+    'mcp_failed',
+    `The MCP server "${name}" ${problem}: ${redactSecrets(errorText(cause), secrets)}`,
+    {
+      cause,
+    },
+  );
+}
+
+/** Recognizes the SDK's errors by their members: an HTTP error has a status, and its body in `data.text`. */
+function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { status, data, code } = error as Error & { status?: unknown; data?: { text?: unknown }; code?: unknown };
+  if (typeof status === 'number') return `HTTP ${status}${typeof data?.text === 'string' ? `, ${data.text}` : ''}`;
+  if (error.message !== '') return withFirstIssue(error.message);
+  return error instanceof AggregateError ? errorText(error.errors[0]) : String(code ?? error.name);
+}
+
+/** The SDK reports invalid messages with all issues as JSON; the first one is enough. */
+function withFirstIssue(message: string): string {
+  const at = message.indexOf('[\n');
+  if (at < 0) return message;
+  try {
+    const [{ path, message: issue }] = JSON.parse(message.slice(at)) as [{ path: unknown[]; message: string }];
+    return `${message.slice(0, at)}${path.join('.')}: ${issue}`;
+  } catch {
+    return message;
+  }
 }

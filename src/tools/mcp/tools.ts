@@ -1,10 +1,16 @@
-import type { Client } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client, ContentBlock } from '@modelcontextprotocol/client';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
+import { clipped } from '../../../machines/text/clip.ts';
+import { unlessAborted } from '../../internal/async.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
+import type { Capability } from '../capability.ts';
+import { type Connection, callTool } from './connection.ts';
 import type { LeftOut } from './mcp-connection.ts';
-import type { McpSettings } from './options.ts';
+import { type McpSettings, mcpError } from './options.ts';
+import type { Sdk } from './transport.ts';
 
 const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
@@ -20,49 +26,52 @@ const toolSchema = z.object({
   execution: z.object({ taskSupport: z.string().optional() }).optional().catch(undefined),
 });
 
-/** A tool as its server tells it. */
+/** A tool as listed by its server. */
 export type Tool = z.output<typeof toolSchema>;
 
-/** All that `tools/list` tells, page by page. What a server says wrongly of one tool leaves out that one. */
+/** Lists all tools, page by page. An invalid tool is left out. */
 export async function listTools(
   client: Client,
   signal: AbortSignal,
 ): Promise<{ readonly tools: readonly Tool[]; readonly leftOut: readonly LeftOut[] }> {
   const tools = new Map<string, Tool>();
   const leftOut: LeftOut[] = [];
-  for (const told of await listed(client, signal)) {
-    const { data } = toolSchema.safeParse(told);
-    const reason = data === undefined ? 'its name or the schema of its arguments cannot be read' : unfit(data, tools);
+  for (const listed of await listPages(client, signal)) {
+    const { data } = toolSchema.safeParse(listed);
+    const reason = data === undefined ? 'its name or its input schema is invalid' : unusable(data, tools);
     if (data !== undefined && reason === null) tools.set(data.name, data);
-    else leftOut.push({ tool: nameOf(told), reason: reason ?? '' });
+    else leftOut.push({ tool: nameOf(listed), reason: reason ?? '' });
   }
   return { tools: [...tools.values()], leftOut };
 }
 
-/** Why a tool cannot be offered; null where it can. */
-function unfit({ name, inputSchema, execution }: Tool, others: ReadonlyMap<string, Tool>): string | null {
-  if (others.has(name)) return 'there is another of this name';
+/** Returns why a tool cannot be used, or null. */
+function unusable({ name, inputSchema, execution }: Tool, others: ReadonlyMap<string, Tool>): string | null {
+  if (others.has(name)) return 'another tool has the same name';
   if (execution?.taskSupport === 'required') return 'it runs as a task, which is not supported';
   if (charsOf(inputSchema) <= MAX_SCHEMA_CHARS) return null;
-  return `the schema of its arguments has more than ${MAX_SCHEMA_CHARS} characters`;
+  return `its input schema has more than ${MAX_SCHEMA_CHARS} characters`;
 }
 
-async function listed(client: Client, signal: AbortSignal): Promise<readonly unknown[]> {
+async function listPages(client: Client, signal: AbortSignal): Promise<readonly unknown[]> {
   const tools: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor };
-    const told = await client.request({ method: 'tools/list', params }, pageSchema, { signal, timeout: MAX_TIMER_MS });
-    for (const tool of told.tools) tools.push(tool);
+    const listed = await client.request({ method: 'tools/list', params }, pageSchema, {
+      signal,
+      timeout: MAX_TIMER_MS,
+    });
+    for (const tool of listed.tools) tools.push(tool);
     if (tools.length > MAX_TOOLS) break;
-    cursor = told.nextCursor;
+    cursor = listed.nextCursor;
     if (cursor === undefined) return tools;
   }
-  throw new Error(`its list of tools has no end: more than ${MAX_TOOLS} tools or ${MAX_PAGES} pages`);
+  throw new Error(`its list of tools exceeds ${MAX_TOOLS} tools or ${MAX_PAGES} pages`);
 }
 
-/** @throws PostChainError `invalid_option` for a name that the server does not have: misspelt, it would silently do nothing. */
-export function chosen(tools: readonly Tool[], { name, include, exclude = [] }: McpSettings): readonly Tool[] {
+/** @throws PostChainError `invalid_option` for an unknown name in `include` or `exclude`. */
+export function selectTools(tools: readonly Tool[], { name, include, exclude = [] }: McpSettings): readonly Tool[] {
   const names = new Set(tools.map((tool) => tool.name));
   for (const [option, given] of Object.entries({ include, exclude })) {
     const unknown = given?.find((one) => !names.has(one));
@@ -74,8 +83,8 @@ export function chosen(tools: readonly Tool[], { name, include, exclude = [] }: 
   return tools.filter((tool) => (include?.includes(tool.name) ?? true) && !exclude.includes(tool.name));
 }
 
-function nameOf(told: unknown): string {
-  const { name } = (told ?? {}) as { name?: unknown };
+function nameOf(listed: unknown): string {
+  const { name } = (listed ?? {}) as { name?: unknown };
   return typeof name === 'string' ? redactSecrets(name, []) : '';
 }
 
@@ -85,4 +94,171 @@ function charsOf(schema: object): number {
   } catch {
     return Number.POSITIVE_INFINITY;
   }
+}
+
+/** OpenAI's limit for the description of a function. */
+const MAX_DESCRIPTION_CHARS = 1_024;
+
+export interface Reconnecting {
+  /** Aborts when the connection is closed by the user. */
+  readonly closed: AbortSignal;
+  /** Resolves to the connection, or to a new one if it is gone. */
+  get(): Promise<Connection>;
+  /** Closes a connection, so that the next `get` reconnects. */
+  drop(connection: Connection): Promise<void>;
+  /** Closes the connection and rejects every later `get`. Never rejects. */
+  close(): Promise<void>;
+}
+
+interface Parts {
+  readonly sdk: Sdk;
+  readonly settings: McpSettings;
+  readonly server: Reconnecting;
+}
+
+/** Returns a tool of a server as a capability with this name. */
+export function toolCapability({ sdk, settings, server }: Parts, name: string, tool: Tool): Capability {
+  const { $schema: _, ...jsonSchema } = tool.inputSchema;
+  return {
+    name,
+    description: descriptionOf(tool),
+    arguments: argumentsSchema(sdk, tool.inputSchema),
+    jsonSchema,
+    ...(settings.timeoutMs !== undefined && { timeoutMs: settings.timeoutMs }),
+    execute: async (args, { signal }) => {
+      const result = await callOnce(server, tool, args as Record<string, unknown>, signal).catch((error) => {
+        throw mcpError(settings, `failed at "${redactSecrets(tool.name, [])}"`, error);
+      });
+      const text = resultText(result);
+      if (result.isError)
+        throw new PostChainError('mcp_failed', redactSecrets(text, settings.secrets) || 'the tool failed');
+      return text;
+    },
+  };
+}
+
+/** Calls a tool once, or again in a new session if the server reports an unknown session and therefore did nothing. */
+async function callOnce(server: Reconnecting, tool: Tool, args: Record<string, unknown>, signal: AbortSignal) {
+  const connection = await unlessAborted(server.get(), signal);
+  try {
+    return await callTool(connection, tool, args, signal, server.closed);
+  } catch (error) {
+    if (!connection.isSessionLost(error)) throw error;
+    await server.drop(connection);
+    return callTool(await unlessAborted(server.get(), signal), tool, args, signal, server.closed);
+  }
+}
+
+function descriptionOf({ name, title, description }: Tool): string {
+  const text = [description, title, name].map(readable).find((one) => one !== '') ?? '';
+  return clipped(text, MAX_DESCRIPTION_CHARS);
+}
+
+/** Removes control characters other than line breaks and tabs, and invisible characters. */
+function readable(text = ''): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]|[\p{Cf}\p{Cs}]/gu, '').trim();
+}
+
+type Check = (value: unknown) => { readonly valid: boolean; readonly errorMessage: string | undefined };
+
+/** With more references, a recursive schema could take exponential time. */
+const MAX_REFERENCES = 32;
+const MAX_ISSUE_CHARS = 500;
+
+/**
+ * Returns the input schema of a tool as a Standard Schema. It uses the SDK's interpreting validator, so that nothing from the server becomes
+ * code. If the schema is invalid or validation could take very long (patterns, very many references), all arguments pass, and the server
+ * validates them.
+ */
+export function argumentsSchema(sdk: Sdk, schema: Tool['inputSchema']): StandardSchemaV1 {
+  let check: Check | undefined;
+  const checked = (value: unknown): ReturnType<Check> => {
+    try {
+      check ??= isTame(schema) ? new sdk.CfWorkerJsonSchemaValidator().getValidator(schema) : PASS;
+      return check(value);
+    } catch {
+      return PASS(value);
+    }
+  };
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'mcp',
+      validate: (value) => {
+        const { valid, errorMessage = '' } = checked(value);
+        return valid ? { value } : { issues: [{ message: innermost(errorMessage) }] };
+      },
+    },
+  };
+}
+
+const PASS: Check = () => ({ valid: true, errorMessage: undefined });
+
+/** The validator reports an error from the outside in: `#: …; #/a: …`. */
+function innermost(errorMessage: string): string {
+  const last = errorMessage.split('; #').at(-1) ?? '';
+  return last
+    .replace(/^#?\/?/u, '')
+    .replace(/^: /u, '')
+    .slice(0, MAX_ISSUE_CHARS);
+}
+
+function isTame(schema: unknown): boolean {
+  let references = 0;
+  const isTameNode = (node: unknown): boolean => {
+    if (typeof node !== 'object' || node === null) return true;
+    return Object.entries(node).every(([keyword, value]) => {
+      if (keyword === 'pattern' && typeof value === 'string') return false;
+      if (keyword === 'patternProperties') return false;
+      if (keyword.endsWith('ef') && keyword.startsWith('$')) references += 1;
+      return references <= MAX_REFERENCES && isTameNode(value);
+    });
+  };
+  return isTameNode(schema);
+}
+
+const MAX_WORD_CHARS = 200;
+
+/**
+ * Returns a tool's result as text: its text parts, descriptions of other parts without their data, and, if there is no text part, its
+ * structured content as JSON.
+ */
+export function resultText({ content, structuredContent }: CallToolResult): string {
+  const isStructured = structuredContent !== undefined && !content.some(({ type }) => type === 'text');
+  return [...content.map(partText), ...(isStructured ? [JSON.stringify(structuredContent)] : [])].join('\n');
+}
+
+function partText(part: ContentBlock): string {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'image':
+    case 'audio':
+      return described(part.type, part.mimeType, bytesOf(part.data));
+    case 'resource_link':
+      return described('link to a resource', part.name, part.uri, part.mimeType, sized(part.size));
+    case 'resource': {
+      const { resource } = part;
+      if ('text' in resource) return `${described('resource', resource.uri, resource.mimeType)}\n${resource.text}`;
+      return described('resource', resource.uri, resource.mimeType, bytesOf(resource.blob));
+    }
+    default:
+      return '[content of an unknown type]';
+  }
+}
+
+function described(kind: string, ...words: readonly (string | undefined)[]): string {
+  const known = words.filter((word) => word !== undefined && word !== '');
+  return `[${[kind, ...known.map((word = '') => clipped(word, MAX_WORD_CHARS))].join(', ')}]`;
+}
+
+/** Returns the decoded size of base64 data. */
+function bytesOf(data: string): string {
+  return sized(Math.floor((data.replace(/=+$/u, '').length * 3) / 4));
+}
+
+function sized(bytes: number): string;
+function sized(bytes: number | undefined): string | undefined;
+function sized(bytes: number | undefined): string | undefined {
+  return bytes === undefined ? undefined : `${bytes} bytes`;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { loadSdk } from '../../../../src/tools/mcp/load-sdk.ts';
-import { argumentsSchema } from '../../../../src/tools/mcp/tool-capability.ts';
+import { argumentsSchema } from '../../../../src/tools/mcp/tools.ts';
+import { loadSdk } from '../../../../src/tools/mcp/transport.ts';
 
 const sdk = await loadSdk();
 const number = { type: 'number' };

@@ -12,14 +12,18 @@ const refusal = (connecting: Promise<McpConnection>): Promise<{ code: string; me
 
 describe('a server that cannot be connected', () => {
   it.each([
-    ['exits at once', misbehaving('exiting'), /: it exited with code 3; its last words: cannot find my settings$/u],
+    [
+      'exits at once',
+      misbehaving('exiting'),
+      /: it exited with code 3; last standard error: cannot find my settings$/u,
+    ],
     ['does not exist', { name: 'bad', command: './no-such-server' }, /: spawn \.\/no-such-server ENOENT$/u],
     ['refuses', misbehaving('refusing'), /: not today$/u],
     ['answers an unknown protocol version', misbehaving('ancient'), /not supported: 1999-01-01$/u],
-    ['answers what cannot be read', misbehaving('misshapen'), /: Invalid result for initialize: protocolVersion: .+$/u],
+    ['sends an invalid response', misbehaving('misshapen'), /: Invalid result for initialize: protocolVersion: .+$/u],
     ['never answers', misbehaving('silent', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
     ['speaks no JSON', misbehaving('babbling', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
-    ['tells tools without end', misbehaving('endless'), /did not tell its tools: its list of tools has no end/u],
+    ['lists tools without end', misbehaving('endless'), /did not list its tools: its list of tools exceeds/u],
   ])('that %s is refused in one line', async (_, options, message) => {
     const error = await refusal(connectMcp(options));
     expect(error).toMatchObject({ code: 'mcp_failed', message: expect.stringMatching(message) });
@@ -73,12 +77,12 @@ describe('the tools of a server', () => {
     const { capabilities, leftOut } = await connected(misbehaving('plain'));
     expect(capabilities.filter(({ name }) => name === 'bad_same')).toMatchObject([{ description: 'The first.' }]);
     expect(leftOut).toEqual([
-      { tool: 'same', reason: 'there is another of this name' },
-      { tool: '', reason: 'its name or the schema of its arguments cannot be read' },
-      { tool: 'list', reason: 'its name or the schema of its arguments cannot be read' },
-      { tool: 'vast', reason: 'the schema of its arguments has more than 50000 characters' },
+      { tool: 'same', reason: 'another tool has the same name' },
+      { tool: '', reason: 'its name or its input schema is invalid' },
+      { tool: 'list', reason: 'its name or its input schema is invalid' },
+      { tool: 'vast', reason: 'its input schema has more than 50000 characters' },
       { tool: 'task', reason: 'it runs as a task, which is not supported' },
-      { tool: '', reason: 'its name or the schema of its arguments cannot be read' },
+      { tool: '', reason: 'its name or its input schema is invalid' },
     ]);
   });
 

@@ -5,13 +5,13 @@ import { connected, hasEnded, misbehaving, use } from '../../../support/mcp.ts';
 const SECRET = 'sk-1234567890abcdef';
 
 describe('a server that misbehaves in a call', () => {
-  it('that dies fails the call with how it ended and its last words, without a secret; the next call starts it anew', async () => {
+  it('that dies fails the call with its exit code and last output, without secrets; the next call restarts it', async () => {
     const connection = await connected(misbehaving('plain', { env: { SECRET } }));
     const first = await use(connection, 'pid');
     await expect(use(connection, 'die')).rejects.toMatchObject({
       code: 'mcp_failed',
       message:
-        'The MCP server "bad" failed at "die": it exited with code 7; its last words: first | out of memory [31m, key [key]',
+        'The MCP server "bad" failed at "die": it exited with code 7; last standard error: first | out of memory [31m, key [key]',
     });
     const both = await Promise.all([use(connection, 'pid'), use(connection, 'pid')]);
     expect(both[0]).toBe(both[1]);

@@ -83,12 +83,12 @@ describe('a server at a URL', () => {
 
   it.each([
     ['closes the connection', 'socket hang up'],
-    ['ends its stream without an answer', 'the connection ended without an answer'],
-    ['breaks its stream off', 'the connection ended without an answer'],
-    ['breaks off a stream that could be taken up again', 'the connection ended without an answer'],
+    ['ends its stream without a response', 'the connection ended without a response'],
+    ['breaks its stream', 'the connection ended without a response'],
+    ['breaks a resumable stream', 'the connection ended without a response'],
     ['answers 500', 'HTTP 500, oh'],
     ['answers 100 MB', 'more than 10000000 bytes'],
-    ['streams 100 MB', 'the connection ended without an answer'],
+    ['streams 100 MB', 'the connection ended without a response'],
   ])('that %s in a call fails the call; the next is answered', async (manner, message) => {
     let calls = 0;
     const { url } = await httpServer(

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
-import { resultText } from '../../../../src/tools/mcp/tool-capability.ts';
+import { resultText } from '../../../../src/tools/mcp/tools.ts';
 
 const text = (said: string) => ({ type: 'text' as const, text: said });
 const base64 = Buffer.alloc(1_000).toString('base64');

@@ -1,0 +1,77 @@
+import { deadline } from '../../internal/async.ts';
+import { freeName, wireName } from '../../internal/wire-name.ts';
+import { type Connection, connect } from './connection.ts';
+import type { McpConnection } from './mcp-connection.ts';
+import { type McpSettings, mcpError } from './options.ts';
+import { listTools, type Reconnecting, selectTools, type Tool, toolCapability } from './tools.ts';
+import { loadSdk } from './transport.ts';
+
+/** Connects a server with validated options. */
+export async function connectServer(settings: McpSettings): Promise<McpConnection> {
+  const { name } = settings;
+  const sdk = await loadSdk();
+  const open = (signal: AbortSignal) => connect(sdk, settings, signal);
+  const within = deadline(settings.connectTimeoutMs, settings.signal);
+  try {
+    const first = await open(within.signal);
+    const { tools, leftOut } = await toolsOf(first, settings, within.signal);
+    const server = createReconnecting(first, open);
+    const parts = { sdk, settings, server };
+    const capabilities = withUniqueNames(name, tools).map(([one, tool]) => toolCapability(parts, one, tool));
+    return { name, capabilities, leftOut, close: server.close, [Symbol.asyncDispose]: server.close };
+  } finally {
+    within.forget();
+  }
+}
+
+/** Returns the selected tools of a server; disconnects it if it does not list them. */
+async function toolsOf(first: Awaited<ReturnType<typeof connect>>, settings: McpSettings, signal: AbortSignal) {
+  try {
+    const { tools, leftOut } = await listTools(first.client, signal);
+    return { tools: selectTools(tools, settings), leftOut };
+  } catch (error) {
+    await first.end(true);
+    throw mcpError(settings, 'did not list its tools', signal.aborted ? signal.reason : error);
+  }
+}
+
+/** Returns names that are valid on the wire and unique; a duplicate gets a number. */
+function withUniqueNames(prefix: string, tools: readonly Tool[]): readonly (readonly [string, Tool])[] {
+  const taken = new Set<string>();
+  return tools.map((tool) => {
+    const name = freeName(wireName(`${prefix}_${tool.name}`), taken);
+    taken.add(name);
+    return [name, tool] as const;
+  });
+}
+
+/** Keeps one connection. If it is gone, the next `get` reconnects; concurrent calls share one attempt. */
+function createReconnecting(first: Connection, open: (signal: AbortSignal) => Promise<Connection>): Reconnecting {
+  const closing = new AbortController();
+  let current = first;
+  let opening: Promise<Connection> | null = null;
+  const reopen = async (): Promise<Connection> => {
+    try {
+      await current.end(true);
+      current = await open(closing.signal);
+      return current;
+    } finally {
+      opening = null;
+    }
+  };
+  return {
+    closed: closing.signal,
+    get: async () => {
+      closing.signal.throwIfAborted();
+      if (!current.gone.aborted) return current;
+      opening ??= reopen();
+      return opening;
+    },
+    drop: (connection) => connection.end(true),
+    close: async () => {
+      closing.abort(new Error('it was closed'));
+      await opening?.catch(() => {});
+      await current.end(false);
+    },
+  };
+}

@@ -1,0 +1,300 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
+import { onAbort } from '../../internal/async.ts';
+import { fetchWithoutTimeout } from '../../internal/http.ts';
+import { loadOptional } from '../../internal/optional-package.ts';
+import type { HttpSettings, StdioSettings } from './options.ts';
+
+export type Sdk = Awaited<ReturnType<typeof importSdk>>;
+
+/** Loads the official SDK, an optional peer dependency. */
+export function loadSdk(): Promise<Sdk> {
+  return loadOptional('@modelcontextprotocol/client', 'connectMcp', importSdk, 'mcp_failed');
+}
+
+async function importSdk() {
+  const [{ Client, StreamableHTTPClientTransport }, { StdioClientTransport }, { CfWorkerJsonSchemaValidator }] =
+    await Promise.all([
+      import('@modelcontextprotocol/client'),
+      import('@modelcontextprotocol/client/stdio'),
+      import('@modelcontextprotocol/client/validators/cf-worker'),
+    ]);
+  return { Client, StreamableHTTPClientTransport, StdioClientTransport, CfWorkerJsonSchemaValidator };
+}
+
+/** The maximum size of a server's message. It must fit in memory. */
+const MAX_MESSAGE_BYTES = 10_000_000;
+
+/** A transport of the SDK, and the state of its server. */
+export interface ServerTransport {
+  readonly transport: Transport;
+  /** Aborts, with an Error as the reason, when the server is no longer reachable. */
+  readonly gone: AbortSignal;
+  /** Whether an error may mean that the server no longer knows the session, so that a new connection is needed. */
+  isSessionLost(error: unknown): boolean;
+  /** Closes the connection and waits for its process to end. If `isFailing`, it sends no more requests and waits only briefly. Never rejects. */
+  end(isFailing: boolean): Promise<void>;
+}
+
+/** The time limit for ending a session. */
+const TERMINATION_MS = 500;
+
+/** A broken response stream is resumed up to twice if the server supports it. */
+const RECONNECTION = {
+  initialReconnectionDelay: 200,
+  reconnectionDelayGrowFactor: 2,
+  maxReconnectionDelay: 1_000,
+  maxRetries: 2,
+};
+
+const UNANSWERED = { code: -32_000, message: 'the connection ended without a response' };
+
+/**
+ * Returns the SDK's transport for streamable HTTP with two additions: a response stream that ends without a response fails its request,
+ * which would otherwise wait for its deadline, and the stream of a cancelled request is closed.
+ */
+export function httpTransport({ StreamableHTTPClientTransport }: Sdk, { url, headers }: HttpSettings): ServerTransport {
+  const requests = createOpenRequests();
+
+  class WatchedTransport extends StreamableHTTPClientTransport {
+    override async send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
+      if (isOutgoing(message) && 'id' in message) return this.ask(message, message.id, options);
+      await super.send(message, sendable(options)).finally(() => {
+        if (isOutgoing(message) && message.method === 'notifications/cancelled')
+          requests.drop(message.params?.['requestId'] as RequestId);
+      });
+    }
+
+    private async ask(message: JSONRPCMessage, id: RequestId, options?: TransportSendOptions): Promise<void> {
+      const requestSignal = requests.open(id);
+      if (options?.requestSignal !== undefined) onAbort(options.requestSignal, () => requests.drop(id));
+      const onRequestStreamEnd = (): void => {
+        options?.onRequestStreamEnd?.();
+        if (requests.end(id)) this.onmessage?.({ jsonrpc: '2.0', id, error: UNANSWERED });
+      };
+      await super.send(message, { ...sendable(options), requestSignal, onRequestStreamEnd }).catch((error) => {
+        requests.drop(id);
+        throw error;
+      });
+    }
+  }
+
+  const transport = new WatchedTransport(new URL(url), {
+    requestInit: { headers },
+    fetch: boundedFetch,
+    reconnectionOptions: RECONNECTION,
+  });
+  transport.onmessage = (message: JSONRPCMessage) => {
+    if (!('method' in message) && message.id !== undefined) requests.answer(message.id);
+  };
+  const gone = new AbortController();
+  const end = async (isFailing: boolean): Promise<void> => {
+    const timer = setTimeout(() => void transport.close(), TERMINATION_MS);
+    if (!isFailing) await transport.terminateSession().catch(() => {});
+    clearTimeout(timer);
+    gone.abort(new Error('it was disconnected'));
+    await transport.close();
+  };
+  const isSessionLost = (error: unknown): boolean => transport.sessionId !== undefined && isSessionError(error);
+  return { transport, gone: gone.signal, isSessionLost, end };
+}
+
+/** The specification demands 404. Many servers respond with 400 and mention the session; any other 400 may have had an effect. */
+function isSessionError(error: unknown): boolean {
+  const { status, data } = (error ?? {}) as { status?: unknown; data?: { text?: unknown } };
+  return status === 404 || (status === 400 && /session/iu.test(String(data?.text ?? '')));
+}
+
+type Outgoing = Extract<JSONRPCMessage, { method: string }>;
+
+/** Whether a message is a request or notification. */
+function isOutgoing(message: JSONRPCMessage | JSONRPCMessage[]): message is Outgoing {
+  return !Array.isArray(message) && 'method' in message;
+}
+
+type Sendable = Parameters<InstanceType<Sdk['StreamableHTTPClientTransport']>['send']>[1];
+
+/** The SDK's two types for these options differ only in members that are undefined. */
+function sendable(options: TransportSendOptions | undefined): Sendable {
+  return options as Sendable;
+}
+
+/**
+ * Fetches without a time limit and with a size limit. It rejects the stream for unsolicited messages, because the client offers nothing
+ * that a server could request, but not a stream that resumes a broken response.
+ */
+const boundedFetch: typeof globalThis.fetch = async (input, init) => {
+  if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
+    return new Response(null, { status: 405 });
+  const { body, status, statusText, headers } = await fetchWithoutTimeout(input, init);
+  return new Response(body?.pipeThrough(bounded()) ?? null, { status, statusText, headers });
+};
+
+function bounded(): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(piece, controller) {
+      bytes += piece.byteLength;
+      if (bytes > MAX_MESSAGE_BYTES) controller.error(new Error(`a response of more than ${MAX_MESSAGE_BYTES} bytes`));
+      else controller.enqueue(piece);
+    },
+  });
+}
+
+/** Requests over HTTP, each with its own response stream. */
+interface OpenRequests {
+  /** Registers a request. Its stream must be closed when the returned signal aborts. */
+  open(id: RequestId): AbortSignal;
+  answer(id: RequestId): void;
+  /** Closes the stream of a request that is no longer awaited. */
+  drop(id: RequestId): void;
+  /** Registers the end of a stream. Returns whether its response is still awaited. */
+  end(id: RequestId): boolean;
+}
+
+/** A stream that the server leaves open after its response is closed with the next request. */
+function createOpenRequests(): OpenRequests {
+  const waiting = new Map<RequestId, AbortController>();
+  const answered = new Map<RequestId, AbortController>();
+  return {
+    open: (id) => {
+      for (const stream of answered.values()) stream.abort();
+      answered.clear();
+      const stream = new AbortController();
+      waiting.set(id, stream);
+      return stream.signal;
+    },
+    answer: (id) => {
+      const stream = waiting.get(id);
+      if (stream !== undefined) answered.set(id, stream);
+      waiting.delete(id);
+    },
+    drop: (id) => {
+      waiting.get(id)?.abort();
+      waiting.delete(id);
+    },
+    end: (id) => {
+      answered.delete(id);
+      return waiting.delete(id);
+    },
+  };
+}
+
+/**
+ * Returns the SDK's transport for a process, which closes its input, waits two seconds, and then kills it. Additions: it reports how the
+ * process ended, and neither a server that floods its output nor one that leaves child processes behind keeps our process running.
+ */
+export function stdioTransport(
+  { StdioClientTransport }: Sdk,
+  { command, args, env, cwd }: StdioSettings,
+): ServerTransport {
+  let isEnding = false;
+
+  class WatchedTransport extends StdioClientTransport {
+    override async start(): Promise<void> {
+      const starting = super.start();
+      server.watch(this['_process'] as ChildProcess);
+      await starting;
+    }
+
+    /** The SDK calls this itself if a message is too long or connecting fails. */
+    override async close(): Promise<void> {
+      if (!isEnding) server.abandon();
+      await super.close();
+    }
+  }
+
+  const directory = cwd === undefined ? {} : { cwd };
+  const limits = { stderr: 'pipe', maxBufferSize: MAX_MESSAGE_BYTES } as const;
+  const transport = new WatchedTransport({ command, args, env, ...directory, ...limits });
+  const { stderr } = transport;
+  const server = createServerProcess(stderr instanceof PassThrough ? lastLines(stderr) : () => '');
+  transport.onclose = server.close;
+  transport.onerror = server.blame;
+  const end = async (isFailing: boolean): Promise<void> => {
+    if (isFailing) server.abandon();
+    isEnding = true;
+    await transport.close();
+    await server.exited();
+    server.close();
+  };
+  return { transport, gone: server.gone, isSessionLost: () => false, end };
+}
+
+const MAX_CHARS = 2_000;
+
+/** Reads a stream to its end, so that its writer never blocks, and keeps its last lines. */
+function lastLines(stream: Readable): () => string {
+  let kept = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (piece: string) => {
+    kept = (kept + piece.slice(-MAX_CHARS)).slice(-MAX_CHARS);
+  });
+  stream.on('error', () => {});
+  return () => kept.trim().split('\n').slice(-5).join(' | ');
+}
+
+/** How long the pipes of an exited process are read if one of its child processes keeps them open. */
+const DRAIN_MS = 500;
+
+/** How long an abandoned process may take to end before it is killed. */
+const GRACE_MS = 500;
+
+/** Tracks a server's process and cleans up after it. */
+interface ServerProcess {
+  /** Aborts, with an Error that says why, when the process can be spoken to no more. */
+  readonly gone: AbortSignal;
+  watch(child: ChildProcess): void;
+  /** Sets the reason that is reported unless the process exits with a more specific one. */
+  blame(error: Error): void;
+  /** Marks the process as no longer reachable. */
+  close(): void;
+  /** Stops reading its output and ends it. */
+  abandon(): void;
+  /** Releases its pipes and resolves when it has exited. */
+  exited(): Promise<void>;
+}
+
+/** `lastErrors` returns the last lines of its standard error. */
+function createServerProcess(lastErrors: () => string): ServerProcess {
+  const gone = new AbortController();
+  let child: ChildProcess | undefined;
+  let reason = 'it closed the connection';
+  const close = (): void => {
+    const output = lastErrors();
+    gone.abort(new Error(`${reason}${output && `; last standard error: ${output}`}`));
+  };
+  const releasePipes = (): void => {
+    for (const pipe of [child?.stdin, child?.stdout, child?.stderr]) pipe?.destroy();
+  };
+  return {
+    gone: gone.signal,
+    close,
+    watch: (started) => {
+      child = started;
+      child.once('exit', (code, signal) => {
+        reason = `it exited with ${code === null ? signal : `code ${code}`}`;
+        setTimeout(releasePipes, DRAIN_MS).unref();
+      });
+    },
+    blame: ({ message }) => {
+      reason = message;
+    },
+    abandon: () => {
+      close();
+      child?.stdout?.destroy();
+      child?.kill();
+      setTimeout(() => child?.kill('SIGKILL'), GRACE_MS).unref();
+    },
+    exited: async () => {
+      releasePipes();
+      if (isRunning(child)) await once(child, 'exit');
+    },
+  };
+}
+
+function isRunning(child: ChildProcess | undefined): child is ChildProcess {
+  return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}

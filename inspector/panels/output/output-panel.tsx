@@ -132,7 +132,7 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
   const call = lastBegunBy(fold.spans.calls, span.from);
   const isOver = status !== 'running';
   return (
-    <section class={`card attempt ${status.replace(' ', '-')}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
+    <section class={`card attempt ${status}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
       <header>
         <h2>
           {span.task} <span class="muted">attempt {span.attempt}</span>
@@ -249,7 +249,7 @@ function AttemptChips({ attempts, chosen, choose }: AttemptChipsProps) {
         <span key={span.from}>
           <button
             type="button"
-            class={`chip ${status.replace(' ', '-')}`}
+            class={`chip ${status}`}
             aria-pressed={span === chosen.span}
             onClick={() => choose(span.from)}
           >

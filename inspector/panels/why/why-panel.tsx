@@ -227,7 +227,7 @@ function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
 }
 
 /** Shows a value against its threshold. */
-const SIDES: Readonly<Record<string, string>> = { above: 'wanted above', below: 'wanted below' };
+const SIDES: Readonly<Record<string, string>> = { above: 'must be above', below: 'must be below' };
 
 function spelled(value: SeenNumber['value']): string {
   if (typeof value === 'number') return value.toLocaleString('en-US', { maximumFractionDigits: 4 });

@@ -59,19 +59,16 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
       [own.slice(0, own.indexOf('<div id="page">')), /cannot be read/u],
       [own.replace(data, ''), /cannot be read/u],
       [own.replace(data, 'null'), /cannot be read/u],
-      [own.replace(data, '[1, 2]'), /of version none; this page reads version 1/u],
-      [
-        changed(own, (parts) => ({ ...parts, version: '2\u202e1' })),
-        /of version "2‹U\+202E›1"; this page reads version 1/u,
-      ],
-      [changed(own, ({ title: _, ...parts }) => parts), /its title cannot be read/u],
-      [changed(own, (parts) => ({ ...parts, charts: [{ id: 'a' }] })), /its charts cannot be read/u],
-      [changed(own, (parts) => ({ ...parts, invoked: { attempt: 7 } })), /its invoked cannot be read/u],
+      [own.replace(data, '[1, 2]'), /expected 1; received none\./u],
+      [changed(own, (parts) => ({ ...parts, version: '2\u202e1' })), /expected 1; received "2‹U\+202E›1"\./u],
+      [changed(own, ({ title: _, ...parts }) => parts), /is invalid \("title"\)/u],
+      [changed(own, (parts) => ({ ...parts, charts: [{ id: 'a' }] })), /is invalid \("charts"\)/u],
+      [changed(own, (parts) => ({ ...parts, invoked: { attempt: 7 } })), /is invalid \("invoked"\)/u],
       [
         changed(own, (parts) => ({ ...parts, machines: [{ machine: 'a', items: [{ key: 'a', times: -1 }] }] })),
-        /its machines/u,
+        /is invalid \("machines"\)/u,
       ],
-      [changed(own, (parts) => ({ ...parts, machines: { length: 3 } })), /its machines cannot be read/u],
+      [changed(own, (parts) => ({ ...parts, machines: { length: 3 } })), /is invalid \("machines"\)/u],
     ];
     for (const [html, sentence] of wrong) {
       const { page, close } = await files.openHtml(html);

@@ -83,7 +83,7 @@ describe('why', () => {
 
   it('answers, where the run has ended, by what led to its answer', () => {
     const { heading, facts, transition } = asked(stumbled)(undefined);
-    expect(heading).toBe('Why did it end degraded?');
+    expect(heading).toBe('Why did the run end degraded?');
     expect(facts).toContainEqual({ label: 'Missing', text: 'observation' });
     expect([transition?.source.name, transition?.target[0]?.name]).toEqual(['deciding', 'synthesizing']);
     const finished = asked(directed)(undefined);
@@ -114,7 +114,7 @@ describe('why', () => {
     const events = new Set(
       all(stumbled, 'transition').map((entry) => explainTransition(entry, chartBook(runCharts)).event),
     );
-    for (const said of ['intention was done', 'at once, after the start', 'after backoff', 'reply.ended'])
+    for (const said of ['intention finished', 'at once, after the start', 'after backoff', 'reply.ended'])
       expect(events).toContain(said);
     for (const said of events) expect(said).not.toMatch(/xstate|^$/u);
   });
@@ -124,7 +124,7 @@ describe('why', () => {
     const entries = [{ seq: 0, atMs: 0, ...event }] as unknown as readonly JournalEntry[];
     const { log, fold } = folded(entries);
     const told = why({ run: { kind: 'system', live: true }, log, fold, charts: null, at: 0, end: null });
-    expect(told).toMatchObject({ heading: 'What came of coin?', outcome: { isIgnored: false } });
+    expect(told).toMatchObject({ heading: 'What did coin cause?', outcome: { isIgnored: false } });
     expect(told.facts.map(({ label, text }) => `${label} ${text}`)).toEqual([
       'To gate',
       'From slot',

@@ -78,7 +78,7 @@ describe.skipIf(browser === null)('the exported page', () => {
     );
     const { page, close } = await open('other.html', other);
     expect(await page.getByRole('alert').textContent()).toBe(
-      'This file is of version 2‹U+202E›1; this page reads version 1.',
+      'Unsupported file version: expected 1; received 2‹U+202E›1.',
     );
     await close();
   });

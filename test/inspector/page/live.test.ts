@@ -44,7 +44,7 @@ describe.skipIf(browser === null)('the page on a run that is under way', () => {
       standings.push(here.active.join(' '));
       if (call === 3) {
         await showPanel(page, 'output');
-        await page.locator('.attempt.under-way').waitFor();
+        await page.locator('.attempt.running').waitFor();
       }
       model.release(call);
     }

@@ -189,7 +189,7 @@ describe.skipIf(areSkipped)('the events', () => {
     expect(await hits.textContent()).toBe(`2 of ${wanted.length} found`);
     await page.keyboard.press('Shift+Enter');
     await standsAt(page, wanted[0] ?? -1);
-    await page.getByRole('checkbox', { name: 'only these' }).check();
+    await page.getByRole('checkbox', { name: 'only matches' }).check();
     expect(await rowsOf(page).locator('.seq').allTextContents()).toEqual(wanted.map(String));
     await page.getByRole('button', { name: /^attempts/ }).click();
     await expect.poll(() => hits.textContent()).toBe('0 found');

@@ -55,10 +55,10 @@ describe.skipIf(areSkipped)('what a long failure says', () => {
 describe.skipIf(areSkipped)('the why card', () => {
   it('shows where a run has ended why, with all candidates and the numbers that each saw', async () => {
     const page = await open(stumbled, { panel: 'why' });
-    expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Why did it end degraded?');
+    expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Why did the run end degraded?');
     const taken = page.locator('[aria-current=true]');
     expect(await taken.textContent()).toMatch(
-      /confidence reached.*synthesizing.*taken.*confidence 0\.95 wanted above 0\.9/u,
+      /confidence reached.*synthesizing.*taken.*confidence 0\.95 must be above 0\.9/u,
     );
     expect(await page.getByRole('list', { name: 'Candidates' }).getByText('not evaluated').count()).toBe(12);
   });
@@ -93,7 +93,7 @@ describe.skipIf(areSkipped)('the why card', () => {
     const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'consent.given');
     const page = await open(directed, { panel: 'why', at: at + 1 });
     const ignored = page.getByRole('region', { name: 'Ignored events' });
-    expect(await ignored.textContent()).toContain('consent.given no transition for it');
+    expect(await ignored.textContent()).toContain('consent.given no transition for this event');
     await ignored.getByRole('button', { name: String(at) }).click();
     await page.getByText('Ignored: the current states have no transition for this event.').waitFor();
   });

@@ -98,12 +98,12 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const page = await open(asked);
     await page.getByRole('button', { name: /^Operations/ }).click();
     expect(await page.getByRole('list', { name: 'Consent' }).textContent()).toContain('not resolved yet');
-    expect(await page.getByText('summarised').count()).toBe(0);
+    expect(await page.getByText('summarized').count()).toBe(0);
   });
 
   it('folds the operations where no states are kept, to the same messages', async () => {
     const page = await open(stateless.length - 1, stateless);
-    expect(await page.locator('.context-head').textContent()).toContain('as its operations tell');
+    expect(await page.locator('.context-head').textContent()).toContain('derived from its operations');
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(expect.arrayContaining(contextOf(contextHistory(stateless)).map(({ id }) => id)));
   });
@@ -139,7 +139,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
   it('offers nothing to tell a run that is over', async () => {
     const page = await open(asked);
     await page.getByRole('tab', { name: 'Act' }).click();
-    expect(await page.getByRole('tabpanel').innerText()).toContain('the run in it is over');
+    expect(await page.getByRole('tabpanel').innerText()).toContain('its run is over');
     expect(await page.getByRole('tabpanel').getByRole('button').count()).toBe(0);
   });
 

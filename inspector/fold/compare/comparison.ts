@@ -156,7 +156,7 @@ function inputsOf(sides: Pair<Candidate | null>): ComparedCandidate['inputs'] {
 }
 
 /** A field that differs: its path, and its value in each run; undefined if a run has none. */
-export interface ComparedField {
+interface ComparedField {
   readonly path: string;
   readonly values: Pair<unknown>;
 }

@@ -1,12 +1,12 @@
-import type { ChainState } from '../../machines/contracts/chain-state.ts';
+import type { RecordedState } from '../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { withChanges } from '../engine/recording/state-changes.ts';
 
 /**
- * Returns the chart's context at an entry: the latest keyframe before it, with the changes since. Null if the journal records no states, or
+ * Returns the chart's context at an entry, without reports in flight: the latest keyframe before it, with the changes since. Null if the journal records no states, or
  * none before the entry.
  */
-export function stateAt(entries: readonly JournalEntry[], seq: number): ChainState | null {
+export function stateAt(entries: readonly JournalEntry[], seq: number): RecordedState | null {
   const from = entries.findLastIndex((entry) => entry.seq <= seq && entry.type === 'keyframe');
   const keyframe = entries[from];
   if (keyframe?.type !== 'keyframe') return null;
@@ -15,5 +15,5 @@ export function stateAt(entries: readonly JournalEntry[], seq: number): ChainSta
     const entry = entries[at];
     if (entry?.type === 'state') state = withChanges(state, entry.changes);
   }
-  return state as ChainState;
+  return state as RecordedState;
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ChainState, RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
 
 import { changesBetween, withChanges } from '../../../src/engine/recording/state-changes.ts';
@@ -9,11 +10,12 @@ import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../suppor
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** Plays a run and keeps the chart's context at every journal entry that records it. */
+/** Plays a run and keeps what is recorded of the chart's context, at every journal entry that records it. */
 async function played(random: RandomRun) {
   const states = new Map<number, unknown>();
   const inner = memoryJournals();
   let state: () => unknown = () => null;
+  const recorded = ({ inFlight: _, ...context }: ChainState): RecordedState => context;
   const journals: JournalStore = {
     ...inner,
     create(runId) {
@@ -27,7 +29,7 @@ async function played(random: RandomRun) {
   };
   const { chain, clock } = randomChain(random, { journals });
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
-  state = () => run.actor.getSnapshot().context;
+  state = () => recorded(run.actor.getSnapshot().context);
   await playToEnd(run, clock, random.words);
   return { journal: json(run.journal) as JournalEntry[], states };
 }

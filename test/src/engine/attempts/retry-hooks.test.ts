@@ -182,7 +182,7 @@ describe('a rule that throws', () => {
       const { signal } = new AbortController();
       const { error, clock, model, output } = await tried([down()], policy, { signal });
       expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_broke' } });
-      expect(error?.message).toContain(`retry policy's ${name} broke: a mistake in the rule`);
+      expect(error?.message).toContain(`retry hook ${name} failed: a mistake in the rule`);
       expect(String((error?.cause as Error)?.message)).toContain('a mistake in the rule');
       await expect(output.next()).rejects.toBe(error);
       await settle();

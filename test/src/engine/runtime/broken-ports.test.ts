@@ -104,7 +104,7 @@ describe('a port that breaks its contract', () => {
     const { run } = startScripted({}, { documents: { search: async () => ({ passages: [{ id: 1 }] }) as never } });
     expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'source_failed' });
     expect(entriesOf(run, 'retrieval')).toMatchObject([
-      { passages: 0, failure: expect.stringContaining('no passages') },
+      { passages: 0, failure: expect.stringContaining('invalid retrieval') },
     ]);
   });
 

@@ -111,7 +111,7 @@ describe('when something goes wrong in a run', () => {
       answerText: replies.yield.answer,
       metadata: { reason: 'synthesis_failed', synthesis: { fallback: 'validation' } },
     });
-    expect(answer.notes).toContain('does not fit the schema');
+    expect(answer.notes).toContain('does not match the schema');
   });
 
   it('[E9] without a reserve the answer is composed without a model', async () => {

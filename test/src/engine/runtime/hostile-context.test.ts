@@ -20,8 +20,8 @@ const roomy = (plan: object = {}) =>
 
 describe('a chain that checks its input', () => {
   it.each([
-    ['an id twice', [user('x', 'One.'), found('x', 'Two.')], /messages: got the id "x" twice/],
-    ['a role that is none', [{ ...aMessage(), role: 'system' }], /role: got "system"/],
+    ['an id twice', [user('x', 'One.'), found('x', 'Two.')], /messages: expected unique ids; received "x" twice/],
+    ['a role that is none', [{ ...aMessage(), role: 'system' }], /role: .*received "system"/],
     ['an importance that is no number', [aMessage({ importance: Number.NaN })], /importance/],
     ['an importance beyond 1', [aMessage({ importance: 2 })], /importance/],
     ['no id', [aMessage({ id: '' })], /id/],

@@ -28,7 +28,7 @@ describe.each(WAYS)('[R7] a bad capability, through %s,', (way) => {
     ['a number', 5, '5'],
     ['a symbol', Symbol('odd'), 'Symbol(odd)'],
     ['an object', { code: 7 }, '[object Object]'],
-    ['an object without a text', untold, 'something was thrown that has no text'],
+    ['an object without a text', untold, 'an error without readable text'],
   ])('that throws %s, now or later, is a recorded failure, and the loop goes on', async (_, thrown, error) => {
     const now = () => {
       throw thrown;
@@ -177,7 +177,7 @@ describe('a loop that is asked for what makes no sense', () => {
   it('has a failed result for a first step that is not there', async () => {
     expect(await asked(call({ capability: 'publish', arguments: {} }))).toMatchObject({
       stopReason: 'invalid_next_step',
-      result: { success: false, code: 'unknown_capability', error: 'there is no capability "publish"' },
+      result: { success: false, code: 'unknown_capability', error: 'unknown capability "publish"' },
     });
   });
 

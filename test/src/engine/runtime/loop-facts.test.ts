@@ -117,7 +117,7 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
       await played.end();
       problems.push(factsOf(played, 'capability-stop')[0]?.problem);
     }
-    expect(problems).toEqual(['no idea', 'the decider did not reply within 30 ms', 'there is no capability "publish"']);
+    expect(problems).toEqual(['no idea', 'the decider did not reply within 30 ms', 'unknown capability "publish"']);
   });
 });
 

@@ -66,7 +66,7 @@ describe('the offline model', () => {
       });
       const message = part?.type === 'failure' ? part.failure.message : '';
       expect(message).toContain(`unknown task ${JSON.stringify(task)}; the extractive model supports action`);
-      expect(message).toMatch(/^[^\n]*; give a language model, say openaiModel$/);
+      expect(message).toMatch(/^[^\n]*; use an LLM, for example openaiModel$/);
     }
   });
 

@@ -1,21 +1,21 @@
 import { isTerse, type ParsedText, parseStart } from './parsed-text.ts';
 
-/** How well an answer's form fits what was asked, 0..1, and what was seen of it. */
+/** How well an answer's form fits the request, 0..1, and the signals behind it. */
 interface AnswerFit {
   readonly score: number;
   readonly signals: Readonly<Record<string, boolean | number | string>>;
 }
 
-/** A question for one thing is answered by adding at most so many content words to it: a name, a date, a number with its unit. */
+/** Content words that a brief answer may add to the question: a name, a date, a number with its unit. */
 const BRIEF_WORDS = 3;
-/** A whole sentence may add so many: it answers in full. */
+/** Content words that a complete sentence may add. */
 const SENTENCE_WORDS = 16;
-/** The score of an answer of the wrong form: low, but more than no answer at all. */
+/** The score of an answer of the wrong form: low, but above that of no answer. */
 const MISFIT = 0.3;
-/** What is searched for words of a closed class, in characters. */
+/** Characters to search for words of a closed class. */
 const CLASS_WORD_CHARS = 2_000;
 
-/** What a sentence has and a name, a list or a heading has not: an auxiliary or a personal pronoun. */
+/** An auxiliary or personal pronoun: sentences have one; names, lists and headings do not. */
 const SENTENCE_WORD =
   /\b(?:is|are|was|were|be|been|has|have|had|does|did|will|would|can|could|should|i|he|she|it|we|they|you)\b/i;
 const TIME_WORD =
@@ -24,10 +24,9 @@ const AMOUNT_WORD =
   /\b(?:none|no|many|few|several|dozens?|hundreds?|thousands?|millions?|billions?|half|twice|once|all|every|both)\b/i;
 
 /**
- * Whether the form of an answer fits what was asked: the kind of thing (X. Li and D. Roth, 2002) and the length. A question
- * for one thing wants a short answer or one sentence; something open may take any length. Saying that nothing
- * was found is no answer, nor is a question asked back, nor a sentence that only says the request again. Reads the first 20,000
- * characters.
+ * Whether the form of an answer fits the request: its kind (X. Li and D. Roth, 2002) and length. A question for one
+ * thing expects a short answer or one sentence; an open question allows any length. An answer that reports no result,
+ * asks back, or only repeats the request does not fit. Reads the first 20,000 characters.
  */
 export function answerFit(request: string, answer: string): AnswerFit {
   const { score, ...signals } = formOf(requestKind(request), parseStart(request), answer, parseStart(answer));
@@ -37,10 +36,10 @@ export function answerFit(request: string, answer: string): AnswerFit {
 /** The form of an answer. */
 interface AnswerForm {
   readonly score: number;
-  /** A question that names a choice asks for a thing where the answer is none of what it names. */
+  /** A question that offers a choice asks for a thing if the answer is not one of the options. */
   readonly kind: RequestKind;
   readonly words: number;
-  /** Different content words of the answer, and those among them that the request has not. */
+  /** Distinct content words of the answer, and how many of them the request does not have (`added`). */
   readonly content: number;
   readonly added: number;
   readonly answered: boolean;
@@ -50,7 +49,7 @@ interface AnswerForm {
   readonly addsNothing: boolean;
 }
 
-/** The form of an answer, from the kind of thing asked for and the readings of request and answer. */
+/** The form of an answer, from the kind of thing requested and the parsed request and answer. */
 export function formOf(asks: RequestKind, asked: ParsedText, answer: string, said: ParsedText): AnswerForm {
   const { content, added } = contentOf(said, asked);
   const kind = asks === 'choice' && added > 0 ? 'thing' : asks;
@@ -85,12 +84,12 @@ function fitsKind(kind: RequestKind, answer: string, { words }: ParsedText): boo
 }
 
 /**
- * The kind of thing that a request asks for, after the answer types of X. Li and D. Roth (2002): one thing of a kind, a choice, a yes or
- * no, something open that may take any length (an explanation, a definition, a list), or a text to write.
+ * What a request asks for, after the answer types of X. Li and D. Roth (2002): one thing of a kind, a choice, yes or
+ * no, something open (an explanation, a definition, a list), or a text to write.
  */
 export type RequestKind = 'yes-no' | 'choice' | 'number' | 'date' | 'person' | 'place' | 'thing' | 'open' | 'writing';
 
-/** Only so much of a request is read, from its end, where the question stands. */
+/** Characters to read from the end of a request, where the question is. */
 const QUESTION_CHARS = 2_000;
 /** Where a wish to have something written stands: at the very beginning. */
 const WISH_CHARS = 100;
@@ -122,10 +121,10 @@ const CHOICE = /\bor\b|\b(?:which|who|what) of\b|\bbetween .{1,200}\band\b/;
 
 const BRIEF: ReadonlySet<RequestKind> = new Set(['number', 'date', 'person', 'place', 'thing']);
 
-/** Whether a request of this kind wants one thing, and so a short answer. */
+/** Whether a request of this kind asks for one thing, and so for a short answer. */
 export const isBrief = (kind: RequestKind): boolean => BRIEF.has(kind);
 
-/** What kind of thing a request asks for, from its last 2,000 characters. */
+/** The kind of thing that a request asks for, from its last 2,000 characters. */
 export function requestKind(request: string): RequestKind {
   if (WRITING.test(request.trimStart().slice(0, WISH_CHARS).toLowerCase())) return 'writing';
   const question = questionIn(request);
@@ -154,8 +153,8 @@ function kindOfThing(question: string): RequestKind {
 }
 
 /**
- * The one question that a request asks, in lower case; null where it asks none, or several. Without a question mark it is one
- * only where it begins like one: "my brother, who is ill" asks nothing.
+ * The only question of a request, in lower case; null for none or several. Without a question mark, the text must start
+ * like a question: "my brother, who is ill" does not.
  */
 function questionIn(request: string): string | null {
   const text = request.slice(-QUESTION_CHARS).toLowerCase().replace(/\s+/g, ' ').trim();
@@ -167,7 +166,7 @@ function questionIn(request: string): string | null {
   return ASKS.test(last) || AUXILIARY.test(last) ? last : before;
 }
 
-/** Only the beginning of an answer is read: what comes after the first sentence may hedge a detail. */
+/** Characters to read from the start of an answer: later sentences may hedge a detail. */
 const OPENING_CHARS = 400;
 const WHOLE =
   /^(?:the answer is )?(?:unknown|unclear|undetermined|undefined|null|n\/?a|none|nothing|failed|failure|error|not (?:found|known|available|applicable|specified|sure|given|stated|mentioned)|no (?:answer|information|results?|data|idea)|nothing was found|no idea)(?: found| available)?$/;
@@ -178,7 +177,9 @@ const STILL_TO_DO =
 const UNKNOWABLE =
   /\b(?:can not|cannot|can't|could not|couldn't) be (?:found|determined|answered|established|verified|identified)\b|\b(?:is|are|was|were) not (?:known|specified|mentioned|stated)\b|\b(?:not enough|insufficient|no|no relevant|no further) (?:information|data|evidence|results)\b/;
 
-/** Whether an answer says that there is none: nothing found, not able to, still to be looked for. An empty one says so too. */
+/**
+ * Whether an answer reports that there is none: nothing found, unable, still to be searched. True for an empty answer.
+ */
 export function isNoAnswer(answer: string): boolean {
   const opening = answer
     .trimStart()

@@ -1,17 +1,17 @@
 import { ASKING_WORDS, isGeneral, requestTerms, stemsOf, type Term, termsOf } from '../text/terms.ts';
 
-/** Capitalised words that stand together, as "Bank of England" does. */
+/** Consecutive capitalized words, such as "Bank of England". */
 interface NameRun {
   readonly stems: readonly string[];
-  /** What stands before each stem: "", "of", "and", …, or POSSESSIVE where the word before owns it. */
+  /** What precedes each stem: "", "of", "and", …, or POSSESSIVE if the word before owns it. */
   readonly binders: readonly string[];
-  /** Whether it opens a sentence, so that its capital letter says little. */
+  /** Whether it opens a sentence, so its capital letter means little. */
   readonly opens: boolean;
-  /** In the text, in UTF-16 units from 0. */
+  /** Position in the text, in UTF-16 units from 0. */
   readonly start: number;
 }
 
-/** How the content words of a text stand in it. */
+/** Where the content words of a text are. */
 interface Layout {
   /** The sentence of each term, from 0; a line break ends a sentence. */
   readonly sentences: readonly number[];
@@ -24,7 +24,7 @@ const ENDS = /[.!?…\n]/;
 const LETTER = /\p{L}/u;
 const CAPITAL = /^\p{Lu}/u;
 const ABBREVIATIONS = new Set('st dr mr mrs ms jr sr vs prof gen col rev no vol inc ltd co'.split(' '));
-/** What may stand between the words of one name. */
+/** What may separate the words of one name. */
 const BINDERS = new Set([
   '',
   '.',
@@ -34,10 +34,10 @@ const BINDERS = new Set([
   'de la',
   ...'of the and de da di du van von der la le al'.split(' '),
 ]);
-/** What stands between two words is looked at this far. */
+/** Characters to check between two words. */
 const MAX_GAP_CHARS = 200;
 
-/** Sentences and names, from the places of a text's terms. Linear: one pass, without a second look at the words. */
+/** Sentences and names, from the positions of a text's terms. Linear: one pass. */
 export function layoutOf(text: string, terms: readonly Term[]): Layout {
   const sentences: number[] = [];
   const runs: NameRun[] = [];
@@ -73,39 +73,42 @@ function endsSentence(gap: string, before: string): boolean {
   return gap.trim() !== '.' || gap.includes('\n') || !(before.length === 1 || ABBREVIATIONS.has(before.toLowerCase()));
 }
 
-/** A list of names: "Ann Lee and Bo's". */
+/** Binders of a list of names: "Ann Lee and Bo's". */
 export const LISTING: ReadonlySet<string> = new Set(['and', '&', POSSESSIVE]);
-/** A name made of names: "Bank of England". */
+/** Binders of a name made of names: "Bank of England". */
 export const COMPOSING: ReadonlySet<string> = new Set([...LISTING, 'of', 'the', 'of the']);
 
-/** A name cut where one of these binders stands. */
+/** A name split at these binders. */
 export function splitName({ stems, binders }: NameRun, at: ReadonlySet<string>): readonly (readonly string[])[] {
   const starts = binders.flatMap((binder, place) => (place === 0 || at.has(binder) ? [place] : []));
   return starts.map((from, part) => stems.slice(from, starts[part + 1]));
 }
 
-/** A gathered text as it is searched: where its words stand, what it is about, whom and what it names. */
+/** An evidence text prepared for searching: positions of its words, its topic, and the names in it. */
 export interface IndexedText {
   readonly stems: readonly string[];
   /** The places of each stem in `stems`. */
   readonly places: ReadonlyMap<string, readonly number[]>;
-  /** The sentence of each stem; the title, where there is one, is sentence 0. */
+  /** The sentence of each stem; a title is sentence 0. */
   readonly sentences: readonly number[];
-  /** The place at which each sentence begins. */
+  /** The position at which each sentence starts. */
   readonly begins: readonly number[];
-  /** How many stems the title has; 0 without a title. */
+  /** Number of stems in the title; 0 without a title. */
   readonly titleLength: number;
-  /** What the title says that the text is about: "Springfield, Ohio" is called that and "Springfield". */
+  /** What the title names: "Springfield, Ohio" names that and "Springfield". */
   readonly heads: readonly (readonly string[])[];
-  /** What the text names, and how sure it is that the whole of it was meant, 0..1. Keys are stems joined by a space. */
+  /**
+   * The names in the text, and how certain it is that the entire name was meant, 0..1. Keys are stems joined by a
+   * space.
+   */
   readonly names: ReadonlyMap<string, number>;
 }
 
 const MAX_TEXT_CHARS = 100_000;
-/** A first line that is longer is no title. */
+/** A longer first line is not a title. */
 const MAX_TITLE_CHARS = 120;
 const MAX_NAME_WORDS = 8;
-/** How sure a piece of a name is: two neighbouring words of it, or one. */
+/** Certainty of a part of a name: two adjacent words, or one. */
 const PAIR = 0.8;
 const SINGLE = 0.5;
 const CALENDAR = new Set(
@@ -118,7 +121,7 @@ const CALENDAR = new Set(
 const wordSets = new WeakMap<object, ReadonlySet<string>>();
 const readings = new WeakMap<object, IndexedText>();
 
-/** The stems of a gathered text: all that is looked at to see whether a closer reading is worth it. */
+/** The stems of a text: enough to decide whether indexing it is worthwhile. */
 export function stemSetOf(text: { readonly content: string }): ReadonlySet<string> {
   const known = wordSets.get(text);
   if (known !== undefined) return known;
@@ -127,7 +130,7 @@ export function stemSetOf(text: { readonly content: string }): ReadonlySet<strin
   return stems;
 }
 
-/** A gathered text never changes, so it is read once. Linear; what stands beyond 100,000 characters is not read. */
+/** Indexes a text, once per object. Linear; reads the first 100,000 characters. */
 export function indexText(text: { readonly content: string }): IndexedText {
   const known = readings.get(text);
   if (known !== undefined) return known;
@@ -179,7 +182,7 @@ function addNames(run: NameRun, names: Map<string, number>): void {
   }
 }
 
-/** Months and days are written as names, and name nothing that a text could be about. */
+/** Months and days are capitalized but name nothing that a text could be about. */
 export function isCalendar(stem: string): boolean {
   return CALENDAR.has(stem);
 }
@@ -191,7 +194,7 @@ function headsOf(title: string): readonly (readonly string[])[] {
   return (short.length < full.length ? [full, short] : [full]).filter((head) => head.length > 0);
 }
 
-/** The places at which these stems follow one another. */
+/** The positions at which these stems follow one another. */
 export function placesOf(reading: IndexedText, words: readonly string[]): readonly number[] {
   const [first, ...rest] = words;
   if (first === undefined) return [];
@@ -199,7 +202,7 @@ export function placesOf(reading: IndexedText, words: readonly string[]): readon
   return starts.filter((place) => rest.every((word, at) => reading.stems[place + at + 1] === word));
 }
 
-/** Whether a text is about this by its title. */
+/** Whether the title names this. */
 export function isHead({ heads }: IndexedText, words: readonly string[]): boolean {
   return heads.some((head) => head.length === words.length && head.every((word, at) => word === words[at]));
 }
@@ -207,18 +210,21 @@ export function isHead({ heads }: IndexedText, words: readonly string[]): boolea
 /** A set of a request's content words, one bit each. */
 export type WordSet = number;
 
-/** A request as the gathered texts are held against it. */
+/** A request prepared for comparison with evidence. */
 export interface ParsedRequest {
   /** Its distinct content words, at most 30. */
   readonly terms: readonly Term[];
   /** The things that it names, as stems, at most 16. */
   readonly names: readonly (readonly string[])[];
-  /** How many texts it seems to take: one, and one for each thing that it describes instead of naming it; at most 4. */
+  /**
+   * How many texts an answer seems to need: one, plus one for each thing that the request describes instead of naming;
+   * at most 4.
+   */
   readonly steps: number;
   /** Whether it asks for a number or a time. */
   readonly wantsFigure: boolean;
   readonly has: (stem: string) => boolean;
-  /** The share of the request's weight that a set of its words has, 0..1. */
+  /** The weighted share of the request that a set of its words covers, 0..1. */
   readonly share: (words: WordSet) => number;
 }
 
@@ -226,12 +232,12 @@ export interface ParsedRequest {
 const MAX_TERMS = 30;
 const MAX_NAMES = 16;
 const MAX_REQUEST_CHARS = 20_000;
-/** What a general word ("handle", "kind") counts beside one that tells: a text can answer without it. */
+/** Weight of a general word ("handle", "kind"): a text can answer without it. */
 const GENERAL_WEIGHT = 0.3;
 const ASKS_FIGURE =
   /\b(?:when|how (?:many|much|long|often|far|old|large|big|tall|high)|(?:what|which) (?:year|date|day|month|century|decade|number|percentage|amount))\b/i;
 const QUOTED = /["“]([^"“”\n]{2,80})["”]/g;
-/** Words that may open a sentence with a capital, and name nothing. */
+/** Words that may open a sentence, capitalized, without naming anything. */
 const OPENERS = new Set(
   `besides except despite among amongst unlike like according along although though unless whereas throughout toward towards beside
   behind beneath beyond near concerning regarding following including following given known based located named`.split(
@@ -239,7 +245,7 @@ const OPENERS = new Set(
   ),
 );
 
-/** Reads a request. Linear; what stands beyond 20,000 characters is not read. */
+/** Parses a request. Linear; reads the first 20,000 characters. */
 export function parseRequest(request: string): ParsedRequest {
   const text = request.slice(0, MAX_REQUEST_CHARS);
   const terms = requestTerms(text, MAX_TERMS).slice(0, MAX_TERMS);
@@ -262,7 +268,7 @@ function weightOf(words: WordSet, weights: readonly number[]): number {
   return weight;
 }
 
-/** Quoted titles and capitalised words, each thing once. */
+/** Quoted titles and capitalized words, each thing once. */
 function namesIn(text: string): readonly (readonly string[])[] {
   const names = new Map<string, readonly string[]>();
   const add = (stems: readonly string[]): void => {
@@ -285,9 +291,9 @@ function namesIn(text: string): readonly (readonly string[])[] {
 
 const opens = (word: string): boolean => OPENERS.has(word) || ASKING_WORDS.has(word);
 
-/** More things described than this ask for no more steps. */
+/** The maximum number of steps. */
 const MOST_STEPS = 4;
-/** Between "the" and what tells a description there are its nouns: "the live album that …". */
+/** The nouns of a description are between "the" and a relation: "the live album that …". */
 const MOST_NOUNS = 4;
 const WORD_OR_MARK = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’.-]*|[^\s\p{L}\p{N}]/gu;
 const RELATION = new Set('of where which that who whose whom when by for from in with'.split(' '));
@@ -298,9 +304,10 @@ const UPPER = /^\p{Lu}/u;
 const OWNER = /^\p{Lu}.*['’]s?$/u;
 
 /**
- * How many texts an answer seems to take, 1..4: one, and one more for each thing that the request describes instead of naming
- * it ("the country where …", "the author of …", "Ann Lee's birthplace"). What it asks for itself ("Who is the wife of …") is
- * no step. After the decomposition of questions into steps (Wolfson and others, BREAK, 2020), by their form alone.
+ * How many texts an answer seems to need, 1..4: one, plus one for each thing that the request describes instead of
+ * naming ("the country where …", "the author of …", "Ann Lee's birthplace"). The requested thing itself ("Who is the
+ * wife of …") does not count. After the decomposition of questions into steps (Wolfson and others, BREAK, 2020), by
+ * form alone.
  */
 export function stepsWanted(request: string): number {
   const words = request.match(WORD_OR_MARK) ?? [];
@@ -315,12 +322,12 @@ export function stepsWanted(request: string): number {
   return steps;
 }
 
-/** "Who is the wife of …": a request that opens so asks for that very thing. */
+/** "Who is the wife of …" asks for that very thing. */
 function isAskedFor(words: readonly string[], at: number): boolean {
   return at === 2 && COPULA.has(words[1] ?? '') && ASKS_FOR.has(words[0]?.toLowerCase() ?? '');
 }
 
-/** How many words there are before the one that makes it a description; 0 if it is none. */
+/** Number of nouns before the relation that makes it a description; 0 if it is none. */
 function nounsOfDescription(words: readonly string[], from: number): number {
   for (let nouns = 1; nouns <= MOST_NOUNS; nouns += 1) {
     if (!LOWER.test(words[from + nouns - 1] ?? '')) return 0;

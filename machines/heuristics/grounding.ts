@@ -11,10 +11,9 @@ import {
 } from './parsed-text.ts';
 
 /**
- * How far an answer stands in what was gathered.
- * `support`: the share of its content found there, 0..1, by weight; null where there is nothing to hold (a bare yes or no, an
- * empty answer) or nothing to hold it against (nothing gathered). `span`: it stands in one text word for word.
- * `unsupported`: its words that stand nowhere, as written, in order.
+ * How far the evidence supports an answer. `support`: the weighted share of its content found there, 0..1; null if
+ * there is nothing to check (a bare yes or no, an empty answer) or no evidence. `span`: one text has the answer
+ * verbatim. `unsupported`: its words that no text has, as written, in order.
  */
 export interface Grounding {
   readonly support: number | null;
@@ -22,24 +21,23 @@ export interface Grounding {
   readonly unsupported: readonly string[];
 }
 
-/** The words of an answer that are held against the texts: about its first so many different ones. */
+/** The maximum number of distinct words of an answer to check. */
 const MAX_TERMS = 400;
-/** Numbers and names say more than other words: they are what an answer gets wrong. */
+/** Numbers and names weigh more than other words: answers get them wrong most often. */
 const NUMBER_FACTOR = 2;
 const NAME_FACTOR = 1.5;
 
 /**
- * How far an answer stands in what was gathered: its content words by their stems, weighed by how rare they are
- * (K. Spärck Jones, 1972), numbers and names more; numbers are compared by value ("25 million" is 25,000,000). Words that the
- * request has are not counted where the answer has others. A sentence stands word for word where the stretch does that holds
- * what it adds to the request. Reads the first 20,000 characters of answer and request and the first 50,000 of each text, the
- * texts once for each object; linear in them.
+ * How far the evidence supports an answer: its content words as stems, weighted by rarity (K. Spärck Jones, 1972),
+ * numbers and names more; numbers are compared by value ("25 million" is 25,000,000). Words of the request count only
+ * if the answer has no others. A sentence is verbatim if the part that it adds to the request is. Reads the first
+ * 20,000 characters of answer and request and the first 50,000 of each text, each text once per object; linear in them.
  */
 export function groundingOf(answer: string, gathered: readonly EvidenceText[], request: string): Grounding {
   return ground(parseStart(answer), parseStart(request), parseEvidence(gathered), requestKind(request));
 }
 
-/** The same from readings, and the kind of thing that the request asks for. */
+/** The same from parsed texts and the kind of request. */
 export function ground(
   said: ParsedText,
   asked: ParsedText,
@@ -47,24 +45,24 @@ export function ground(
   kind: RequestKind,
 ): Grounding {
   const sought = core(said, asked.stems);
-  const span = texts.some((text) => standsIn(text, sought, kind !== 'place', asked.stems));
-  const terms = heldTerms(said, asked.stems);
+  const span = texts.some((text) => occursIn(text, sought, kind !== 'place', asked.stems));
+  const terms = termsToCheck(said, asked.stems);
   if (terms.length === 0 || texts.length === 0) return { support: null, span, unsupported: [] };
   return { ...supportOf(terms, texts), span };
 }
 
-interface HeldTerm {
+interface CheckedTerm {
   readonly stem: string;
   readonly word: Word;
 }
 
-/** A yes or a no does not stand in a text as an answer does. */
+/** Yes and no do not occur in evidence the way answers do. */
 const BARE: ReadonlySet<string> = new Set(['yes', 'no']);
 
-/** The different content words of an answer: those that the request does not have, or all where it has them all. */
-function heldTerms(said: ParsedText, asked: ReadonlySet<string>): readonly HeldTerm[] {
-  const added = new Map<string, HeldTerm>();
-  const restated = new Map<string, HeldTerm>();
+/** The distinct content words of an answer: those that the request does not have, or all if it has all of them. */
+function termsToCheck(said: ParsedText, asked: ReadonlySet<string>): readonly CheckedTerm[] {
+  const added = new Map<string, CheckedTerm>();
+  const restated = new Map<string, CheckedTerm>();
   for (const word of said.words) {
     if (BARE.has(word.folded)) continue;
     for (const stem of word.stems) {
@@ -76,7 +74,7 @@ function heldTerms(said: ParsedText, asked: ReadonlySet<string>): readonly HeldT
   return [...(added.size > 0 ? added : restated).values()];
 }
 
-function supportOf(terms: readonly HeldTerm[], texts: readonly ParsedText[]): Omit<Grounding, 'span'> {
+function supportOf(terms: readonly CheckedTerm[], texts: readonly ParsedText[]): Omit<Grounding, 'span'> {
   const holders = new Map(terms.map(({ stem }) => [stem, countHolders(stem, texts)]));
   const weigh = termWeights(texts.length, (stem) => holders.get(stem) ?? 0);
   const unsupported = new Set<string>();
@@ -102,7 +100,10 @@ function factorOf({ numeral, capital, opens }: Word): number {
   return capital && !opens ? NAME_FACTOR : 1;
 }
 
-/** The words that must stand together: of a terse answer all but the function words at its ends, of a sentence what it adds. */
+/**
+ * The words that must be found together: of a terse answer, all but the stop words at its ends; of a sentence, what it
+ * adds to the request.
+ */
 function core(said: ParsedText, asked: ReadonlySet<string>): readonly Word[] {
   const { words } = said;
   const terse = isTerse(said);
@@ -110,19 +111,20 @@ function core(said: ParsedText, asked: ReadonlySet<string>): readonly Word[] {
   return words.slice(words.findIndex(counts), words.findLastIndex(counts) + 1);
 }
 
-/** At most so many places of one text are looked at. */
+/** The maximum number of places to check per text. */
 const MAX_PLACES = 64;
-/** Written before a name without being part of it: the forms of address and office. */
+/** Titles, which precede a name without being part of it. */
 const TITLES: ReadonlySet<string> = new Set(
   `mr mrs ms miss dr sir dame lady lord king queen prince princess emperor pope saint president chancellor minister senator governor
   mayor judge justice professor doctor captain colonel general major admiral director chairman coach`.split(/\s+/),
 );
 
 /**
- * Whether words stand in a text one after another. With `names`, a name that the text only ever has within a longer one ("Helena
- * Marsh" in "Helena Marsh Institute") does not. Titles make no name longer, nor do words whose stems are all `known`.
+ * Whether the words are in a text, one after another. With `names`, a name that occurs only within a longer one
+ * ("Helena Marsh" in "Helena Marsh Institute") does not count. Titles, and words whose stems are all `known`, do not
+ * make a name longer.
  */
-function standsIn(text: ParsedText, sought: readonly Word[], names: boolean, known: ReadonlySet<string>): boolean {
+function occursIn(text: ParsedText, sought: readonly Word[], names: boolean, known: ReadonlySet<string>): boolean {
   if (sought.length === 0) return false;
   const needle = ` ${sought.map(({ folded }) => folded).join(' ')} `;
   const named = names && sought.length > 1 && sought.some(({ capital }) => capital);
@@ -136,7 +138,7 @@ function standsIn(text: ParsedText, sought: readonly Word[], names: boolean, kno
   return false;
 }
 
-/** Whether the word before the one at `at` belongs to the same name. */
+/** Whether the word before `at` belongs to the same name. */
 function precedes(words: readonly Word[], at: number, known: ReadonlySet<string>): boolean {
   const before = words[at - 1];
   if (before === undefined || words[at]?.joined !== true) return false;
@@ -152,7 +154,7 @@ function isName(word: Word, known: ReadonlySet<string>): boolean {
   return word.capital && word.stems.length > 0 && !word.stems.every((stem) => known.has(stem));
 }
 
-/** The word that begins at a place, by bisection. */
+/** The word that starts at a place, by bisection. */
 function wordAt(starts: readonly number[], place: number): number {
   let low = 0;
   let high = starts.length - 1;
@@ -164,13 +166,13 @@ function wordAt(starts: readonly number[], place: number): number {
   return low;
 }
 
-/** Only so much of an answer is searched for where its words stand. */
+/** Characters of an answer to search for the positions of words. */
 const ENTITY_CHARS = 20_000;
 const WITHIN_A_SENTENCE = /[\p{Ll}\p{N},;:]["'“‘(]?\s+["'“‘(]?$/u;
 
 /**
- * Of the words of an answer that stand nowhere in what was gathered, the names and numbers: what an answer claims, and what it gets
- * wrong. A capital letter at the beginning of a sentence makes no name; a number that was asked for may be counted or summed.
+ * The names and numbers among an answer's unsupported words: its claims, and its likely errors. A capital letter at the
+ * start of a sentence does not make a name; a requested number may be counted or summed.
  */
 export function unsupportedEntities(
   answer: string,
@@ -184,17 +186,17 @@ export function unsupportedEntities(
   });
 }
 
-/** What gathered texts have to do with a request, and with an answer to it. */
+/** How evidence relates to a request and an answer. */
 export interface Bearing {
-  /** The share of the request's content words that stand somewhere, 0..1; 1 where it has none. */
+  /** The share of the request's content words found in any text, 0..1; 1 if it has none. */
   readonly coverage: number;
-  /** A text that has all the words of the answer shares a content word with the request. */
+  /** A text with all words of the answer has a content word of the request. */
   readonly linked: boolean;
-  /** How many of the texts say the same, word for word, as one before them. */
+  /** How many texts repeat an earlier one verbatim. */
   readonly repeats: number;
 }
 
-/** How far texts bear on a request: `subject` are the request's stems, `said` the answer's. */
+/** Relates evidence to a request (stems in `subject`) and an answer (stems in `said`). */
 export function bearingOf(subject: readonly string[], said: readonly string[], texts: readonly ParsedText[]): Bearing {
   const covered = subject.filter((stem) => texts.some(({ stems }) => stems.has(stem))).length;
   const linked = texts.some(
@@ -208,9 +210,9 @@ export function bearingOf(subject: readonly string[], said: readonly string[], t
   };
 }
 
-/** What is read of a request, from its end, and of an answer, in characters. */
+/** Characters to read from the end of a request, and of an answer. */
 const DATED_CHARS = 1_000;
-/** A text is about what it names among its first words; its year stands not far behind the name. */
+/** A text is about what it names among its first words; its year follows close behind the name. */
 const OPENING_WORDS = 12;
 const YEAR_WITHIN_WORDS = 80;
 const EARLIER = /\b(?:first|earlier|earliest|older|oldest|before)\b/i;
@@ -218,9 +220,9 @@ const LATER = /\b(?:last|later|latest|younger|youngest|newer|newest|more recent|
 const OPTIONS = /(?:[,:;]|\bbetween\b|\bof\b)\s+([^,:;]{1,120}?),?\s+(?:or|and)\s+([^,:;]{1,120})$/i;
 
 /**
- * Whether an answer to "which was first, A or B?" goes against the years that the texts about A and B give: the first year behind the
- * name, in the first text that opens with it. False where either year is missing, where both are the same, or where the answer
- * names neither or both.
+ * Whether an answer to "which was first, A or B?" contradicts the years in the texts about A and B: the first year
+ * after the name, in the first text that opens with it. False if a year is missing, both are equal, or the answer names
+ * neither or both.
  */
 export function againstDates(request: string, answer: string, texts: readonly ParsedText[]): boolean {
   const question = request

@@ -2,17 +2,16 @@ import { sentencesOf } from '../text/sentences.ts';
 import { stemsOf } from '../text/terms.ts';
 
 /**
- * What a request both wants and does not want, in words, each once: a thing asked for and excluded, lengths that
- * exclude each other, opposite manners. Precise rather than complete: what only mentions opposites, asks about
- * them, quotes them, or sets them for two parts or two cases is no conflict. English. Reads the first 20,000 UTF-16
- * units; linear.
+ * Contradictions in a request, in words, each once: something both requested and excluded, lengths that exclude each
+ * other, opposite manners. Precise rather than complete: text that only mentions, asks about or quotes opposites, or
+ * applies them to two parts or cases, is not a conflict. English. Reads the first 20,000 UTF-16 units; linear.
  */
 export function conflictsIn(request: string): readonly string[] {
   const text = directivesOf(request);
   return [...new Set([...contradictoryContents(text), ...contradictoryLengths(text), ...contradictoryManners(text)])];
 }
 
-/** A directive about what the answer holds. */
+/** An instruction about the content of the answer. */
 interface Wish {
   readonly excludes: boolean;
   readonly text: string;
@@ -29,15 +28,18 @@ const WISH = new RegExp(
 );
 const DETERMINERS =
   /^(?:(?:the words?|the terms?|the phrases?|the|a|an|any|all|some|your|its|their|both|me|us|of|using|mentioning|including|giving|showing|adding) )+/;
-/** An object longer than this is a clause of its own. */
+/** A longer object is a clause of its own. */
 const OBJECT_WORDS = 6;
-/** Two wishes farther apart than this (UTF-16 units) need not be about the same part of the answer. */
+/** Two instructions farther apart than this (UTF-16 units) may concern different parts of the answer. */
 const NEAR_WISH_CHARS = 400;
-/** What makes of two opposite wishes an alternative, a condition, a correction, or wishes about two parts. */
+/**
+ * Words that turn two opposite instructions into an alternative, a condition, a correction, or instructions for two
+ * parts.
+ */
 const SEPARATES_WISHES =
   /\b(?:or|if|unless|when|whenever|until|once|otherwise|except|only|instead|rather|actually|wait|then|first|second|next|later|after|before|version|variant|option|part|section|other|another|each|every|in the|for the|on the|at the)\b|:/;
 
-/** Things that a text asks for and excludes as well, in words. */
+/** Things that a text both requests and excludes, in words. */
 function contradictoryContents(text: string): readonly string[] {
   const conflicts: string[] = [];
   const seen = new Map<string, Wish & { readonly object: string }>();
@@ -47,7 +49,7 @@ function contradictoryContents(text: string): readonly string[] {
       if (key === '') continue;
       const earlier = seen.get(key);
       if (earlier !== undefined && earlier.excludes !== wish.excludes && concernTheSamePart(text, earlier, wish))
-        conflicts.push(`"${object.replace(/_+/g, ' ').trim()}" is asked for and excluded`);
+        conflicts.push(`"${object.replace(/_+/g, ' ').trim()}" is both requested and excluded`);
       seen.set(key, { ...wish, object });
     }
   }
@@ -89,7 +91,7 @@ function concernTheSamePart(text: string, earlier: Wish, later: Wish): boolean {
 }
 
 const REQUEST_CHARS = 20_000;
-/** A request longer than this holds a text to work on: what is wanted stands in its first or its last paragraph. */
+/** A longer request contains a text to work on: its instructions are in its first or last paragraph. */
 const LONG_REQUEST_CHARS = 2_000;
 const PARAGRAPH_CHARS = 1_000;
 
@@ -102,8 +104,8 @@ const QUESTION = /\?\W{0,8}$/;
 const POLITE_QUESTION = /^(?:(?:hi|hello|hey|please|ok|okay|and|so)[ ,]+)*(?:can|could|would|will) you\b/i;
 
 /**
- * The part of a request that tells what to do, in lower case, a line a sentence: no questions but "could you …?", no code,
- * a quotation as one word with `_` for what is no letter, and of a long request its first and last paragraph. Linear.
+ * The instructions of a request in lower case, one sentence per line: no questions except "could you …?", no code, a
+ * quotation as one word with `_` for every non-letter, and of a long request the first and last paragraph. Linear.
  */
 function directivesOf(request: string): string {
   return sentencesOf(said(instructions(request.slice(0, REQUEST_CHARS))))
@@ -123,12 +125,12 @@ function said(text: string): string {
   return text.replace(CODE, ' ').replace(QUOTED_LINE, ' ').replace(APOSTROPHES, "'").replace(QUOTED, asOneWord);
 }
 
-/** A quotation is a thing by itself: it stays as one word, so that nothing in it is read as a directive. */
+/** A quotation as one word, so that nothing in it is read as an instruction. */
 function asOneWord(quotation: string): string {
   return quotation.replace(/[^\p{L}\p{N}]+/gu, '_');
 }
 
-/** From small to large: one of a unit holds at least one of each smaller, and so many words at the least and the most. */
+/** From small to large: each contains at least one of every smaller unit, and this many words. */
 const UNITS = [
   { name: 'word', leastWords: 1, mostWords: 1 },
   { name: 'sentence', leastWords: 1, mostWords: 100 },
@@ -136,7 +138,7 @@ const UNITS = [
   { name: 'page', leastWords: 100, mostWords: 1_000 },
 ] as const;
 
-/** How long the answer is to be. An exact length bounds both ways; `unit` is an index of `UNITS`. */
+/** The requested length of the answer. An exact length is both minimum and maximum; `unit` is an index of `UNITS`. */
 interface Bound {
   readonly least: number;
   readonly most: number;
@@ -156,9 +158,9 @@ const BOUND = new RegExp(
   'g',
 );
 
-/** Two bounds farther apart than this (UTF-16 units) need not be about the same thing. */
+/** Two bounds farther apart than this (UTF-16 units) may concern different things. */
 const NEAR_BOUND_CHARS = 120;
-/** What stands between bounds of two different things, or makes of two bounds an alternative. */
+/** Words between bounds of two different things, or that make two bounds an alternative. */
 const SEPARATES_BOUNDS =
   /[:;]|\b(?:then|next|after|before|followed|first|second|also|another|other|each|every|per|or|if|unless|otherwise|instead|rather|not|plus|title|heading|headline|summary|summari[sz]e|abstract|intro|introduction|body|conclusion|section|part|version|quote|caption|example|examples|explain|describe|give|list|discuss|define|and (?:an?|one|the|its?|their))\b/;
 const NOT_THE_ANSWER_BEFORE =
@@ -172,7 +174,7 @@ function contradictoryLengths(text: string): readonly string[] {
   return bounds.flatMap((later, index) => {
     const earlier = bounds[index - 1];
     return earlier !== undefined && exclude(earlier, later) && boundTheSameThing(text, earlier, later)
-      ? [`"${earlier.text}" and "${later.text}" cannot both be`]
+      ? [`"${earlier.text}" and "${later.text}" exclude each other`]
       : [];
   });
 }
@@ -196,7 +198,7 @@ function exclude(one: Bound, other: Bound): boolean {
   return isMoreThan(one, other) || isMoreThan(other, one);
 }
 
-/** Whether the least of one is more than the most of the other. */
+/** Whether the minimum of one exceeds the maximum of the other. */
 function isMoreThan(long: Bound, short: Bound): boolean {
   if (long.unit >= short.unit && long.least > short.most) return true;
   return long.least * (UNITS[long.unit]?.leastWords ?? 0) > short.most * (UNITS[short.unit]?.mostWords ?? 0);
@@ -210,8 +212,6 @@ function boundTheSameThing(text: string, earlier: Bound, later: Bound): boolean 
   return !NOT_THE_ANSWER_BEFORE.test(before) && !OF_ITS_OWN.test(text.slice(later.end, later.end + NEAR_BOUND_CHARS));
 }
 
-/** Ways of answering that exclude each other. */
-
 const ANSWER =
   'answer|reply|response|explanation|summary|overview|description|report|essay|text|article|account|review|letter|message|email|paragraph|story|guide|introduction|tone|style|language|manner';
 const OPPOSITES: readonly (readonly [string, string])[] = [
@@ -219,7 +219,7 @@ const OPPOSITES: readonly (readonly [string, string])[] = [
   ['formal', 'informal|casual|colloquial'],
 ];
 const ONE = '\\b(?:an?|your|the|one|its)(?: (?:very|really|single))?';
-/** "a short, detailed answer": two opposite words for one thing. "Short but detailed" knows what it asks for. */
+/** "a short, detailed answer": two opposite words for one thing. "Short but detailed" is deliberate. */
 const PAIRS = OPPOSITES.map(
   ([one, other]) =>
     new RegExp(
@@ -245,7 +245,7 @@ const NEAR_LANGUAGE_CHARS = 200;
 const SEPARATES_LANGUAGES =
   /\b(?:or|if|when|whenever|where|unless|otherwise|then|first|second|next|after|also|another|each|instead|rather|not|part|section|version|title|translat\p{L}{1,6})\b|:/u;
 
-/** Opposed measures on the manner of the answer, in words. */
+/** Contradictory instructions on the manner of the answer, in words. */
 function contradictoryManners(text: string): readonly string[] {
   return [
     ...opposedWords(text),

@@ -1,33 +1,33 @@
 import { stemsOf } from '../text/terms.ts';
 
-/** A text that was gathered for a request: a search result, a capability's result. A short first line is read as its title. */
+/** A text that was gathered for a request, for example a search result. A short first line counts as its title. */
 export interface EvidenceText {
   readonly id: string;
   readonly content: string;
 }
 
-/** A word of a text: folded (lower case, no accents, numbers as digits), what it is matched by, and how it was written. */
+/** A word of a text: folded (lower case, no accents, numbers as digits), its stems, and how it was written. */
 export interface Word {
   readonly folded: string;
-  /** Empty for a word without content of its own. */
+  /** Empty for a stop word. */
   readonly stems: readonly string[];
   readonly surface: string;
   readonly capital: boolean;
   readonly numeral: boolean;
-  /** Only white space or a hyphen stands between it and the word before. */
+  /** Only white space or a hyphen separates it from the previous word. */
   readonly joined: boolean;
-  /** It opens a sentence, a quotation or the text, so that its capital says nothing. */
+  /** It starts a sentence, a quotation or the text, so its capital letter means nothing. */
   readonly opens: boolean;
 }
 
-/** A text as it is searched. */
+/** A text prepared for searching. */
 export interface ParsedText {
   readonly words: readonly Word[];
-  /** How many words there are with white space between them: "super-regional" is one. */
+  /** Number of words separated by white space: "super-regional" is one. */
   readonly length: number;
   /** Every folded word with one space before and after it. */
   readonly plain: string;
-  /** Where in `plain` each word begins, in UTF-16 units. */
+  /** Where each word starts in `plain`, in UTF-16 units. */
   readonly starts: readonly number[];
   readonly stems: ReadonlySet<string>;
 }
@@ -35,27 +35,27 @@ export interface ParsedText {
 const WORD = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’]\p{L}+)*/gu;
 const JOINS = /^[\s-]$/;
 const OPENS = /[.!?:;·|\n"“«(]/;
-/** What is looked at between two words, in characters. */
+/** Characters to check between two words. */
 const GAP_CHARS = 8;
-/** What is read of an answer and of a request, in characters from its beginning. */
+/** Characters to read of an answer or request, from its start. */
 const START_CHARS = 20_000;
-/** An answer of more words is a sentence. */
+/** An answer with more words is a sentence. */
 const TERSE_WORDS = 5;
 
-/** Whether a text is no more than a name, a date, a number with its unit. */
+/** Whether a text is only a name, a date, or a number with its unit. */
 export const isTerse = ({ length }: ParsedText): boolean => length <= TERSE_WORDS;
 
-/** The first 20,000 characters of an answer or a request. */
+/** Parses the first 20,000 characters of an answer or request. */
 export const parseStart = (text: string): ParsedText => parseText(startOf(text, START_CHARS));
 
-/** A text's first characters, rather without half a word at their end. */
+/** The first characters of a text, preferably without a partial word at the end. */
 function startOf(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const space = text.lastIndexOf(' ', chars);
   return text.slice(0, space > chars / 2 ? space : chars);
 }
 
-/** The words of a text. Linear in it: the caller bounds it. */
+/** Parses a text. Linear: the caller bounds its length. */
 export function parseText(text: string): ParsedText {
   const words: Word[] = [];
   let length = 0;
@@ -129,8 +129,8 @@ const SCALES: ReadonlyMap<string, number> = new Map([
 const NUMERAL = /^\d+(?:\.\d+)?$/;
 
 /**
- * A word as its number is written in digits, so that the same number is the same text: thousands without their commas, no
- * ordinal ending, English number words up to ninety. Any other word comes back as it was, null for none.
+ * A number word in digits, so that equal numbers have equal text: thousands without commas, no ordinal ending, English
+ * number words up to ninety. Null for any other word.
  */
 function numeralOf(word: string): string | null {
   const value = VALUES.get(word);
@@ -139,19 +139,19 @@ function numeralOf(word: string): string | null {
   return NUMERAL.test(plain) ? plain : null;
 }
 
-/** The numeral of "2.5" and "million" together, "2500000"; null where the second word is no scale. */
+/** The numeral of "2.5" and "million" together, "2500000"; null if the second word is not a scale. */
 function scaled(numeral: string, word: string): string | null {
   const scale = SCALES.get(word);
   return scale === undefined ? null : String(Math.round(Number(numeral) * scale * 1e6) / 1e6);
 }
 
-/** What is read of each gathered text, in characters from its beginning. */
+/** Characters to read of each evidence text, from its start. */
 const TEXT_CHARS = 50_000;
 
 /** A gathered text never changes, so it is read once. */
 const readings = new WeakMap<EvidenceText, ParsedText>();
 
-/** The readings of what was gathered, but for what is empty: the first 50,000 characters of each, read once for each object. */
+/** Parses evidence texts, without empty ones: the first 50,000 characters of each, once per object. */
 export function parseEvidence(gathered: readonly EvidenceText[]): readonly ParsedText[] {
   return gathered.map(readingOfText).filter(({ words }) => words.length > 0);
 }

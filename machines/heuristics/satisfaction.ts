@@ -1,48 +1,48 @@
-/** A turn of a dialogue, as its role marks it. */
+/** One turn of a dialogue. */
 export interface DialogueTurn {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
 
 export interface Satisfaction {
-  /** 0..1, an order and no probability; the user is satisfied from `SATISFIED` on. */
+  /** 0..1, a ranking and not a probability; the user is satisfied from `SATISFIED` on. */
   readonly score: number;
-  /** What was seen in the user's last turn and in the assistant's turn before it. */
+  /** The signals in the user's last turn and in the assistant's turn before it. */
   readonly signals: Readonly<Record<string, boolean | number>>;
 }
 
-/** From this score on, the user has what was wanted and asks for nothing more. */
+/** From this score on, the user got what they wanted and asks for nothing more. */
 export const SATISFIED = 0.5;
 
-/** How much each way of ending a turn says that the user is satisfied. What stands under `SATISFIED` may as well go on. */
+/** How strongly each way to end a turn indicates satisfaction. Below `SATISFIED`, the dialogue may continue. */
 const SATISFACTION = {
-  /** Says that nothing more is wanted, or takes leave. */
+  /** States that nothing more is needed, or says goodbye. */
   closes: 0.95,
-  /** Declines, or passes over with thanks, an offer of more help. */
+  /** Declines an offer of more help, or answers it only with thanks. */
   declinesMore: 0.9,
-  /** Says yes to being asked whether all is done. */
+  /** Answers yes when asked whether everything is done. */
   confirmsDone: 0.85,
-  /** Says that it got what it had asked for. */
+  /** States that the request was fulfilled. */
   fulfils: 0.8,
   /** Declines an offer to do something, with thanks and nothing else. */
   declinesWithThanks: 0.6,
-  /** Thanks or praises where no question is open, and no more: the weakest sign, as thanks come in the middle as well. */
+  /** Only thanks or praises, with no open question: the weakest sign, since thanks also occur mid-dialogue. */
   thanks: 0.55,
   none: 0.1,
-  /** Asks, wishes, complains, or brings a text of its own. */
+  /** Asks, requests, complains, or brings a text of its own. */
   newMatter: 0,
 } as const;
 
-/** A turn longer than this (UTF-16 units) is no closing: it brings a matter of its own. */
+/** A longer turn (UTF-16 units) is not a closing: it brings up something new. */
 const CLOSING_CHARS = 400;
-/** An offer of more help stands in the last words of a turn. */
+/** An offer of more help is at the end of a turn. */
 const OFFER_CHARS = 400;
 
 /**
- * Whether the user's last words close the dialogue: the user has what was wanted and asks for nothing more. A
- * closing is done in two turns (E. Schegloff and H. Sacks 1973, "Opening up closings"), so that the assistant's turn
- * before is read too; but only the user's words can satisfy, and only where the assistant has answered. English. Reads
- * a bounded part of these two turns.
+ * Whether the user's last words close the dialogue: they got what they wanted and ask for nothing more. A closing takes
+ * two turns (E. Schegloff and H. Sacks 1973, "Opening up closings"), so the assistant's turn before is read as well;
+ * but only the user's words indicate satisfaction, and only if the assistant has answered. English. Reads a bounded
+ * part of these two turns.
  */
 export function userSatisfaction(turns: readonly DialogueTurn[]): Satisfaction {
   const at = lastOf('user', turns, turns.length);
@@ -82,7 +82,7 @@ function endingOf(user: UserActs, assistant: AssistantActs): keyof typeof SATISF
   return assistant.questions ? 'none' : 'thanks';
 }
 
-/** What an assistant's turn leaves to the user. */
+/** What an assistant's turn offers or asks. */
 interface AssistantActs {
   /** "Anything else?", "Let me know if you need more help". */
   readonly offersMore: boolean;
@@ -108,7 +108,7 @@ const ASKS_IF_DONE: readonly RegExp[] = [
   /\bare you (?:all )?(?:set|done|finished|satisfied|happy with)\b/,
 ];
 
-/** What a turn leaves to the user. The time grows with the text: give its last words. */
+/** What a turn offers or asks. Time grows with the text: pass its last words. */
 function assistantActs(turn: string): AssistantActs {
   const text = turn
     .toLowerCase()
@@ -119,12 +119,12 @@ function assistantActs(turn: string): AssistantActs {
 }
 
 const APOSTROPHES = /[’‘`´]/g;
-/** What stands in quotation marks is spoken of, not said. */
+/** Quoted text is mentioned, not said. */
 const QUOTED = /"[^"\n]{1,200}"|“[^”\n]{1,200}”/g;
 const CLAUSE_END = /[.!?…;:,()\n]|\s-|[–—]|\b(?:and|but)\b/u;
 const NOT_OF_A_WORD = /[^\p{L}\p{N}']+/gu;
 
-/** A turn as clauses: lower case, words with single spaces between them. Linear in the text. */
+/** A turn as clauses: lower case, words separated by single spaces. Linear in the text. */
 function clausesOf(turn: string): readonly string[] {
   const text = turn.toLowerCase().replace(APOSTROPHES, "'").replace(QUOTED, ' quoted ');
   return text
@@ -135,21 +135,21 @@ function clausesOf(turn: string): readonly string[] {
 
 const anyOf = (words: string): string => words.trim().split(/\s+/).join('|').replaceAll('_', ' ');
 
-/** Words that may stand before those that matter. */
+/** Words that may precede the relevant ones. */
 const LEAD = `^(?:(?:${anyOf(`
   so also then now well oh ok okay alright great good fine perfect cool awesome wonderful excellent yes yeah sure no
   nope nah nothing actually instead first next because since many thanks thank_you a_lot so_much very_much please just
   kindly sounds_good i_think i_guess i_believe`)}) )*`;
 
-/** Words that may stand after those that matter. */
+/** Words that may follow the relevant ones. */
 const CODA = `(?: (?:${anyOf(`
   here now then today thanks thank_you again anyway indeed right_now for_now for_today for_the_moment at_the_moment
   at_this_moment at_this_time from_me for_me from_you to_know very_much so_much a_lot all_the_same`)}))*$`;
 
-/** A clause that starts with the words, after no more than a lead. */
+/** Matches a clause that starts with the words, after an optional lead. */
 const startsWith = (words: string): RegExp => new RegExp(`${LEAD}(?:${words})(?![\\p{L}\\p{N}'])`, 'u');
 
-/** A clause that is the words, with no more than a lead and a coda. */
+/** Matches a clause that consists of the words, with an optional lead and coda. */
 const isOnly = (words: string): RegExp => new RegExp(`${LEAD}(?:${words})${CODA}`, 'u');
 
 /**
@@ -165,7 +165,7 @@ const NEED_NO = "(?:i|we) (?:don'?t|do not|won'?t|will not) (?:need|want|require
 const VERY = '(?:(?:a|an|of|so|very|really|quite|just|all|such|super|extremely|most|real|great|big|huge) )*';
 const HAS_BEEN = "(?:'s|'re|'ve| is| was| are| were| have| has)?(?: been)?";
 
-/** Nothing more is wanted: "that's all", "all set", "I don't need anything else". */
+/** Nothing more is needed: "that's all", "all set", "I don't need anything else". */
 const CLOSES: readonly RegExp[] = [
   isOnly(
     `(?:that|this|it)${IS} (?:all|everything|enough|sufficient)(?: good| fine)?(?: (?:the|your) help)?(?:${WANTED})?`,
@@ -186,7 +186,7 @@ const CLOSES: readonly RegExp[] = [
   startsWith('(?:i|we) (?:need|want|require) nothing (?:more|else|further)(?! than)'),
 ];
 
-/** What was given is what was wanted: looks back, so that the present tense does not do. */
+/** The request was fulfilled: looks back, so the present tense does not count. */
 const FULFILS: readonly RegExp[] = [
   isOnly(
     `(?:that|this|it)${IS} (?:exactly |precisely )?what (?:i|we) (?:needed|wanted|asked for|(?:was|were) looking for)`,
@@ -196,7 +196,7 @@ const FULFILS: readonly RegExp[] = [
   ),
 ];
 
-/** Closes, unless it answers a question: "that's it", "that will do", "I'm good". */
+/** Closes unless it answers a question: "that's it", "that will do", "I'm good". */
 const MAY_CLOSE: readonly RegExp[] = [
   isOnly(`(?:that|this)${IS} it`),
   isOnly("that(?:'ll| will| should| would) do(?: nicely| fine)?"),
@@ -225,7 +225,7 @@ const PRAISES: readonly RegExp[] = [
   isOnly(`(?:you|that|this|it)${HAS_BEEN} ${VERY}(?:help|helpful|helped)(?: me)?(?: (?:a|quite a) lot)?`),
 ];
 
-/** Talk that goes with a closing and brings nothing new: a bare no or yes, an approval, why the user had called. */
+/** Talk that accompanies a closing and adds nothing new: a bare no or yes, approval, why the user had asked. */
 const ACCOMPANIES: readonly RegExp[] = [
   isOnly('(?:i )?(?:understand|understood|see|got it|have it)|(?:that |it )?makes sense|noted'),
   isOnly(
@@ -241,7 +241,7 @@ const ACCOMPANIES: readonly RegExp[] = [
   ),
 ];
 
-/** What a user's turn does. More than one may hold: "Great, thanks. Is it far?" thanks and asks. */
+/** What a user's turn does. Several may hold: "Great, thanks. Is it far?" thanks and asks. */
 interface UserActs {
   readonly closes: boolean;
   readonly fulfils: boolean;
@@ -251,7 +251,7 @@ interface UserActs {
   readonly affirms: boolean;
   readonly thanks: boolean;
   readonly praises: boolean;
-  /** Every clause is closing talk: nothing else is brought up. */
+  /** Every clause is closing talk: nothing else comes up. */
   readonly onlyClosingTalk: boolean;
   readonly asks: boolean;
   readonly wishes: boolean;
@@ -270,7 +270,7 @@ const AFFIRMS = [
 ];
 const SAYS_THANKS = [/\b(?:thanks?|thankyou|thanx|thx|ty|cheers|appreciated?|grateful)\b/];
 
-/** What a turn does. The time grows with the text: give a bounded one. */
+/** What a turn does. Time grows with the text: pass a bounded one. */
 function userActs(turn: string): UserActs {
   const clauses = clausesOf(turn);
   const is = (clause: string, patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(clause));
@@ -292,7 +292,7 @@ function userActs(turn: string): UserActs {
   };
 }
 
-/** The ways in which a clause brings new matter: it asks, wishes, or finds fault. */
+/** Clauses that bring up something new: questions, requests, complaints. */
 
 const DOES = 'is|are|was|were|do|does|did|can|could|would|will|shall|should|may|might|has|have';
 const ALSO = '(?: (?:also|still|just|really|now|then|only|rather|even)){0,3}';

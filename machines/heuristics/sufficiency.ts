@@ -12,31 +12,31 @@ import {
 } from './evidence-index.ts';
 import type { EvidenceText } from './parsed-text.ts';
 
-/** Whether what was gathered is enough to answer. */
+/** Whether the evidence suffices to answer. */
 export interface Sufficiency {
-  /** 0..1; from 0.7 on it is enough. */
+  /** 0..1; sufficient from 0.7 on. */
   readonly score: number;
-  /** What the score was made of, each 0..1. */
+  /** The factors of the score, each 0..1. */
   readonly factors: Readonly<Record<string, number>>;
-  /** Words of the request that nothing gathered has, at most 8, as they stand in it. */
+  /** Words of the request that no text has, at most 8, as written. */
   readonly missing: readonly string[];
 }
 
-/** What each factor adds to the evidence, which a logistic curve turns into 0..1. */
+/** The weight of each factor in the evidence, which a logistic curve maps to 0..1. */
 export const SUFFICIENCY_WEIGHTS = { names: 2, link: 1, complement: 4, together: 1, steps: 4 } as const;
-/** So much evidence is a score of one half; 0.7 is reached 0.85 above it. */
+/** The evidence at which the score is one half; 0.7 needs 0.85 more. */
 const EVIDENCE_FOR_HALF = 5.5;
 const MOST_MISSING = 8;
-/** Links are looked for among this many texts, those with the most words of the request. */
+/** The number of texts to search for links: those with the most words of the request. */
 const MOST_LINKED = 32;
 
 /**
- * Information sufficiency: whether the gathered texts answer a request, by the words and names that they share with
- * it and with one another. Two ways lead there, and the better one counts. Either one passage has what was asked for
- * (`alone`), or several do together: each name of the request is found (`names`, the one that is found worst; without names,
- * its words), a text about one is linked to another (`link`) which has other words of the request (`complement`), both have
- * them where the link is (`together`), and there are as many linked texts as the request describes things (`steps`). Nothing
- * gathered gives 0. Linear but for one sort. A text is read once as an object: give the same objects again.
+ * Information sufficiency: whether the evidence answers a request, by the words and names that it shares with it and
+ * with each other. The better of two ways counts. Either one passage suffices (`alone`), or several do together: each
+ * name of the request is found (`names`, the worst one; without names, its words), a text about one is linked to
+ * another (`link`) with other words of the request (`complement`), both have them near the link (`together`), and there
+ * are as many linked texts as the request describes things (`steps`). No evidence gives 0. Linear except for one sort.
+ * Texts are read once per object: pass the same objects again.
  */
 export function sufficiencyOf(request: string, gathered: readonly EvidenceText[]): Sufficiency {
   const asked = parseRequest(request);
@@ -70,23 +70,23 @@ function scoreOf(factors: Readonly<Record<Factor, number>>): number {
   return 1 / (1 + Math.exp(EVIDENCE_FOR_HALF - evidence));
 }
 
-/** How well the gathered texts hang together as one answer; each 0..1. */
+/** How well the texts form one answer; each 0..1. */
 interface Chain {
-  /** The strongest link that begins at something the request names. */
+  /** The strongest link from something that the request names. */
   readonly link: number;
-  /** What each of two linked texts adds to the other: the lesser share, doubled. */
+  /** What two linked texts add to each other: the lesser share, doubled. */
   readonly complement: number;
-  /** The share of the request that two linked texts have around what links them. */
+  /** The share of the request that two linked texts have around their link. */
   readonly together: number;
-  /** The texts that are linked to one that the request names, out of those that it seems to take, which are two or more. */
+  /** Texts linked to one that the request names, relative to those that an answer seems to need, at least two. */
   readonly steps: number;
 }
 
-/** What a link counts to a text that has no further word of the request. */
+/** The value of a link to a text without further words of the request. */
 const ADDS_NOTHING = 0.5;
-/** A weaker link than this makes no step. */
+/** A weaker link does not count as a step. */
 const LEAST_STEP = 0.2;
-/** One text is no chain: it answers alone or not. */
+/** A single text is not a chain. */
 const LEAST_TEXTS = 2;
 
 function chainOf(texts: readonly TextCoverage[], links: readonly Link[], asked: ParsedRequest): Chain {
@@ -105,7 +105,10 @@ function chainOf(texts: readonly TextCoverage[], links: readonly Link[], asked: 
   };
 }
 
-/** The request's words in the title and in the sentences that have what links; of the text about it, its first and best ones. */
+/**
+ * The request's words in the title and in the sentences with the link; for the text about it, its first and best
+ * sentences.
+ */
 function wordsAround(
   { reading, words, bySentence }: TextCoverage,
   by: readonly string[],
@@ -119,7 +122,7 @@ function wordsAround(
   return around | best | (bySentence[firstSentence(reading)] ?? 0);
 }
 
-/** How many texts hang together with one that has something the request names (union-find, Galler and Fischer 1964). */
+/** How many texts are connected to one that has something the request names (union-find, Galler and Fischer 1964). */
 function linkedTexts(texts: readonly TextCoverage[], links: readonly Link[]): number {
   const parents = new Map<TextCoverage, TextCoverage>();
   const rootOf = (text: TextCoverage): TextCoverage => {
@@ -136,14 +139,14 @@ function linkedTexts(texts: readonly TextCoverage[], links: readonly Link[]): nu
   return Math.max(0, ...texts.filter(({ anchor }) => anchor > 0).map((text) => sizes.get(rootOf(text)) ?? 1));
 }
 
-/** So many texts are read closely, those with the most words of the request; and one for each word that they lack. */
+/** The number of texts to index: those with the most words of the request, plus one for each word that they lack. */
 const MOST_CLOSE = 32;
 
-/** What was gathered, as far as it has to do with a request. */
+/** The evidence that relates to a request. */
 interface Closest {
-  /** The texts that were read closely, each content once, the one with most words of the request first. */
+  /** The indexed texts, each content once, the one with the most words first. */
   readonly texts: readonly TextCoverage[];
-  /** The words of the request that anything gathered has. */
+  /** The words of the request that any text has. */
   readonly words: WordSet;
 }
 
@@ -166,31 +169,32 @@ function wordsIn(stems: ReadonlySet<string>, asked: ParsedRequest): WordSet {
   return asked.terms.reduce((words, { stem }, bit) => (stems.has(stem) ? words | (1 << bit) : words), 0);
 }
 
-/** A text that was gathered twice says nothing more the second time. */
+/** The texts without duplicates. */
 function distinct<T extends { readonly content: string }>(texts: readonly T[]): readonly T[] {
   return [...new Map(texts.map((text) => [text.content, text])).values()];
 }
 
-/** Two gathered texts that have to do with one another: both name the same thing, or one is about what the other names. */
+/** Two texts that belong together: both name the same thing, or one is about something that the other names. */
 interface Link {
   readonly from: TextCoverage;
   readonly to: TextCoverage;
-  /** What ties them, as stems; none if the request itself names the one and the other. */
+  /** What connects them, as stems; empty if the request itself names both. */
   readonly by: readonly string[];
   /** 0..1. */
   readonly strength: number;
 }
 
-/** A name in more texts than this ties none of them together, which also keeps the pairs few. */
+/** A name in more texts than this connects none of them, which also bounds the number of pairs. */
 const MOST_SHARING = 4;
-/** A shared name of several words, and one of a single word, which may well be another of that name. */
+/** The strength of a shared name of several words, and of a single word, which may mean something else. */
 const SEVERAL_WORDS = 0.8;
 const ONE_WORD = 0.6;
 const COMPARED = 0.8;
 
 /**
- * The links between texts, by what the request does not itself have (the bridge of HotpotQA, Yang and others 2018): a title that
- * another text mentions counts most, then a name that both share; the less, the more texts have it. Linear in their names.
+ * The links between texts by names that the request does not have (the bridge of HotpotQA, Yang and others 2018): a
+ * title that another text mentions counts most, then a name that both share; less, the more texts have it. Linear in
+ * their names.
  */
 export function linksOf(texts: readonly TextCoverage[], asked: ParsedRequest): readonly Link[] {
   return [...byTitle(texts, asked), ...byName(texts, asked), ...byRequest(texts, asked)];
@@ -210,7 +214,7 @@ function byTitle(texts: readonly TextCoverage[], asked: ParsedRequest): Link[] {
   );
 }
 
-/** How sure it is that a text speaks of this, 0..1: a single word must be a name there. */
+/** How certain it is that a text mentions this, 0..1: a single word must be a name there. */
 function mention({ reading }: TextCoverage, words: readonly string[]): number {
   if (words.length === 1) return reading.names.get(words[0] ?? '') ?? 0;
   return placesOf(reading, words).length > 0 ? 1 : 0;
@@ -238,7 +242,9 @@ function byName(texts: readonly TextCoverage[], asked: ParsedRequest): Link[] {
   return links;
 }
 
-/** A request that names several things and describes none ("Which is larger, A or B?") ties the texts about them itself. */
+/**
+ * A request that names several things and describes none ("Which is larger, A or B?") connects the texts about them.
+ */
 function byRequest(texts: readonly TextCoverage[], { names, steps }: ParsedRequest): Link[] {
   if (steps > 1) return [];
   const about = names.map((_, name) => {
@@ -252,23 +258,26 @@ function byRequest(texts: readonly TextCoverage[], { names, steps }: ParsedReque
   );
 }
 
-/** A gathered text beside a request. */
+/** How an evidence text covers a request. */
 interface TextCoverage {
   readonly reading: IndexedText;
   /** The words of the request that the text has. */
   readonly words: WordSet;
-  /** The words that each of its sentences has; the title's are sentence 0 where there is a title. */
+  /** The words in each of its sentences; a title is sentence 0. */
   readonly bySentence: readonly WordSet[];
   /** How well each name of the request is placed in it, 0..1. */
   readonly named: readonly number[];
-  /** The best of `named`; where the request names nothing, the share of its words. */
+  /** The best of `named`; if the request names nothing, the share of its words. */
   readonly anchor: number;
 }
 
-/** What it counts for a name to be found: as the whole title, in it, in the first sentence, anywhere, or its words in one sentence. */
+/**
+ * The value of a name by its place: the entire title, in the title, in the first sentence, anywhere, or its words
+ * within one sentence.
+ */
 const PLACED = { head: 1, title: 0.9, lead: 0.7, body: 0.5, scattered: 0.4 } as const;
 
-/** Holds a text against a request. Linear in the places of the request's words. */
+/** Computes the coverage of a request by a text. Linear in the positions of the request's words. */
 export function coverageOf(reading: IndexedText, asked: ParsedRequest): TextCoverage {
   const bySentence: WordSet[] = new Array((reading.sentences.at(-1) ?? 0) + 1).fill(0);
   let words: WordSet = 0;
@@ -313,8 +322,9 @@ const NUMBER_WORDS = new Set(
 );
 
 /**
- * How well one passage answers alone, 0..1: the square of the share of the request that one sentence has with its title, so
- * that what is missing counts twice. A request for a number or a time takes a sentence with one that is not its own.
+ * How well one passage answers alone, 0..1: the square of the share of the request that one sentence and its title
+ * cover, so that missing words count twice. A request for a number or time needs a sentence with one that the request
+ * does not have.
  */
 function singlePassageScore(texts: readonly TextCoverage[], asked: ParsedRequest): number {
   let best = 0;

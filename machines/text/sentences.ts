@@ -1,4 +1,4 @@
-/** A sentence of a text, trimmed: `text === whole.slice(start, end)`, counted in UTF-16 units. */
+/** A trimmed sentence: `text === whole.slice(start, end)`, in UTF-16 units. */
 export interface Sentence {
   readonly text: string;
   readonly start: number;
@@ -9,12 +9,12 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const ABBREVIATION =
   /(?:^|[\s("'])(?:(?:\p{Lu}\.)*\p{Lu}|e\.g|i\.e|cf|vs|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Sen|Rep|No|Nos|Fig|Figs|Eq|Sec|Ch|Vol|pp|approx|ca|Inc|Ltd|Co|Corp|al)\.\s*$/u;
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]*\s*$/;
-/** The segmenter's time grows with the square of its input, so that it is given no more than this at once. */
+/** The segmenter's time grows with the square of its input, so it gets at most this many characters at once. */
 const WINDOW_CHARS = 2_000;
 
 /**
- * The sentences of a text (Unicode UAX 29 by Intl.Segmenter, with English abbreviations and initials put together again).
- * A line break ends a sentence: give hard-wrapped prose with its lines joined. Linear in the text.
+ * Splits a text into sentences (Unicode UAX 29 by Intl.Segmenter, rejoined after English abbreviations and initials). A
+ * line break ends a sentence: join hard-wrapped lines first. Linear in the text.
  */
 export function sentencesOf(text: string): Sentence[] {
   const sentences: Sentence[] = [];
@@ -44,13 +44,13 @@ function addLine(line: string, offset: number, sentences: Sentence[]): void {
   push(line, start, line.length, offset, sentences);
 }
 
-/** Whether the text goes on after `end`, so that what the segmenter took for a sentence's end is none. */
+/** Whether the sentence continues after `end`, although the segmenter ended it there. */
 function continues(line: string, start: number, end: number): boolean {
   if (end >= line.length || end - start >= WINDOW_CHARS) return false;
   return ABBREVIATION.test(line.slice(Math.max(start, end - 16), end)) || /\p{Ll}/u.test(line.charAt(end));
 }
 
-/** At most a window further, rather at a space, and never within a surrogate pair. */
+/** The end of the next window, preferably at a space and never within a surrogate pair. */
 function windowEnd(line: string, from: number): number {
   const most = from + WINDOW_CHARS;
   if (most >= line.length) return line.length;

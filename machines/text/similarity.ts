@@ -1,13 +1,15 @@
 import { fnv1a, spread } from './hash.ts';
 
-/** A set of words, or a map by words. */
+/** A set of words, or a map by word. */
 interface Words {
   readonly size: number;
   has(word: string): boolean;
   keys(): Iterable<string>;
 }
 
-/** The Jaccard index of two sets (P. Jaccard, 1901): the share of all words that both have, 0..1; 1 of two empty ones. */
+/**
+ * The Jaccard index of two sets (P. Jaccard, 1901): the share of all words that both have, 0..1; 1 for two empty sets.
+ */
 export function jaccard(one: Words, other: Words): number {
   let shared = 0;
   for (const word of one.keys()) if (other.has(word)) shared += 1;
@@ -15,16 +17,19 @@ export function jaccard(one: Words, other: Words): number {
   return all === 0 ? 1 : shared / all;
 }
 
-/** Bands of a sketch, and hashes in each: two sets with 0.8 in common share a band all but surely, two with 0.2 hardly ever. */
+/**
+ * Bands of a sketch, and hashes per band: two sets with 0.8 in common almost certainly share a band, two with 0.2
+ * hardly ever.
+ */
 const BANDS = 16;
 const ROWS = 5;
 
-/** Odd factors, one a hash: multiplied by one, the hashes of words come in another order. */
+/** Odd factors, one per hash: multiplying by one reorders the hashes of words. */
 const FACTORS = Array.from({ length: BANDS * ROWS }, (_, at) => spread(at + 1) | 1);
 
 /**
- * The sketch of a set of words, one key of 32 bits a band: sets that have much in common share at least one key (MinHash, A. Broder
- * 1997, in bands, P. Indyk and R. Motwani 1998). Always the same for the same words, whatever their order.
+ * The sketch of a set of words, one 32-bit key per band: sets with much in common share at least one key (MinHash, A.
+ * Broder 1997, in bands, P. Indyk and R. Motwani 1998). The order of words does not matter.
  */
 export function sketch(words: Iterable<string>): readonly number[] {
   const least = new Uint32Array(FACTORS.length).fill(0xffffffff);

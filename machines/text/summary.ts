@@ -2,8 +2,8 @@ import { sentencesOf } from './sentences.ts';
 import { requestTerms, stemsOf } from './terms.ts';
 
 /**
- * The beginning of a text in at most `maxChars` characters: whole sentences where the first one fits, else whole words
- * and an ellipsis. Never longer than asked, never splitting a surrogate pair.
+ * The beginning of a text in at most `maxChars` characters: complete sentences if the first one fits, or else complete
+ * words and an ellipsis. Never splits a surrogate pair.
  */
 export function summarize(text: string, maxChars: number): string {
   const flat = text.replace(/\s+/gu, ' ').trim();
@@ -17,9 +17,8 @@ export function summarize(text: string, maxChars: number): string {
   return `${cut}…`;
 }
 
-/** The first characters of a text on one line, for lists and questions. */
+/** The first characters of a text on one line. */
 export function preview(text: string, chars = 50): string {
-  // Only the beginning is looked at, however long the text is.
   const flat = text
     .slice(0, 4 * chars + 64)
     .replace(/\s+/gu, ' ')
@@ -27,11 +26,11 @@ export function preview(text: string, chars = 50): string {
   return flat.length <= chars ? flat : `${flat.slice(0, chars).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }
 
-/** Of a longer text only the beginning is read. */
+/** Only the beginning of a longer text is read. */
 const MAX_CHARS = 20_000;
-/** What a word of the request counts beside a word that the text itself uses often. */
+/** Weight of a word of the request, relative to the most frequent word of the text. */
 const TOPIC_SHARE = 2;
-/** What standing first counts: a text opens with what it is about. */
+/** Bonus for the first sentence: texts open with their topic. */
 const FIRST_SHARE = 0.5;
 
 interface Candidate {
@@ -41,9 +40,9 @@ interface Candidate {
 }
 
 /**
- * The sentences of a text that say most of it, word for word and in their order, in at most `maxChars` characters: those with
- * the words that the text uses most (H. P. Luhn, 1958), with the words of the topic, and the first. Where not even one sentence
- * fits, the beginning of the best.
+ * The most informative sentences of a text, verbatim and in order, in at most `maxChars` characters: those with the
+ * text's most frequent words (H. P. Luhn, 1958), with words of the topic, and the first. If no sentence fits, the
+ * beginning of the best one.
  */
 export function extractSummary(text: string, maxChars: number, topic: string): string {
   const head = text.slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/u, '');

@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer';
 
-/** English words that carry no content of their own: too common to tell one passage from another. Lower case, no apostrophes. */
+/** English words without content of their own. Lower case, without apostrophes. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above after again against all also am an and any are arent as at be because been before being below between both but by
   can cannot cant could couldnt did didnt do does doesnt doing dont down during each either else etc every for from further get gets
@@ -12,14 +12,14 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   your youre yours yourself`.split(/\s+/),
 );
 
-/** Words that open a request without saying what it is about: stop words there, content anywhere else. */
+/** Words that open a request without naming its topic: stop words there, content anywhere else. */
 export const ASKING_WORDS: ReadonlySet<string> = new Set(
   `please tell explain describe compare contrast briefly outline summarise summarize show list name give say define detail mean means`.split(
     /\s+/,
   ),
 );
 
-/** Words so general that a text can answer a question without them: in a question they weigh a part of what others do. */
+/** Words so general that a text can answer a question without them: in a question they have a reduced weight. */
 const GENERAL_WORDS: ReadonlySet<string> = new Set(
   `actually allow always anybody anyone anything apply available become begin big case come common consider contain deal
   different do done example exist fast fill follow general go good great handle happen help important include involve keep
@@ -28,17 +28,18 @@ const GENERAL_WORDS: ReadonlySet<string> = new Set(
   want way work one two three four five six seven eight nine ten`.split(/\s+/),
 );
 
-/** How much a term tells, by how few of the texts have it; above 0 for every term. */
+/** How informative a term is, by how few of the texts have it; above 0 for every term. */
 export type TermWeight = (stem: string) => number;
 
-/** Texts that are imagined beside the real ones, none of which has the term: keeps weights steady where texts are few. */
+/** Smoothing: texts added to the real ones, none of which has the term, so that weights are stable for few texts. */
 const IMAGINED_TEXTS = 10;
 const GENERAL_FACTOR = 0.3;
 const GENERAL_STEMS: ReadonlySet<string> = new Set([...GENERAL_WORDS].map((word) => stemmer(word)));
 
 /**
- * Smoothed inverse document frequency (Spärck Jones 1972): ln(1 + (texts + 10) / (texts with the term + 1)). A term that no
- * text has weighs the most, so that a question about something unknown cannot seem covered; general words ("handle", "kind") weigh less than their rarity.
+ * Smoothed inverse document frequency (Spärck Jones 1972): ln(1 + (texts + 10) / (texts with the term + 1)). A term in
+ * no text weighs the most, so a question about something unknown does not seem covered; general words ("handle",
+ * "kind") weigh less than their rarity.
  */
 export function termWeights(texts: number, textsWith: (stem: string) => number): TermWeight {
   return (stem) => {
@@ -47,12 +48,12 @@ export function termWeights(texts: number, textsWith: (stem: string) => number):
   };
 }
 
-/** Whether a word is so general that its absence from a text says nothing. */
+/** Whether a word is so general that its absence from a text means nothing. */
 export function isGeneral(stem: string): boolean {
   return GENERAL_STEMS.has(stem);
 }
 
-/** A content word: what it is matched by, and how it stands in the text (`start` counts UTF-16 units from 0). */
+/** A content word: its stem, and its form and position in the text (`start` in UTF-16 units from 0). */
 export interface Term {
   readonly stem: string;
   readonly surface: string;
@@ -62,18 +63,18 @@ export interface Term {
 const WORD = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’]\p{L}+)*/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const CAMEL_PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu;
-/** What stands before a noun, so that "the list" is a thing and "list the" is a wish. */
+/** Precedes a noun: "the list" is a thing, "list the" is an instruction. */
 const AFTER_ARTICLE = /\b(?:the|an?|this|that|its|their|each|every)\s+$/i;
 const MEMO_ENTRIES = 100_000;
 const MAX_WORD_CHARS = 80;
 const MAX_REQUEST_CHARS = 20_000;
 
-/** Words seen before and their stems: a text repeats its words, and stemming is the dearest step. Emptied when full. */
+/** Stems by word: texts repeat their words, and stemming is the most expensive step. Emptied when full. */
 const memo = new Map<string, readonly string[]>();
 
 /**
- * The content words of a text in order: lower-cased, accents folded, English stems (Porter 1980), stop words left out.
- * `camelCase` words give their parts as well as the whole; scripts written without spaces give pairs of characters.
+ * The content words of a text in order: lower case, without accents, as English stems (Porter 1980), without stop
+ * words. `camelCase` words yield their parts as well; scripts without spaces yield pairs of characters.
  */
 export function termsOf(text: string): Term[] {
   const terms: Term[] = [];
@@ -81,7 +82,7 @@ export function termsOf(text: string): Term[] {
   return terms;
 }
 
-/** Visits a text's content words in order, and makes nothing of its own: for texts of which only counts are kept. */
+/** Visits the content words of a text in order without allocating a list. */
 export function eachStem(text: string, visit: (stem: string, surface: string, start: number) => void): void {
   const words = new RegExp(WORD);
   for (let match = words.exec(text); match !== null; match = words.exec(text))
@@ -96,8 +97,8 @@ export function stemsOf(text: string): string[] {
 }
 
 /**
- * The distinct content words that a request asks about, at most `limit`, each at its first place. Opening words that only
- * ask ("please explain") are left out unless nothing else is there.
+ * The distinct content words of a request, at most `limit`, each at its first position. Words that only open a request
+ * ("please explain") are left out unless there are no others.
  */
 export function requestTerms(request: string, limit = 64): Term[] {
   const content = new Map<string, Term>();
@@ -125,7 +126,7 @@ function stemsOfWord(word: string): readonly string[] {
   return stems;
 }
 
-/** A text of its own: a piece of a text keeps the whole text in memory (V8 from 13 characters on). */
+/** A copy of the text: V8 keeps the entire original in memory for a substring of 13 characters or more. */
 const ownText = (piece: string): string => (piece.length < 13 ? piece : Array.from(piece).join(''));
 
 function computeStems(word: string): readonly string[] {

@@ -14,7 +14,7 @@ describe('conflicts of an intent', () => {
       fc.property(thing, include, exclude, fc.boolean(), (name, wants, bars, wantsFirst) => {
         const [first, second] = wantsFirst ? [wants, bars] : [bars, wants];
         const found = conflictsIn(`Describe the museum. ${first} ${name}. ${second} ${name}.`);
-        expect(found).toEqual([`"${bare(name)}" is asked for and excluded`]);
+        expect(found).toEqual([`"${bare(name)}" is both requested and excluded`]);
       }),
     );
   });
@@ -36,7 +36,7 @@ describe('conflicts of an intent', () => {
     ['Mention the dates. Don’t mention the dates.', 'dates'],
     ['Include “the sun”. Do not include “the sun”.', 'the sun'],
   ])('reads lists, one sentence, polite questions and quoted words: %s [C6]', (request, name) => {
-    expect(conflictsIn(request)).toEqual([`"${name}" is asked for and excluded`]);
+    expect(conflictsIn(request)).toEqual([`"${name}" is both requested and excluded`]);
   });
 
   it.each([
@@ -86,11 +86,11 @@ describe('conflicts of an intent', () => {
     ['Answer in English. Reply in French only.', ['"answer in english" and "reply in french only"']],
     [
       'Answer in one sentence and use at least three paragraphs.',
-      ['"in one sentence" and "at least three paragraphs" cannot both be'],
+      ['"in one sentence" and "at least three paragraphs" exclude each other'],
     ],
     [
       'Describe the Alps in at most 50 words and at least two pages.',
-      ['"at most 50 words" and "at least two pages" cannot both be'],
+      ['"at most 50 words" and "at least two pages" exclude each other'],
     ],
   ])('finds opposed measures on the answer itself: %s [C6]', (request, conflicts) => {
     expect(conflictsIn(request)).toEqual(conflicts);
@@ -125,7 +125,7 @@ describe('conflicts of an intent', () => {
 
   it('tells each conflict once, and every conflict of a request [C6]', () => {
     const twice = 'Include prices. Do not include prices. Include prices. Give a short, detailed answer.';
-    expect(conflictsIn(twice)).toEqual(['"prices" is asked for and excluded', '"short" and "detailed"']);
+    expect(conflictsIn(twice)).toEqual(['"prices" is both requested and excluded', '"short" and "detailed"']);
   });
 
   it('reads no code and no quoted lines [C6]', () => {

@@ -58,7 +58,7 @@ export function activityError(thrown: unknown): CallError {
 }
 
 /** Returns the error a chart receives: the same one live and from a journal. */
-export function toError({ message, ...known }: CallError): Error {
+function toError({ message, ...known }: CallError): Error {
   return Object.assign(new Error(message), known);
 }
 

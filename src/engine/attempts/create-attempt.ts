@@ -101,7 +101,7 @@ export interface HookError {
 }
 
 /** Returns the same rules; errors they throw are also stored in `thrown`. */
-export function captureHookErrors(
+function captureHookErrors(
   { shouldRetry, recordFailure, prepareRetry }: RetryHooks,
   thrown: HookError,
 ): RetryHooks {

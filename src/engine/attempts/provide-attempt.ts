@@ -75,7 +75,7 @@ export interface CallObserver {
 
 export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () => {} };
 
-export interface ReadReplyParts {
+interface ReadReplyParts {
   /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly ChatModel[];
   readonly specFor: (task: string) => PromptSpec;
@@ -86,7 +86,7 @@ export interface ReadReplyParts {
 }
 
 /** Returns the `readReply` actor of the attempt machine: it renders the prompt, calls the model once and reads its stream. */
-export function createReadReply(parts: ReadReplyParts) {
+function createReadReply(parts: ReadReplyParts) {
   return fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack, self }) => {
     let abort = (): void => {};
     const release = parts.dispatcher.dispatch({

@@ -84,7 +84,7 @@ export interface ToolCall {
  * `fromToolCall` makes the reply's value of such a call and of what was said before it. `toolsInWords` is told to every other model,
  * under the system turn: its call then is a part of its reply.
  */
-export interface ToolUse<Input> {
+interface ToolUse<Input> {
   readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
   readonly fromToolCall?: ((call: ToolCall, text: string) => unknown) | undefined;
   readonly toolsInWords?: ((input: Input) => string) | undefined;
@@ -161,7 +161,7 @@ interface Wanted {
 }
 
 /** How a reply is to be given, and whether a call of a tool may stand for it. */
-export function replyInstructions({ schemaName, shape }: Wanted, form: ReplyForm, offersTools: boolean): string {
+function replyInstructions({ schemaName, shape }: Wanted, form: ReplyForm, offersTools: boolean): string {
   if (form === 'text')
     return `${textRule(shape)}${offersTools ? '\nWhere one of the tools would help, call it in place of that reply.' : ''}`;
   const instead = offersTools ? ', or one of the other tools where that would help' : '';
@@ -188,7 +188,7 @@ function textRule(shape: OutputShape): string {
 }
 
 /** The turns with more words at the end of the first system turn, which begins them where there is none. */
-export function appendToSystemTurn(turns: readonly ChatTurn[], between: string, words: string): readonly ChatTurn[] {
+function appendToSystemTurn(turns: readonly ChatTurn[], between: string, words: string): readonly ChatTurn[] {
   const [first, ...others] = turns;
   if (first?.role !== 'system') return [{ role: 'system', content: words }, ...turns];
   return [{ role: 'system', content: `${first.content}${between}${words}` }, ...others];

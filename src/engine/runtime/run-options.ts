@@ -96,7 +96,7 @@ function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<
 }
 
 /** Validates the options of a run and fills in defaults. Throws `invalid_request` or `invalid_option`. */
-export function parseRunOptions(options: RunOptions): ParsedRunOptions {
+function parseRunOptions(options: RunOptions): ParsedRunOptions {
   const { request, history = [], messages, mode = 'automatic', startAt = 'action' } = options ?? {};
   if (typeof request !== 'string' || request.trim() === '')
     throw new PostChainError(
@@ -192,7 +192,7 @@ export function parsePhase(name: string): Phase {
 }
 
 /** Converts earlier turns to the messages a run starts with. */
-export function historyMessages(history: readonly Turn[], createdAtMs: number): readonly Message[] {
+function historyMessages(history: readonly Turn[], createdAtMs: number): readonly Message[] {
   return history.map(({ role, content }, index) => ({
     id: `h${index + 1}`,
     role,

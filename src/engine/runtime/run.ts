@@ -244,7 +244,7 @@ export function createRunStart(
 }
 
 /** Returns the chart's input that a journal's first entry contains. */
-export function chainInputFrom(start: RunStart): ChainInput {
+function chainInputFrom(start: RunStart): ChainInput {
   const names = Object.keys(chainInputSchema.shape) as (keyof ChainInput)[];
   return Object.fromEntries(names.map((name) => [name, start[name]])) as unknown as ChainInput;
 }

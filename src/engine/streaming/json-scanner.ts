@@ -20,14 +20,14 @@ const [ZERO, POINT, PLUS, SMALL_E, LARGE_E] = [0x30, 0x2e, 0x2b, 0x65, 0x45];
 
 const isE = (code: number): boolean => code === SMALL_E || code === LARGE_E;
 
-export function beginNumber(code: number): NumberPhase | null {
+function beginNumber(code: number): NumberPhase | null {
   if (code === MINUS) return 'minus';
   if (code === ZERO) return 'zero';
   return isDigit(code) ? 'digits' : null;
 }
 
 /** Returns the state after one more character, or null if the character is not part of the number. */
-export function continueNumber(phase: NumberPhase, code: number): NumberPhase | null {
+function continueNumber(phase: NumberPhase, code: number): NumberPhase | null {
   switch (phase) {
     case 'minus':
       return code === MINUS ? null : beginNumber(code);
@@ -49,12 +49,12 @@ export function continueNumber(phase: NumberPhase, code: number): NumberPhase | 
   }
 }
 
-export function mayEndAt(phase: NumberPhase): boolean {
+function mayEndAt(phase: NumberPhase): boolean {
   return phase === 'zero' || phase === 'digits' || phase === 'fraction' || phase === 'exponent';
 }
 
 /** Whether a character can be part of a number. */
-export function isNumeric(code: number): boolean {
+function isNumeric(code: number): boolean {
   return isDigit(code) || isE(code) || code === POINT || code === PLUS || code === MINUS;
 }
 

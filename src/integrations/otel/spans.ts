@@ -9,7 +9,7 @@ export type SpanAttributes = Readonly<Record<string, AttributeValue | undefined>
 export const POSTCHAIN: SpanAttributes = { 'gen_ai.provider.name': 'postchain' };
 
 /** The operations of the GenAI semantic conventions that a run consists of. */
-export type Operation = 'invoke_workflow' | 'invoke_agent' | 'chat' | 'execute_tool';
+type Operation = 'invoke_workflow' | 'invoke_agent' | 'chat' | 'execute_tool';
 
 /** Why a span failed: a stable code, and a message that is recorded only with content. */
 export interface SpanError {

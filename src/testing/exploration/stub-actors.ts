@@ -8,7 +8,7 @@ type StubEvent =
   | { readonly type: 'stub.error'; readonly error: unknown };
 
 /** An actor that does nothing until an event makes it finish or fail. */
-export const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
+const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
   getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
   getPersistedSnapshot: (snapshot) => snapshot,
   transition(snapshot, event) {

@@ -89,7 +89,7 @@ interface Awaited extends Pending {
  * A cluster in memory: keeps requests and outcomes in order, and gives each process the same outcomes in the same order. Throws if a process
  * makes other requests than the one before it.
  */
-export function createFakeCluster(clock: Clock) {
+function createFakeCluster(clock: Clock) {
   const commands: Command[] = [];
   const log: { readonly command: number; readonly json: string }[] = [];
   const promises: { command: number | null; json: string | null }[] = [];

@@ -22,7 +22,13 @@ import { assignSession } from '../policies/session.ts';
 import { nextSourceRetry } from '../policies/source-retry.ts';
 import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
 import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/state.ts';
-import { evaluateContext, NOT_RATED, assignEstimates, assignMeasures, assignSummaries } from '../policies/understanding.ts';
+import {
+  assignEstimates,
+  assignMeasures,
+  assignSummaries,
+  evaluateContext,
+  NOT_RATED,
+} from '../policies/understanding.ts';
 import { evaluateYieldRules, type YieldRule } from '../policies/yield-rules.ts';
 import { missingChainActors } from './actors.ts';
 import { abortEvents, emittedEvents } from './emitted-events.ts';

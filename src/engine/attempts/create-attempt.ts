@@ -101,10 +101,7 @@ export interface HookError {
 }
 
 /** Returns the same rules; errors they throw are also stored in `thrown`. */
-function captureHookErrors(
-  { shouldRetry, recordFailure, prepareRetry }: RetryHooks,
-  thrown: HookError,
-): RetryHooks {
+function captureHookErrors({ shouldRetry, recordFailure, prepareRetry }: RetryHooks, thrown: HookError): RetryHooks {
   return {
     ...(shouldRetry && { shouldRetry: capturing(shouldRetry, thrown) }),
     ...(recordFailure && { recordFailure: capturing(recordFailure, thrown) }),

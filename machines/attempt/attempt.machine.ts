@@ -21,7 +21,7 @@ export const attemptMachine = attemptSetup.createMachine({
   states: {
     calling: {
       description: 'One call of the model, from opening it to the end of its stream.',
-      entry: ['startAttempt', 'emitStart', 'reportUsage'],
+      entry: ['emitStart', 'reportUsage'],
       invoke: {
         src: 'readReply',
         input: ({ context }) => ({
@@ -42,7 +42,7 @@ export const attemptMachine = attemptSetup.createMachine({
           on: {
             'reply.started': {
               target: 'streaming',
-              actions: [{ type: 'assignProgress', params: ({ event }) => event }, 'reportUsage'],
+              actions: { type: 'assignProgress', params: ({ event }) => event },
             },
           },
           after: { firstChunkDeadline: { target: '#attempt.recordingFailure', actions: 'recordNoFirstChunk' } },

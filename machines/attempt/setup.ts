@@ -71,7 +71,6 @@ const vocabulary = setup({
 
 export const attemptSetup = vocabulary.extend({
   actions: {
-    startAttempt: assign({ isInFlight: true }),
     reportUsage: enqueueActions(({ context, enqueue }) => {
       const report: UsageReport = { type: 'usage.reported', usage: usageSoFar(context) };
       if (context.hasParent) enqueue.sendParent(report);

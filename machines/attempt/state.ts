@@ -40,6 +40,7 @@ export interface AttemptState extends AttemptInput {
 
 /** The fields of one attempt before it starts. */
 export const NEW_ATTEMPT = {
+  isInFlight: true,
   progress: null,
   reply: null,
   value: null,
@@ -54,7 +55,6 @@ export function initialAttemptState(input: AttemptInput): AttemptState {
     execution: newExecution(input),
     feedback: null,
     inputTokens: estimateTokens(JSON.stringify(input.input) ?? ''),
-    isInFlight: false,
     elapsedMs: 0,
     ...NEW_ATTEMPT,
   };

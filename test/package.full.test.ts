@@ -10,13 +10,15 @@ describe('the package', () => {
     expect(messages.map((message) => formatMessage(message, manifest))).toEqual([]);
   });
 
-  it('asks for Node 20.19 or newer, with xstate, openai, libsql, OpenTelemetry, the MCP client and Restate’s SDK as the user’s own', () => {
+  it('needs Node 20.19 or newer; xstate is a peer, and so are the optional libraries', () => {
     expect(manifest.engines.node).toBe('>=20.19');
     expect(manifest.peerDependencies).toEqual({
       '@modelcontextprotocol/client': '^2.4.0',
       '@opentelemetry/api': '^1.9.0',
       '@restatedev/restate-sdk': '^1.17.2',
+      'gpt-tokenizer': '^4.0.0',
       libsql: '^0.5.29',
+      mathjs: '^15.2.0',
       openai: '^6.0.0 || ^7.0.0',
       xstate: '^5.33.0',
     });

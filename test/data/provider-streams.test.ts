@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart } from '../../machines/contracts/model.ts';
-import { fetchWithoutTimeout } from '../../src/internal/http.ts';
+import { fetchWithoutTimeout } from '../../src/internal/fetch-without-timeout.ts';
 import { openaiModel } from '../../src/models/openai/openai-model.ts';
 import { chatServer, streaming } from '../support/chat-server.ts';
 import { cutBytes, seededSizes } from '../support/cut-bytes.ts';

@@ -20,7 +20,7 @@ export function lazyClient(settings: OpenAISettings): () => Promise<OpenAI> {
 
 async function load(settings: OpenAISettings): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
-  const fetch = settings.fetch ?? (await import('../../internal/http.ts')).fetchWithoutTimeout;
+  const fetch = settings.fetch ?? (await import('../../internal/fetch-without-timeout.ts')).fetchWithoutTimeout;
   return new Client({
     apiKey: settings.apiKey,
     adminAPIKey: null,

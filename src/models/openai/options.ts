@@ -1,5 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { requireValidHeaders } from '../../internal/http.ts';
+import { requireValidHeaders } from '../../internal/headers.ts';
 import { secretWords } from '../../internal/secrets.ts';
 
 /** How to reach a server with OpenAI's chat completions API. Only `model` is required if `OPENAI_API_KEY` is set. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-import { requireValidHeaders } from '../../internal/http.ts';
+import { requireValidHeaders } from '../../internal/headers.ts';
 import { invalidOption, signalSchema } from '../../internal/options.ts';
 import { redactSecrets, secretWords } from '../../internal/secrets.ts';
 

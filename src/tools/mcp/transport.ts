@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { onAbort } from '../../internal/async.ts';
-import { fetchWithoutTimeout } from '../../internal/http.ts';
+import { fetchWithoutTimeout } from '../../internal/fetch-without-timeout.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
 import type { HttpSettings, StdioSettings } from './options.ts';
 

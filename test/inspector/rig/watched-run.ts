@@ -44,8 +44,9 @@ export function watchRun(run: Run): { readonly steps: RealStep[]; readonly stand
 function runningIn(actor: AnyActor): Record<string, readonly string[]> {
   const snapshot = actor.getSnapshot();
   const children = Object.values(snapshot.children ?? {}) as AnyActor[];
+  // A machine that has ended stands until its parent has taken the end in.
   const machines = children.filter(
-    (child) => child.logic instanceof StateMachine && child.getSnapshot().status === 'active',
+    (child) => child.logic instanceof StateMachine && child.getSnapshot().status !== 'stopped',
   );
   return Object.assign(
     { [(actor.logic as AnyStateMachine).id]: leavesOf(snapshot) },

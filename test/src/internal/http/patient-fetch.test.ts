@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fetchWithoutTimeout } from '../../../../src/internal/http.ts';
+import { fetchWithoutTimeout } from '../../../../src/internal/fetch-without-timeout.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { type ChatBody, chatServer, chunk, completion, event, streaming } from '../../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../../support/model-request.ts';

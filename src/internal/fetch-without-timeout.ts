@@ -1,19 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { PostChainError } from '../../machines/contracts/error.ts';
 import { onAbort } from './async.ts';
-
-/** Throws `invalid_option`, naming the first header that HTTP cannot send. */
-export function requireValidHeaders(headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      new Headers([[name, value]]);
-    } catch {
-      const message = `headers: ${JSON.stringify(name)} is not a valid HTTP header; correct its name or its value.`;
-      throw new PostChainError('invalid_option', message);
-    }
-  }
-}
 
 /**
  * `fetch` on top of Node's own HTTP client. It avoids two problems of Node's global fetch (undici): that gives up after 300 s without

@@ -31,7 +31,7 @@ describe.skipIf(tests.areSkipped)('the events of several runs in the page', () =
     expect(short.lines.length).toBeLessThan(long.lines.length);
     const page = await openHeldRuns(tests, [long, short], 'panel=events');
     await page.getByRole('searchbox').fill('type:run-end');
-    await page.getByRole('checkbox', { name: 'only these' }).check();
+    await page.getByRole('checkbox', { name: 'Show only matches' }).check();
     const rows = page.getByRole('listbox', { name: 'Events' }).getByRole('option').locator('.seq');
     for (const { run, lines } of [long, short, long, short]) {
       await page.getByRole('combobox', { name: 'Run', exact: true }).selectOption(run.runId);

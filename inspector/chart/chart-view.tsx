@@ -125,7 +125,7 @@ function ChartPicture({
   const name = shownText(root, 80);
   return (
     <div class="chart-picture">
-      {/* biome-ignore lint/a11y/useSemanticElements: a drawing is no set of fields */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset */}
       <svg
         ref={svg}
         role="group"

@@ -214,7 +214,7 @@ const LIMIT_OF: Readonly<Record<string, string>> = {
 
 const SIDES: ReadonlySet<string> = new Set(['above', 'below']);
 
-/** What a guard saw, in its order, a number beside the limit that it was held against: `confidence 0.85` and `above 0.9` are one. */
+/** Returns what a guard saw, in order; a number and the limit it was compared with (`confidence 0.85`, `above 0.9`) form one item. */
 export function seenNumbers(inputs: Inputs): readonly SeenNumber[] {
   const names = Object.keys(inputs);
   const limits = new Map<string, string>();

@@ -200,7 +200,7 @@ function WhyFacts({ facts }: { readonly facts: readonly WhyFact[] }) {
   );
 }
 
-/** What a guard saw: each value with its name, beside the limit that it was held against. */
+/** The values that a guard saw, each beside the limit that it was compared with. */
 function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
   if (saw.length === 0) return null;
   return (

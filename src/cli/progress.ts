@@ -1,10 +1,10 @@
+import type { Decision } from '../../machines/contracts/decision.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { Task } from '../../machines/contracts/phase.ts';
-import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
-
+import type { Phase, Task } from '../../machines/contracts/phase.ts';
+import { type ContextStatistics, type Pruning, type Replies, replySchemas } from '../../machines/contracts/phase-io.ts';
 import type { PartialUpdate, RunEvent } from '../engine/runtime/run-events.ts';
-import { count, grouped, oneLine } from '../internal/printable.ts';
+import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
 import type { Entry, Screen } from './screen.ts';
 
 /** The field of each task's reply to show while it streams. */
@@ -22,6 +22,7 @@ const STREAMED_FIELD: Record<Task, string> = {
 
 /** Returns a function that prints a run's events as lines of progress. */
 export function createProgress(screen: Screen): (event: RunEvent) => void {
+  const findingOf = createFindings();
   let startedAtMs = 0;
   let cycle = 0;
   let askedConsent = false;
@@ -37,7 +38,7 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
     }
     if (event.type === 'consent-asked') askedConsent = true;
     if (event.type === 'context-evaluated') contextEntries = contextLines(event, askedConsent);
-    const entry = entryOf(event, event.atMs - startedAtMs);
+    const entry = entryOf(event, findingOf(event), event.atMs - startedAtMs);
     if (entry !== null) screen.entry(entry);
     if (event.type === 'phase-end') {
       for (const line of contextEntries) screen.entry(line);
@@ -46,11 +47,44 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   };
 }
 
-function entryOf(event: JournalEntry, ms: number): Entry | null {
+/** Describes a phase's reply in a few words. The text of the replies is left to the answer and the inspector. */
+const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
+  action: ({ call, confidence }) => (call === null ? confidenceText('draft', confidence) : `called ${call.capability}`),
+  experience: ({ relevantPassageIds, confidence }) =>
+    confidenceText(count(relevantPassageIds.length, 'relevant passage'), confidence),
+  intention: ({ clarity, alternatives }) =>
+    `clarity ${clarity.toFixed(2)}, ${count(alternatives.length, 'alternative reading')}`,
+  observation: ({ insights, entities, connections }) =>
+    [
+      count(insights.length, 'insight'),
+      count(entities.length, 'entity', 'entities'),
+      count(connections.length, 'connection'),
+    ].join(', '),
+  understanding: ({ assessments }) => `${count(assessments.length, 'message')} assessed`,
+  yield: ({ confidence }) => confidenceText('answer', confidence),
+};
+
+const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
+
+/** Returns a function that takes a run's entries in order and returns what a phase found at its end; empty if that is unknown. */
+function createFindings(): (entry: JournalEntry) => string {
+  const tasks = new Map<number, string | undefined>();
+  const replies = new Map<string | undefined, unknown>();
+  return (entry) => {
+    if (entry.type === 'call-start') tasks.set(entry.call, entry.task);
+    if (entry.type === 'call-event' && entry.event.type === 'reply.ended')
+      replies.set(tasks.get(entry.call), entry.event.reply.value);
+    if (entry.type !== 'phase-end') return '';
+    const reply = replySchemas[entry.phase].safeParse(replies.get(entry.phase));
+    return reply.success ? (FINDINGS[entry.phase] as (reply: unknown) => string)(reply.data) : '';
+  };
+}
+
+function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null {
   switch (event.type) {
     case 'phase-end':
       return event.failure === null
-        ? { name: event.phase, ms, text: oneLine(event.summary) || '–' }
+        ? { name: event.phase, ms, text: oneLine(finding) || '–' }
         : { name: event.phase, ms, text: failureText(event.failure), tone: 'bad' };
     case 'attempt-end':
       return event.failure === null ? null : aside(`attempt ${event.attempt} failed: ${failureText(event.failure)}`);
@@ -59,7 +93,7 @@ function entryOf(event: JournalEntry, ms: number): Entry | null {
     case 'retrieval':
       return aside(retrievalText(event));
     case 'capability-end':
-      return aside(`${event.result.capability}: ${oneLine(event.result.error ?? event.result.output).slice(0, 160)}`);
+      return aside(`${event.result.capability}: ${cutEnd(oneLine(event.result.error ?? event.result.output), 80)}`);
     case 'session-recalled':
       return sessionEntry(event);
     case 'session-stored':
@@ -69,7 +103,7 @@ function entryOf(event: JournalEntry, ms: number): Entry | null {
     case 'recovery':
       return aside(`${event.phase} failed: ${RECOVERY[event.how]}`);
     case 'decision':
-      return { name: 'decision', text: `${event.decision.rule}: ${oneLine(event.decision.rationale)}` };
+      return { name: 'decision', text: `${event.decision.rule}: ${reasonOf(event.decision)}` };
     case 'direction-refused':
       return aside(`"${oneLine(event.got)}" is not a phase`);
     case 'consent-resolved':
@@ -79,6 +113,11 @@ function entryOf(event: JournalEntry, ms: number): Entry | null {
     default:
       return null;
   }
+}
+
+/** A decision to complete ends with the values it compared, which `show --all` and the inspector print. */
+function reasonOf({ complete, rationale }: Decision): string {
+  return oneLine(complete ? rationale.replace(/ \([^()]*\)$/u, '') : rationale);
 }
 
 const CONSENT_SOURCES = { user: 'user', option: 'option', nobody: 'not asked', 'time-out': 'no reply' } as const;

@@ -1,9 +1,12 @@
 import pc from 'picocolors';
+import wrapAnsi from 'wrap-ansi';
 import { cutEnd, cutStart } from '../internal/printable.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
 const NAME_CHARS = 14;
 const TIME_CHARS = 8;
+/** On a narrower terminal, the text overflows. */
+const MIN_TEXT_CHARS = 20;
 
 export type Colors = ReturnType<typeof pc.createColors>;
 
@@ -15,12 +18,14 @@ export interface Entry {
   readonly tone?: 'plain' | 'bad' | 'aside';
   /** Prefix of the line. */
   readonly mark?: string;
+  /** Whether a text that is too long is cut instead of wrapped. */
+  readonly cut?: boolean;
 }
 
 /** Writes lines and, on a terminal, one status line that is overwritten. */
 export interface Screen {
   line(text: string): void;
-  /** Writes a line of progress, cut to the width of the terminal. */
+  /** Writes a line of progress, wrapped to the width of the terminal. */
   entry(entry: Entry): void;
   /** Overwrites the status line with the end of a text. Does nothing without a terminal. */
   status(name: string, text: string): void;
@@ -56,12 +61,16 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
   return {
     clear,
     line,
-    entry({ name = '', ms, text, tone = 'plain', mark = '' }) {
+    entry({ name = '', ms, text, tone = 'plain', mark = '', cut = false }) {
       const time = (ms === undefined ? '' : `${Math.round(ms)} ms`).padStart(TIME_CHARS);
-      const textChars = width() - mark.length - 2 - NAME_CHARS - TIME_CHARS - 2;
-      line(
-        `${colors.dim(mark)}  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}  ${tones[tone](cutEnd(text, textChars))}`,
-      );
+      const indent = mark.length + 2 + NAME_CHARS + TIME_CHARS + 2;
+      const textChars = Math.max(MIN_TEXT_CHARS, width() - indent);
+      const lines =
+        cut || textChars === Infinity
+          ? [cutEnd(text, textChars)]
+          : wrapAnsi(text, textChars, { hard: true }).split('\n');
+      const shown = lines.map((one) => tones[tone](one)).join(`\n${' '.repeat(indent)}`);
+      line(`${colors.dim(mark)}  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}  ${shown}`);
     },
     status(name, text) {
       if (!out.isTTY) return;

@@ -81,7 +81,13 @@ function detailOf(entry: JournalEntry): Entry {
   const { seq: _, atMs, type, ...fields } = entry;
   const text = entry.type === 'transition' ? transitionText(entry) : fieldsText(fields);
   const { failure } = fields as { readonly failure?: unknown };
-  return { name: type, ms: atMs, text, tone: failure ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain' };
+  return {
+    name: type,
+    ms: atMs,
+    text,
+    tone: failure ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain',
+    cut: true,
+  };
 }
 
 /** Formats a transition with the result and inputs of each guard evaluated. */

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { Pruning } from '../../../machines/contracts/phase-io.ts';
+import { failureOf } from '../../../machines/policies/failures.ts';
 
 import { createProgress } from '../../../src/cli/progress.ts';
 import { createScreen } from '../../../src/cli/screen.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 
 type Evaluated = Extract<JournalEntry, { type: 'context-evaluated' }>;
@@ -37,6 +40,12 @@ function loss(number: number, reason = 'nothing has referred to it since cycle 1
   };
 }
 
+function replyOf(value: unknown) {
+  const usage = { inputTokens: 1, outputTokens: 1, estimated: true };
+  const reply = { text: JSON.stringify(value), value, failure: null, usage };
+  return { type: 'reply.ended' as const, openedAtMs: 0, atMs: 0, chars: 1, reply };
+}
+
 type Progress = ReturnType<typeof createProgress>;
 
 /** The lines that the progress of one Understanding has. */
@@ -49,11 +58,14 @@ function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress:
   if (asked) progress({ ...at, type: 'consent-asked', request: { items: [] } });
   const { statistics = untouched, pruningLog = [], problem = null } = evaluated;
   progress({ ...at, type: 'context-evaluated', step: 5, statistics, pruningLog, problem });
+  const understood = { integrated: 'It is so.', assessments: [{ messageId: 'p1', relevance: 0.2, reason: 'old' }] };
+  progress({ ...at, type: 'call-start', call: 5, port: 'readReply', task: 'understanding' });
+  progress({ ...at, type: 'call-event', call: 5, port: 'readReply', event: replyOf(understood) });
   progress({ ...at, type: 'phase-end', ...phase, summary: 'It is so.', failure: null });
   progress({ ...at, type: 'phase-end', ...phase, phase: 'yield', summary: 'So.', failure: null });
   const all = fake.shown().map((line) => line.trim());
   const lines = all.slice(all.indexOf('Cycle 1'));
-  expect(lines[1]).toMatch(/^understanding .*It is so\.$/);
+  expect(lines[1]).toMatch(/^understanding .*1 message assessed$/);
   expect(lines.at(-1)).toMatch(/^yield /);
   return lines.slice(2, -1);
 }
@@ -113,5 +125,51 @@ describe('changes to the context, in the progress of a run', () => {
     expect(shown({ statistics: { ...untouched, pruned: 1 }, pruningLog: [evil] }).at(-1)).toBe(
       'removed p]0;x (search): b[2J cause',
     );
+  });
+});
+
+describe('the phases, in the progress of a run', () => {
+  const replied: readonly [Phase, unknown, string][] = [
+    ['action', { response: 'Perhaps.', confidence: 0.4, call: null }, 'draft, confidence 0.40'],
+    ['action', { response: '', confidence: 0.4, call: { capability: 'add', arguments: '{}' } }, 'called add'],
+    [
+      'experience',
+      { summary: 'It says so.', relevantPassageIds: ['a', 'b'], missing: [], confidence: 0.7 },
+      '2 relevant passages, confidence 0.70',
+    ],
+    [
+      'intention',
+      { goal: 'To know', alternatives: ['To guess'], clarity: 0.9, unclearIntent: false, alignment: [] },
+      'clarity 0.90, 1 alternative reading',
+    ],
+    [
+      'observation',
+      { insights: ['It is so'], undigested: false, entities: [], connections: [], importance: [] },
+      '1 insight, 0 entities, 0 connections',
+    ],
+    ['yield', replies.yield, 'answer, confidence 0.95'],
+    ['yield', 'not a reply', '–'],
+  ];
+
+  it.each(replied)('prints what %s found, and not its text', (phase, value, expected) => {
+    const fake = fakeTerminal(80);
+    const progress = createProgress(createScreen(fake.terminal.out));
+    progress({ ...at, type: 'phase-start', phase, cycle: 1, step: 1 });
+    progress({ ...at, type: 'call-start', call: 0, port: 'readReply', task: phase });
+    progress({ ...at, type: 'call-event', call: 0, port: 'readReply', event: replyOf(value) });
+    progress({ ...at, type: 'phase-end', phase, cycle: 1, step: 1, summary: 'It is so.', failure: null });
+    expect(fake.shown().slice(1).join('\n').trim()).toBe(`${phase.padEnd(14)}    0 ms  ${expected}`);
+  });
+
+  it('wraps a long line to the terminal, without losing any of it', () => {
+    const fake = fakeTerminal(60);
+    const message = 'The server closed the connection before the reply was complete, twice in a row.';
+    const failure = failureOf('transport', 'connection_lost', message);
+    const progress = createProgress(createScreen(fake.terminal.out));
+    progress({ ...at, type: 'phase-end', phase: 'yield', cycle: 1, step: 1, summary: '', failure });
+    const lines = fake.shown().filter((line) => line.trim() !== '');
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(line.length).toBeLessThan(60);
+    expect(lines.map((line) => line.slice(26).trim()).join(' ')).toBe(`transport/connection_lost: ${message}`);
   });
 });

@@ -1,11 +1,9 @@
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
  * @typedef {object} Arguments
  * @property {boolean} json Print one JSON object to stdout instead of the table.
  * @property {boolean} check Exit with code 1 if a limit is exceeded.
- * @property {string} data The absolute path of the data directory, which may not exist.
  * @property {readonly string[]} only The benchmarks to run.
  */
 
@@ -20,19 +18,18 @@ export function readArguments(args, names) {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { json: { type: 'boolean' }, check: { type: 'boolean' }, data: { type: 'string' } },
+    options: { json: { type: 'boolean' }, check: { type: 'boolean' } },
   });
-  const [word, ...wanted] = positionals;
+  const [word, ...chosen] = positionals;
   if (word !== undefined && word !== 'only')
-    throw new TypeError(`expected only NAME, --json, --check or --data DIR; received "${word}"`);
-  if (word === 'only' && wanted.length === 0)
+    throw new TypeError(`expected only NAME, --json or --check; received "${word}"`);
+  if (word === 'only' && chosen.length === 0)
     throw new TypeError(`"only" needs a name: expected one of ${names.join(', ')}`);
-  const unknown = wanted.find((name) => !names.includes(name));
+  const unknown = chosen.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new TypeError(`unknown benchmark "${unknown}"; expected one of ${names.join(', ')}`);
   return {
     json: values.json ?? false,
     check: values.check ?? false,
-    data: resolve(values.data ?? new URL('../../shared/data', import.meta.url).pathname),
-    only: wanted.length === 0 ? names : names.filter((name) => wanted.includes(name)),
+    only: chosen.length === 0 ? names : names.filter((name) => chosen.includes(name)),
   };
 }

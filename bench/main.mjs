@@ -18,8 +18,8 @@ import { versions } from './versions.mjs';
  * @property {Readonly<Record<string, unknown>>} facts Other observations, which show that the work was done.
  */
 
-/** All benchmarks by name. `data` is the data directory, for benchmarks that need one. */
-const benchmarks = /** @type {Record<string, (options: { data: string }) => Promise<Report>>} */ ({
+/** All benchmarks by name. */
+const benchmarks = /** @type {Record<string, () => Promise<Report>>} */ ({
   step: measureStep,
   growth: measureGrowth,
   journal: measureJournal,
@@ -47,7 +47,7 @@ export async function main(args) {
   const reports = {};
   for (const name of options.only) {
     process.stderr.write(`bench: measuring ${name} …\n`);
-    reports[name] = await /** @type {(typeof benchmarks)[string]} */ (benchmarks[name])({ data: options.data });
+    reports[name] = await /** @type {(typeof benchmarks)[string]} */ (benchmarks[name])();
   }
   const holds = Object.values(reports).every(({ rows }) => rows.every((row) => row.holds !== false));
   const result = {

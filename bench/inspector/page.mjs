@@ -29,12 +29,12 @@ export async function watchedPage(browser) {
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
   });
-  await page.addInitScript(noteWhatIsShown);
+  await page.addInitScript(recordWhatIsShown);
   return { page, faults };
 }
 
 /** Runs in the page, before the page's own scripts. */
-export function noteWhatIsShown() {
+export function recordWhatIsShown() {
   const seen = { begunAt: Date.now(), chartAt: 0, positions: /** @type {[number, number][]} */ ([]) };
   Object.assign(window, { seen });
   const look = () => {
@@ -64,9 +64,8 @@ export const seenBy = (page) => page.evaluate(() => /** @type {any} */ (window).
  * @param {number} entry
  */
 export async function untilShown(page, entry) {
-  await page.waitForFunction(
-    (wanted) => /** @type {any} */ (window.seen.positions.at(-1)?.[0] ?? -1) >= wanted,
-    entry,
-    { timeout: 60_000, polling: 50 },
-  );
+  await page.waitForFunction((least) => /** @type {any} */ (window.seen.positions.at(-1)?.[0] ?? -1) >= least, entry, {
+    timeout: 60_000,
+    polling: 50,
+  });
 }

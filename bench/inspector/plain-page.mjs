@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import WebSocket from 'ws';
-import { noteWhatIsShown } from './page.mjs';
+import { recordWhatIsShown } from './page.mjs';
 
 /** Opening a recording takes seconds; this is the upper bound. */
 const MOST_MS = 60_000;
@@ -49,12 +49,12 @@ export async function plainPage(port) {
 
   await ask('Page.enable');
   await ask('Emulation.setDeviceMetricsOverride', { width: 1280, height: 720, deviceScaleFactor: 1, mobile: false });
-  await ask('Page.addScriptToEvaluateOnNewDocument', { source: `(${noteWhatIsShown})()` });
+  await ask('Page.addScriptToEvaluateOnNewDocument', { source: `(${recordWhatIsShown})()` });
   return {
     /** @param {string} url */
     goTo: (url) => ask('Page.navigate', { url }),
     /** Returns when the cursor reached an entry, in milliseconds since the epoch. @param {number} entry @returns {Promise<number>} */
-    async stoodAt(entry) {
+    async shownAt(entry) {
       let last = -1;
       /** @type {NodeJS.Timeout | undefined} */
       let timer;

@@ -30,7 +30,7 @@ export async function measureOpening(port, { folder, runId, count }) {
   try {
     const openedAt = Date.now();
     await page.goTo(inspector.url);
-    return (await page.stoodAt(count - 1)) - openedAt;
+    return (await page.shownAt(count - 1)) - openedAt;
   } finally {
     await page.close();
     await inspector.close();
@@ -56,14 +56,14 @@ export async function measureRecording(browser, { folder, runId, count }, panels
     await client.send('Performance.enable');
     const heap = async () =>
       (await client.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0;
-    const heapThen = await heap();
+    const heapBefore = await heap();
     /** @type {Record<string, number[]>} */
     const frames = {};
     for (const panel of panels) {
       await page.getByRole('tab', { name: panel }).click();
       frames[panel] = await scrub(page);
     }
-    const most = Math.max(heapThen, await heap());
+    const most = Math.max(heapBefore, await heap());
     await client.send('HeapProfiler.collectGarbage');
     return { frames, heapBytes: most, keptBytes: await heap(), faults };
   } finally {

@@ -46,12 +46,12 @@ export function servePage(socket: WebSocket, runs: RunList): void {
       return;
     }
     // The page may close the run before it is found.
-    let isWanted = true;
+    let isStillOpen = true;
     opened.set(runId, () => {
-      isWanted = false;
+      isStillOpen = false;
     });
     const source = await runs.find(runId);
-    if (!isWanted) return;
+    if (!isStillOpen) return;
     opened.delete(runId);
     try {
       if (source === undefined) throw noSuchRun(runId);

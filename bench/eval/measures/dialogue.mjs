@@ -1,3 +1,5 @@
+import { balancedAccuracy } from './balanced-accuracy.mjs';
+
 /**
  * At each user turn: do the user's words close the dialogue? The policy sees only the role and content of the turns.
  *
@@ -21,7 +23,9 @@ export const measure = {
    * @param {Policies} policies
    */
   run(rows, { userSatisfaction }) {
-    const { value, recalls } = score(rows, (turns) => userSatisfaction(turns).score >= SATISFIED);
+    const predict = (/** @type {Row} */ { history }) =>
+      userSatisfaction(history.map(({ role, content }) => ({ role, content }))).score >= SATISFIED;
+    const { value, recalls } = balancedAccuracy(rows, predict);
     return [
       {
         measure: 'completion_dialogue',
@@ -31,29 +35,10 @@ export const measure = {
         recalls,
         rows: rows.length,
         baselines: {
-          'goodbye pattern': score(rows, (turns) => GOODBYE.test(turns.at(-1)?.content ?? '')).value,
-          'never complete': score(rows, () => false).value,
+          'goodbye pattern': balancedAccuracy(rows, ({ history }) => GOODBYE.test(history.at(-1)?.content ?? '')).value,
+          'never complete': balancedAccuracy(rows, () => false).value,
         },
       },
     ];
   },
 };
-
-/**
- * Returns the balanced accuracy: the mean of both recalls.
- *
- * @param {readonly Row[]} rows
- * @param {(turns: readonly Turn[]) => boolean} predict
- */
-function score(rows, predict) {
-  const right = { complete: 0, incomplete: 0 };
-  const all = { complete: 0, incomplete: 0 };
-  for (const { history, complete } of rows) {
-    const kind = complete ? 'complete' : 'incomplete';
-    const predicted = predict(history.map(({ role, content }) => ({ role, content })));
-    all[kind] += 1;
-    if (predicted === complete) right[kind] += 1;
-  }
-  const recalls = { complete: right.complete / all.complete, incomplete: right.incomplete / all.incomplete };
-  return { value: (recalls.complete + recalls.incomplete) / 2, recalls };
-}

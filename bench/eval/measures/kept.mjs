@@ -75,13 +75,13 @@ export function keptByScore({ messages, tokens, tokensAllowed }, scores) {
 export function bm25({ request, messages }) {
   const texts = messages.map(wordsOf);
   const mean = texts.reduce((sum, { length }) => sum + length, 0) / texts.length;
-  const wanted = [...new Set(words(request))];
-  const weights = wanted.map((word) => {
+  const terms = [...new Set(words(request))];
+  const weights = terms.map((word) => {
     const having = texts.filter(({ counts }) => counts.has(word)).length;
     return Math.log(1 + (texts.length - having + 0.5) / (having + 0.5));
   });
   return texts.map(({ counts, length }) =>
-    wanted.reduce((sum, word, at) => {
+    terms.reduce((sum, word, at) => {
       const times = counts.get(word) ?? 0;
       return sum + ((weights[at] ?? 0) * times * 2.2) / (times + 1.2 * (0.25 + (0.75 * length) / mean));
     }, 0),

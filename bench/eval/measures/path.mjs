@@ -13,7 +13,7 @@ import { gathered, wordCoverage } from './gathered.mjs';
  * @typedef {(request: string, texts: readonly Gathered[]) => { score: number }} SufficiencyOf
  * @typedef {{ sufficiencyOf: SufficiencyOf, thresholdsSchema: { parse: (given: {}) => { sufficiency: number } } }} Policies
  * @typedef {(request: string, texts: readonly Gathered[]) => boolean} Enough
- * @typedef {{ question: string, wanted: readonly Gathered[], others: readonly Gathered[] }} Way
+ * @typedef {{ question: string, gold: readonly Gathered[], others: readonly Gathered[] }} Case
  */
 
 /** The default cycle limit. */
@@ -32,22 +32,22 @@ export const measure = {
    */
   run(rows, { sufficiencyOf, thresholdsSchema }) {
     const { sufficiency } = thresholdsSchema.parse({});
-    const ways = rows.flatMap(({ question, messages, hops }) => (hops ? [wayOf(question, messages, hops)] : []));
+    const cases = rows.flatMap(({ question, messages, hops }) => (hops ? [caseOf(question, messages, hops)] : []));
     const byPolicy = (/** @type {string} */ request, /** @type {readonly Gathered[]} */ texts) =>
       sufficiencyOf(request, texts).score >= sufficiency;
-    const alone = walk(ways, byPolicy, false);
-    const among = walk(ways, byPolicy, true);
+    const alone = measurePath(cases, byPolicy, false);
+    const among = measurePath(cases, byPolicy, true);
     return [
       {
         measure: 'path_efficiency',
         value: alone.efficiency,
         unit: 'least cycles / cycles taken',
         atLeast: AT_LEAST,
-        rows: ways.length,
+        rows: cases.length,
         baselines: {
-          'always to the limit': efficiency(ways, ({ wanted }) => Math.max(LIMIT, wanted.length)),
-          'until a search brings nothing': walk(ways, () => false, false).efficiency,
-          'word coverage': walk(ways, (request, texts) => wordCoverage(request, texts) >= sufficiency, false)
+          'always to the limit': efficiency(cases, ({ gold }) => Math.max(LIMIT, gold.length)),
+          'until a search brings nothing': measurePath(cases, () => false, false).efficiency,
+          'word coverage': measurePath(cases, (request, texts) => wordCoverage(request, texts) >= sufficiency, false)
             .efficiency,
         },
         detail: {
@@ -64,51 +64,51 @@ export const measure = {
  * @param {string} question
  * @param {readonly Paragraph[]} messages
  * @param {readonly { gold: string }[]} hops
- * @returns {Way}
+ * @returns {Case}
  */
-function wayOf(question, messages, hops) {
-  const ids = [...new Set(hops.map(({ gold }) => gold))];
-  const wanted = ids.flatMap((id) => messages.filter((message) => message.id === id).map(gathered));
+function caseOf(question, messages, hops) {
+  const ids = [...new Set(hops.map((hop) => hop.gold))];
+  const gold = ids.flatMap((id) => messages.filter((message) => message.id === id).map(gathered));
   const others = messages.filter(({ id }) => !ids.includes(id)).slice(0, OTHERS);
-  return { question, wanted, others: others.map(gathered) };
+  return { question, gold, others: others.map(gathered) };
 }
 
 /**
  * Returns the efficiency over all questions, and the shares that stopped early or took one cycle too many.
  *
- * @param {readonly Way[]} ways
+ * @param {readonly Case[]} cases
  * @param {Enough} enough
  * @param {boolean} amongOthers
  */
-function walk(ways, enough, amongOthers) {
-  const taken = new Map(ways.map((way) => [way, cyclesTaken(way, enough, amongOthers)]));
+function measurePath(cases, enough, amongOthers) {
+  const taken = new Map(cases.map((one) => [one, cyclesTaken(one, enough, amongOthers)]));
   const share = (/** @type {(more: number) => boolean} */ holds) =>
-    ways.filter((way) => holds((taken.get(way) ?? 0) - way.wanted.length)).length / ways.length;
+    cases.filter((one) => holds((taken.get(one) ?? 0) - one.gold.length)).length / cases.length;
   return {
-    efficiency: efficiency(ways, (way) => taken.get(way) ?? Number.NaN),
+    efficiency: efficiency(cases, (one) => taken.get(one) ?? Number.NaN),
     early: share((more) => more > 1),
     wasted: share((more) => more === 1),
   };
 }
 
 /**
- * @param {Way} way
+ * @param {Case} one
  * @param {Enough} enough
  * @param {boolean} amongOthers
  */
-function cyclesTaken({ question, wanted, others }, enough, amongOthers) {
-  for (let found = 0; found <= wanted.length; found += 1) {
-    const texts = [...(amongOthers ? others : []), ...wanted.slice(0, found)];
-    if (enough(question, texts)) return found === wanted.length ? found : Math.max(LIMIT, wanted.length + 2);
+function cyclesTaken({ question, gold, others }, enough, amongOthers) {
+  for (let found = 0; found <= gold.length; found += 1) {
+    const texts = [...(amongOthers ? others : []), ...gold.slice(0, found)];
+    if (enough(question, texts)) return found === gold.length ? found : Math.max(LIMIT, gold.length + 2);
   }
-  return wanted.length + 1;
+  return gold.length + 1;
 }
 
 /**
- * @param {readonly Way[]} ways
- * @param {(way: Way) => number} cycles
+ * @param {readonly Case[]} cases
+ * @param {(one: Case) => number} cycles
  */
-function efficiency(ways, cycles) {
-  const sum = (/** @type {(way: Way) => number} */ of) => ways.reduce((total, way) => total + of(way), 0);
-  return sum(({ wanted }) => wanted.length) / sum(cycles);
+function efficiency(cases, cycles) {
+  const sum = (/** @type {(one: Case) => number} */ of) => cases.reduce((total, one) => total + of(one), 0);
+  return sum(({ gold }) => gold.length) / sum(cycles);
 }

@@ -1,3 +1,4 @@
+import { balancedAccuracy } from './balanced-accuracy.mjs';
 import { gathered, wordCoverage } from './gathered.mjs';
 
 /**
@@ -13,6 +14,8 @@ import { gathered, wordCoverage } from './gathered.mjs';
 /** The target. */
 const AT_LEAST = 0.66;
 
+const isEnough = (/** @type {{ enough: boolean }} */ { enough }) => enough;
+
 export const measure = {
   /** The data file's name up to its first dot. */
   file: 'yield_sufficiency',
@@ -27,7 +30,7 @@ export const measure = {
       const enough = sufficiencyOf(question, texts).score >= sufficiency;
       return { source, complete, enough, coverage: wordCoverage(question, texts) };
     });
-    const { value, recalls } = balanced(scored);
+    const { value, recalls } = balancedAccuracy(scored, isEnough);
     const sources = [...new Set(scored.map(({ source }) => source))];
     return [
       {
@@ -39,26 +42,18 @@ export const measure = {
         rows: rows.length,
         baselines: { 'word coverage': bestCoverage(scored) },
         detail: Object.fromEntries(
-          sources.map((name) => [name, balanced(scored.filter(({ source }) => source === name)).value]),
+          sources.map((name) => [
+            name,
+            balancedAccuracy(
+              scored.filter(({ source }) => source === name),
+              isEnough,
+            ).value,
+          ]),
         ),
       },
     ];
   },
 };
-
-/**
- * Returns the balanced accuracy: the mean of both recalls.
- *
- * @param {readonly { complete: boolean, enough: boolean }[]} scored
- */
-function balanced(scored) {
-  const recall = (/** @type {boolean} */ kind) => {
-    const all = scored.filter(({ complete }) => complete === kind);
-    return all.filter(({ enough }) => enough === kind).length / all.length;
-  };
-  const recalls = { complete: recall(true), incomplete: recall(false) };
-  return { value: (recalls.complete + recalls.incomplete) / 2, recalls };
-}
 
 /**
  * The baseline at the best threshold for these rows, which overestimates it on other data.
@@ -67,7 +62,6 @@ function balanced(scored) {
  */
 function bestCoverage(scored) {
   const thresholds = [...new Set(scored.map(({ coverage }) => coverage))];
-  const at = (/** @type {number} */ least) =>
-    balanced(scored.map(({ complete, coverage }) => ({ complete, enough: coverage >= least }))).value;
+  const at = (/** @type {number} */ least) => balancedAccuracy(scored, ({ coverage }) => coverage >= least).value;
   return Math.max(...thresholds.map(at));
 }

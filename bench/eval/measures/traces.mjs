@@ -1,3 +1,5 @@
+import { balancedAccuracy } from './balanced-accuracy.mjs';
+
 /**
  * At each step of a run: is a model that claims to be done right? The policy sees the question, the text gathered before the step, and
  * the thought and action of the step, but no gold data.
@@ -26,7 +28,7 @@ export const measure = {
    */
   run(rows, { claimedCompletion }) {
     const steps = rows.flatMap(claimsOf);
-    const { value, recalls } = score(steps, (claim) => claimedCompletion(claim).complete);
+    const { value, recalls } = balancedAccuracy(steps, ({ claim }) => claimedCompletion(claim).complete);
     return [
       {
         measure: 'completion_traces',
@@ -37,9 +39,9 @@ export const measure = {
         recallsAtLeast: RECALLS_AT_LEAST,
         rows: steps.length,
         baselines: {
-          "believing the model's Finish": score(steps, ({ claims }) => claims).value,
-          'a Finish with at most 5 words': score(steps, isShort).value,
-          'never complete': score(steps, () => false).value,
+          "believing the model's Finish": balancedAccuracy(steps, ({ claim }) => claim.claims).value,
+          'a Finish with at most 5 words': balancedAccuracy(steps, ({ claim }) => isShort(claim)).value,
+          'never complete': balancedAccuracy(steps, () => false).value,
         },
       },
     ];
@@ -70,22 +72,4 @@ function claimsOf({ question, steps, step_complete }) {
     };
     return { claim, complete: step_complete[at] === true };
   });
-}
-
-/**
- * Returns the balanced accuracy: the mean of both recalls.
- *
- * @param {readonly { claim: Claim, complete: boolean }[]} steps
- * @param {(claim: Claim) => boolean} predict
- */
-function score(steps, predict) {
-  const right = { complete: 0, incomplete: 0 };
-  const all = { complete: 0, incomplete: 0 };
-  for (const { claim, complete } of steps) {
-    const kind = complete ? 'complete' : 'incomplete';
-    all[kind] += 1;
-    if (predict(claim) === complete) right[kind] += 1;
-  }
-  const recalls = { complete: right.complete / all.complete, incomplete: right.incomplete / all.incomplete };
-  return { value: (recalls.complete + recalls.incomplete) / 2, recalls };
 }

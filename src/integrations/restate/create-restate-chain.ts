@@ -30,13 +30,13 @@ import {
   type JournalRequest,
   journalKeeper,
   promiseName,
-  type RunStatus,
   readPage,
   readStatus,
   type Sent,
   type SentEvent,
   sendEvent,
   terminalError,
+  type WorkflowStatus,
 } from './workflow-handlers.ts';
 
 /** Options of the Restate workflow. */
@@ -82,7 +82,7 @@ export function createRestateChain(options: RestateChainOptions = {}, restate: R
       send: handlers.workflow.shared(
         (ctx: WorkflowSharedContext, sent: SentEvent): Promise<Sent> => sendEvent(ctx, sent),
       ),
-      status: handlers.workflow.shared((ctx: WorkflowSharedContext): Promise<RunStatus | null> => readStatus(ctx)),
+      status: handlers.workflow.shared((ctx: WorkflowSharedContext): Promise<WorkflowStatus | null> => readStatus(ctx)),
       journal: handlers.workflow.shared(
         (ctx: WorkflowSharedContext, request: JournalRequest): Promise<JournalPage> => readPage(ctx, request),
       ),

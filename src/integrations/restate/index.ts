@@ -5,4 +5,4 @@ export {
   type RestateOptions,
 } from './create-restate-chain.ts';
 export type { RestateRunOptions } from './run-request.ts';
-export type { JournalPage, JournalRequest, RunStatus, Sent, SentEvent } from './workflow-handlers.ts';
+export type { JournalPage, JournalRequest, Sent, SentEvent, WorkflowStatus } from './workflow-handlers.ts';

@@ -11,7 +11,7 @@ import type { SentOutcome } from './restate-executor.ts';
 type PendingQuestion = Extract<EmittedEvent, { type: 'consent-asked' | 'direction-asked' }>;
 
 /** The status of a run, folded from its journal. */
-export interface RunStatus {
+export interface WorkflowStatus {
   readonly runId: string;
   readonly status: 'running' | FinalAnswer['status'];
   /** The latest phase; null before the first. */
@@ -23,15 +23,15 @@ export interface RunStatus {
   readonly entries: number;
 }
 
-export function initialStatus(runId: string): RunStatus {
+export function initialStatus(runId: string): WorkflowStatus {
   return { runId, status: 'running', phase: null, cycle: 0, asks: null, entries: 0 };
 }
 
-export function foldStatus(status: RunStatus, entry: JournalEntry): RunStatus {
+export function foldStatus(status: WorkflowStatus, entry: JournalEntry): WorkflowStatus {
   return { ...status, ...changes(entry), entries: entry.seq + 1 };
 }
 
-function changes(entry: JournalEntry): Partial<RunStatus> {
+function changes(entry: JournalEntry): Partial<WorkflowStatus> {
   switch (entry.type) {
     case 'phase-start':
       return { phase: entry.phase, cycle: entry.cycle, asks: null };
@@ -78,8 +78,8 @@ export function journalKeeper(ctx: WorkflowContext): (entries: readonly JournalE
 }
 
 /** Returns the status of a run; null if it has not started. */
-export function readStatus(ctx: WorkflowSharedContext): Promise<RunStatus | null> {
-  return ctx.get<RunStatus>(STATUS_KEY);
+export function readStatus(ctx: WorkflowSharedContext): Promise<WorkflowStatus | null> {
+  return ctx.get<WorkflowStatus>(STATUS_KEY);
 }
 
 /** Returns a page of stored entries. Throws a terminal error with code 400 for an invalid request. */

@@ -12,28 +12,27 @@ import { initialState } from '../../../machines/policies/progress.ts';
 import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
 import { done, fails } from '../exploration/occurrences.ts';
-import { attemptOutcomes, reportsUsage } from './attempt-outcomes.ts';
-import { CLOCK, LOOKUP } from './explored-world.ts';
+import { attemptOutcomes, CLOCK, LOOKUP, reportsUsage } from './stand-ins.ts';
 
 const CALL: CapabilityCall = { capability: LOOKUP.name, arguments: '{}' };
-const UNKNOWN: CapabilityCall = { capability: 'nobody', arguments: '{}' };
+const UNKNOWN: CapabilityCall = { capability: 'unknown', arguments: '{}' };
 
-const FITS: ArgumentsCheck = { ok: true, arguments: {} };
-const MISFIT: ArgumentsCheck = { ok: false, code: 'arguments_misfit', problem: 'the arguments do not fit' };
+const VALID: ArgumentsCheck = { ok: true, arguments: {} };
+const INVALID: ArgumentsCheck = { ok: false, code: 'arguments_misfit', problem: 'the arguments are invalid' };
 
-const WORKED: CapabilityResult = {
+const SUCCEEDED: CapabilityResult = {
   ...{ capability: LOOKUP.name, arguments: {}, success: true, output: 'found', code: null, error: null },
   ...{ sessionId: null, synthesized: false, startedAtMs: 0, durationMs: 0 },
 };
-const THREW: CapabilityResult = { ...WORKED, success: false, output: '', code: 'threw', error: 'it is dead' };
+const FAILED: CapabilityResult = { ...SUCCEEDED, success: false, output: '', code: 'threw', error: 'out of order' };
 
-/** What a model, or a function, may say comes next. */
+/** What a model or a function may decide after a call. */
 const CONTINUATIONS = {
-  'that is all': { done: true, finalOutput: null, next: null },
-  'its own words': { done: true, finalOutput: 'It is so.', next: null },
-  'once more': { done: false, finalOutput: null, next: CALL },
-  'with an unknown one': { done: false, finalOutput: null, next: UNKNOWN },
-  'with no step': { done: false, finalOutput: null, next: null },
+  'stop there': { done: true, finalOutput: null, next: null },
+  'stop with an output': { done: true, finalOutput: 'It is so.', next: null },
+  'another call': { done: false, finalOutput: null, next: CALL },
+  'a call of an unknown capability': { done: false, finalOutput: null, next: UNKNOWN },
+  'no next call': { done: false, finalOutput: null, next: null },
 };
 
 const REPLIES = {
@@ -48,28 +47,28 @@ function inputOf(decider: DeciderKind, changes: Partial<ActionInput> = {}): Acti
   return { ...actionInput(state), decider, ...changes };
 }
 
-/** The capability loop with everything that a model, a capability and a decider can do to it. */
+/** The capability loop with every outcome of its model, capability and decider. */
 export const actionChart = {
   machine: actionMachine,
   inputs: {
     'a function decides': inputOf('function'),
     'the model decides': inputOf('model'),
-    'the model decides, with one call': inputOf('model', { maxTokens: 1 }),
-    'nobody decides': inputOf('none'),
-    'the step is given': inputOf('function', { call: CALL }),
+    'the model decides, without a budget': inputOf('model', { maxTokens: 1 }),
+    'no decider': inputOf('none'),
+    'the first call is given': inputOf('function', { call: CALL }),
   },
   outcomes: {
     classification: (input) => [...attemptOutcomes(input as AttemptInput, REPLIES), reportsUsage],
     continuation: (input) => [...attemptOutcomes(input as AttemptInput, CONTINUATIONS), reportsUsage],
-    validateArguments: [done(FITS, 'fit'), done(MISFIT, 'do not fit'), fails()],
-    executeCapability: [done(WORKED, 'works'), done(THREW, 'throws'), fails()],
+    validateArguments: [done(VALID, 'valid'), done(INVALID, 'invalid'), fails()],
+    executeCapability: [done(SUCCEEDED, 'succeeds'), done(FAILED, 'throws'), fails()],
     decideContinuation: [
-      ...Object.entries(CONTINUATIONS).map(([name, said]) => done(said, name)),
+      ...Object.entries(CONTINUATIONS).map(([name, decision]) => done(decision, name)),
       done('nonsense', 'nonsense'),
       fails(),
     ],
   },
-  /** The step wished for, what was said of it, how many were taken, and what came of them. */
+  /** The next call and the decision about it, the number of calls, and their results. */
   abstraction: ({
     context: { call, runs, begun, continuation, problem, failure, stopReason, results, execution, usageInFlight },
   }) => ({
@@ -83,6 +82,6 @@ export const actionChart = {
       stopReason,
     },
     ...{ results: results.length, last: results.at(-1)?.code },
-    isAsked: execution.usage.modelCalls + usageInFlight.modelCalls > 0,
+    hasCalledModel: execution.usage.modelCalls + usageInFlight.modelCalls > 0,
   }),
 } satisfies ExploredChart<typeof actionMachine>;

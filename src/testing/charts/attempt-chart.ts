@@ -5,25 +5,27 @@ import {
   type Reply,
   type Validation,
 } from '../../../machines/contracts/attempt.ts';
-
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
 import { done, fails, sends } from '../exploration/occurrences.ts';
 
-/** How a call can go: each kind of failure that the retry policy tells from the others. */
+/** The failures of a call that the retry policy treats differently. */
 const FAILURES = {
-  'broken off': failureOf('transport', 'connection_lost', 'The connection broke.'),
-  'wait an hour': failureOf('transport', 'rate_limited', 'Too many requests.', {
+  'connection lost': failureOf('transport', 'connection_lost', 'The connection was lost.'),
+  'rate limited for an hour': failureOf('transport', 'rate_limited', 'Too many requests.', {
     retryAfterMs: 3_600_000,
     status: 429,
   }),
-  refused: failureOf('transport', 'unauthorized', 'The key was refused.', { retryable: false, status: 401 }),
-  'no JSON': failureOf('extraction', 'no_json', 'There is no JSON in the reply.'),
+  unauthorized: failureOf('transport', 'unauthorized', 'The key was rejected.', { retryable: false, status: 401 }),
+  'no JSON': failureOf('extraction', 'no_json', 'The reply contains no JSON.'),
 } as const satisfies Record<string, Failure>;
 
-const MISFIT: Validation = { ok: false, failure: failureOf('schema', 'schema_mismatch', 'The reply does not fit.') };
-const FITS: Validation = { ok: true, value: { answer: 'It is so.' } };
+const INVALID: Validation = {
+  ok: false,
+  failure: failureOf('schema', 'schema_mismatch', 'The reply does not match the schema.'),
+};
+const VALID: Validation = { ok: true, value: { answer: 'It is so.' } };
 const NOW = { openedAtMs: 0, atMs: 0, chars: 4 };
 
 function replyWith(failure: Failure | null): Reply {
@@ -38,22 +40,22 @@ function inputWith(policy: object): AttemptInput {
   return { id: 'explored', task: 'answer', input: 'Is it so?', policy: attemptPolicySchema.parse(policy) };
 }
 
-/** The attempt machine with everything that a model and a schema can do to it. */
+/** The attempt machine with every outcome of its model and schema. */
 export const attemptChart = {
   machine: attemptMachine,
   inputs: { 'one model': inputWith({}), 'two models': inputWith({ maxFallbacks: 1 }) },
   outcomes: {
     readReply: [
-      sends({ type: 'reply.started', ...NOW } as never, 'begins'),
-      sends({ type: 'reply.progressed', ...NOW } as never, 'goes on'),
-      sends({ type: 'reply.lost' }, 'is lost'),
-      ended(null, 'ends well'),
+      sends({ type: 'reply.started', ...NOW } as never, 'starts'),
+      sends({ type: 'reply.progressed', ...NOW } as never, 'continues'),
+      sends({ type: 'reply.lost' }, 'lost'),
+      ended(null, 'complete'),
       ...Object.entries(FAILURES).map(([name, failure]) => ended(failure, name)),
       fails(),
     ],
-    validateReply: [done(FITS, 'fits'), done(MISFIT, 'does not fit'), fails()],
+    validateReply: [done(VALID, 'valid'), done(INVALID, 'invalid'), fails()],
   },
-  /** What the policy of retries goes by; of times, all that was waited for. A reply that is lost is charged to no budget. */
+  /** What the retry policy reads, and the time spent waiting. A lost reply uses no budget. */
   abstraction: ({ context: { execution, failure, next, elapsedMs } }) => ({
     ...{
       corrections: execution.corrections,

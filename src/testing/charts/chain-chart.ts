@@ -19,8 +19,7 @@ import type { RunOptions } from '../../engine/runtime/run-options.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
 import { done, fails, type Outcome, sends } from '../exploration/occurrences.ts';
 import { replies } from '../replies.ts';
-import { attemptOutcomes, reportsUsage } from './attempt-outcomes.ts';
-import { CLOCK, LOOKUP } from './explored-world.ts';
+import { attemptOutcomes, CLOCK, LOOKUP, reportsUsage } from './stand-ins.ts';
 
 /** A capability loop while its first capability runs. */
 function loopInProgress(input: ActionInput): LoopReport {
@@ -30,11 +29,16 @@ function loopInProgress(input: ActionInput): LoopReport {
 
 type ChainSnapshot = SnapshotFrom<typeof chainMachine>;
 
-const LONG = 'It is so about the cellar, and it was so in winter. '.repeat(80);
+const LONG_TEXT = 'The cellar has been damp ever since the winter flood. '.repeat(80);
 
-/** Relevant enough to stay, and too long to stay as it is. */
-const WORTH_A_SUMMARY: Message = {
-  ...{ id: 'long', role: 'assistant', phase: 'action', content: 'It was so, as far as anybody remembers. '.repeat(6) },
+/** Relevant enough to be kept, and too long to be kept unchanged. */
+const LONG_MESSAGE: Message = {
+  ...{
+    id: 'long',
+    role: 'assistant',
+    phase: 'action',
+    content: 'It was dug beside the well, as far as I know. '.repeat(5),
+  },
   ...{ createdAtMs: 0, cycle: 1, tags: ['relevant'], importance: 1, references: [], source: null },
   links: ['one', 'other'].map((to) => ({ to, relation: 'r', strength: 1 })),
 };
@@ -44,18 +48,18 @@ function inputOf(options: PostChainOptions, run: Partial<RunOptions> = {}, rest:
   return { ...chainInput({ request: 'Is it so?', ...run }, whole), ...rest };
 }
 
-/** What the model may say in Yield: each way that a cycle can end. */
+/** Returns the replies in Yield that end a cycle differently. */
 function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonly<Record<string, Replies['yield']>> {
-  const unsure = { ...replies.yield, answer: `Number ${cycle} it may be.`, confidence: 0.2 };
+  const unsure = { ...replies.yield, answer: `Answer ${cycle}.`, confidence: 0.2 };
   return {
-    'sure of it': replies.yield,
-    'the task is done': { ...unsure, confidence: 0.5, taskComplete: true },
-    'unsure, nothing proposed': unsure,
-    'unsure, proposes what is no phase': { ...unsure, proposedPhase: 'nowhere' },
+    confident: replies.yield,
+    'task complete': { ...unsure, confidence: 0.5, taskComplete: true },
+    'unsure, no proposal': unsure,
+    'unsure, proposes an unknown phase': { ...unsure, proposedPhase: 'nowhere' },
     ...Object.fromEntries(PHASES.map((phase) => [`unsure, proposes ${phase}`, { ...unsure, proposedPhase: phase }])),
     ...(assessment !== null && {
-      'the same again': { ...unsure, answer: assessment.answer, proposedPhase: 'yield' },
-      'the same, and the task is done': {
+      'same answer': { ...unsure, answer: assessment.answer, proposedPhase: 'yield' },
+      'same answer, task complete': {
         ...{ ...unsure, answer: assessment.answer, proposedPhase: 'yield' },
         ...{ confidence: 0.5, taskComplete: true },
       },
@@ -63,23 +67,22 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
   };
 }
 
-/** What the model may say in each task: what a guard looks at, and one reply where none does. */
+/** Returns the replies to a task that guards treat differently. Guards read only the replies in Yield. */
 function repliesTo(task: Task, state: ChainState): Readonly<Record<string, unknown>> {
-  if (task === 'yield') return yieldReplies(state);
-  return { replied: replies[task] };
+  return task === 'yield' ? yieldReplies(state) : { replied: replies[task] };
 }
 
 function measured({ messages }: MeasureContextInput): readonly Outcome[] {
   const tokens = messages.map(({ content }) => Math.ceil(content.length / 4));
   const measures = { tokens, estimated: false, similarity: messages.map(() => 0.5), failure: null };
-  const heavy = { ...measures, tokens: tokens.map((count) => count * 1_000) };
-  return [done(measures, 'measured'), done(heavy, 'far more than there can be'), fails()];
+  const tooMany = { ...measures, tokens: tokens.map((count) => count * 1_000) };
+  return [done(measures, 'measured'), done(tooMany, 'far over the limit'), fails()];
 }
 
-const TOO_MANY = Object.assign(new Error('too many requests'), { status: 429 });
+const RATE_LIMITED = Object.assign(new Error('too many requests'), { status: 429 });
 
-/** What a user, or a host, may say at any time. */
-const SAID: readonly ChainEvent[] = [
+/** The events that a user or a host may send at any time. */
+const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.cancelled' },
   { type: 'run.interrupted' },
   { type: 'run.finished' },
@@ -89,43 +92,47 @@ const SAID: readonly ChainEvent[] = [
   { type: 'consent.given', choice: 'remove' },
 ];
 
-/** The chain with everything that its phases, its sources and its user can do to it. */
+/** The chain with every outcome of its phases and sources, and every event of its user. */
 export const chainChart = {
   machine: chainMachine,
   inputs: {
     'a question': inputOf({}),
-    'with everything': inputOf({}, { sessionId: 's' }, { hasDocuments: true, hasEmbeddings: true }),
-    'a capability at work': inputOf({ capabilities: [LOOKUP] }),
-    'by hand': inputOf({ thresholds: { change: 0 } }, { mode: 'manual' }),
+    'with session, documents and embeddings': inputOf(
+      {},
+      { sessionId: 's' },
+      { hasDocuments: true, hasEmbeddings: true },
+    ),
+    'with a capability': inputOf({ capabilities: [LOOKUP] }),
+    'manual mode': inputOf({ thresholds: { change: 0 } }, { mode: 'manual' }),
     'a long history': inputOf(
       {},
       {
         sessionId: 's',
         history: [
-          { role: 'user', content: LONG },
-          { role: 'assistant', content: LONG },
-          { role: 'user', content: LONG },
+          { role: 'user', content: LONG_TEXT },
+          { role: 'assistant', content: LONG_TEXT },
+          { role: 'user', content: LONG_TEXT },
         ],
       },
       { contextWindowTokens: 3_000 },
     ),
-    'a long history, few calls': inputOf(
+    'a long history, few model calls': inputOf(
       { limits: { maxModelCalls: 8 } },
-      { history: [{ role: 'user', content: LONG }] },
+      { history: [{ role: 'user', content: LONG_TEXT }] },
       { contextWindowTokens: 3_000 },
     ),
-    'worth a summary': inputOf(
+    'a long message': inputOf(
       {},
-      { messages: [WORTH_A_SUMMARY, { ...WORTH_A_SUMMARY, id: 'newest', content: 'So it was.' }] },
+      { messages: [LONG_MESSAGE, { ...LONG_MESSAGE, id: 'newest', content: 'So it was.' }] },
     ),
-    'few calls': inputOf({ limits: { maxModelCalls: 8 } }),
-    'any change is one': inputOf({ thresholds: { change: 0 } }),
+    'few model calls': inputOf({ limits: { maxModelCalls: 8 } }),
+    'no convergence': inputOf({ thresholds: { change: 0 } }),
   },
   outcomes: {
     attempt: (input, { context }) => {
       const { task } = input as AttemptInput;
       const outcomes = attemptOutcomes(input as AttemptInput, repliesTo(task as Task, context as ChainState));
-      // A report changes how many calls are left after an abort, which only few calls make a difference to.
+      // A report affects only how many calls are left after an abort, which matters only if few are left.
       return (context as ChainState).limits.maxModelCalls > FEW_CALLS ? [...outcomes, reportsUsage] : outcomes;
     },
     action: (input) => [
@@ -138,12 +145,12 @@ export const chainChart = {
     ],
     retrievePassages: (input) => {
       const { query } = input as { readonly query: string };
-      return [done({ query, passages: [], widened: false }), fails(TOO_MANY, 'too many requests'), fails()];
+      return [done({ query, passages: [], widened: false }), fails(RATE_LIMITED, 'too many requests'), fails()];
     },
     measureContext: (input) => measured(input as MeasureContextInput),
     compareAnswers: (input) => {
       const { previous, current } = input as CompareAnswersInput;
-      return [done(previous === current ? 0 : 0.5, 'compared'), done(null, 'cannot tell'), fails()];
+      return [done(previous === current ? 0 : 0.5, 'compared'), done(null, 'not comparable'), fails()];
     },
     recallSession: [done({ turns: [], problem: null }), fails()],
     appendTurn: [done(undefined), fails()],
@@ -151,25 +158,25 @@ export const chainChart = {
   events: (snapshot) =>
     snapshot.matches({ cycling: { yield: 'awaitingDirection' } })
       ? [
-          ...SAID,
+          ...USER_EVENTS,
           ...PHASES.filter((phase) => phase !== 'experience').map((phase) => ({
             type: 'run.directed' as const,
             phase,
           })),
         ]
-      : SAID,
-  abstraction: whatDecides,
+      : USER_EVENTS,
+  abstraction: decidingContext,
   limit: 50_000,
 } satisfies ExploredChart<typeof chainMachine>;
 
 /**
- * What of a run decides how it goes on, where it stands. Which cycle it is always does: by that the graph grows with `maxCycles`. A failure
- * and a decision are gone by at once, in states that nothing rests in, and so is a direction, but while a session is recalled; what was said in
- * a phase is looked at in that phase. Left out, for the graph's size, though it decides: how often an answer was given in earlier cycles, and
- * what Understanding let go in them. Of such runs only the first to come to a state is followed.
+ * Returns the part of the context that decides how a run continues from its current state. The cycle always does, so the graph grows with
+ * `maxCycles`. Failures, decisions and directions are consumed by transient states at once (a direction also waits while a session is
+ * recalled), and each phase reads only its own results. Two things that do decide are left out to keep the graph small: how often an answer
+ * was given in earlier cycles, and what Understanding removed in them. Of runs that differ only in these, the first is followed.
  */
-function whatDecides({ context, value }: ChainSnapshot): unknown {
-  // The way to the answer looks back at nothing but what ended the cycles.
+function decidingContext({ context, value }: ChainSnapshot): unknown {
+  // After the cycles, only the reason for their end matters.
   if (typeof value !== 'object' || !('cycling' in value)) return context.interruption?.kind ?? context.decision?.rule;
   const { recursion, assessment, evaluation, limits, usage } = context;
   const phase = typeof value.cycling === 'object' ? Object.keys(value.cycling)[0] : value.cycling;
@@ -178,7 +185,10 @@ function whatDecides({ context, value }: ChainSnapshot): unknown {
     ...{ cycle: recursion.cycle, completed: recursion.completedCycles, phaseRetries: context.phaseRetries },
     ...{ detour: context.detour, consentAsked: context.consentAsked, repeats: assessment?.repeats },
     callsLeft: callsLeft > FEW_CALLS ? 'enough' : callsLeft,
-    ...{ isToMeasure: measuringPays(context, visibleMessages(context)).holds, isToRate: modelMayRate(context).holds },
+    ...{
+      shouldMeasure: measuringPays(context, visibleMessages(context)).holds,
+      modelRates: modelMayRate(context).holds,
+    },
     within:
       (phase === 'recalling' && context.direction) ||
       (phase === 'action' && context.inFlight.loop !== null) ||

@@ -12,25 +12,22 @@ import {
   noUnreachableState,
 } from '../properties/properties.ts';
 
-/** What is to hold of any machine: nothing of it is dead, it never sticks, and no error of an actor ends it. */
+/** Properties of every sound machine: every transition and state is reachable, no state is a dead end, and no actor error ends the machine. */
 export const soundness: readonly Property[] = [noDeadTransition(), noUnreachableState(), noDeadEnd, noUnhandledError];
 
 const isDone = ({ status }: AnyMachineSnapshot): boolean => status === 'done';
 
-/** Promise 1 and 2 of the chain: always an answer, and no loop without a bound. */
+/** The chain always answers, and its loops are bounded. */
 export const chainProperties: readonly Property[] = [
   ...soundness,
   alwaysEventually('answered', isDone),
   never(
-    'answered with nothing',
+    'answered with an empty text',
     ({ status, output }) => status === 'done' && isEmpty(output as FinalAnswer | undefined),
   ),
-  never('over its cycles', ({ context: { recursion, limits } }) => recursion.completedCycles > limits.maxCycles),
-  never(
-    'over its repeats of a phase',
-    ({ context: { phaseRetries, limits } }) => phaseRetries > limits.maxPhaseRetries,
-  ),
-  // What comes too late, or where nobody asked, is left unheard; a run that is over hears nothing more.
+  never('over the cycle limit', ({ context: { recursion, limits } }) => recursion.completedCycles > limits.maxCycles),
+  never('over the phase retry limit', ({ context: { phaseRetries, limits } }) => phaseRetries > limits.maxPhaseRetries),
+  // Events that come too late, and consent that nobody asked for, are ignored.
   noIgnoredEvent({
     'consent.given': ['postChain.cycling', 'synthesizing', 'remembering'],
     'run.finished': ['synthesizing', 'remembering'],
@@ -43,26 +40,29 @@ export const chainProperties: readonly Property[] = [
 
 const isEmpty = (answer: FinalAnswer | undefined): boolean => answer === undefined || answer.answerText.trim() === '';
 
-/** A value or a failure, within the bounds of its policy; a reply is lost with its process, and a process dies only so often. */
+/** An attempt ends with a value or a failure, within its policy's limits. A reply is lost only if its process dies, which happens finitely often. */
 export const attemptProperties: readonly Property[] = [
   ...soundness,
   alwaysEventually('succeeded or failed', isDone, { finitely: ({ type }) => type === 'reply.lost' }),
-  never('over its corrections', ({ context: { execution, policy } }) => execution.corrections > policy.maxCorrections),
   never(
-    'over its retries',
+    'over the correction limit',
+    ({ context: { execution, policy } }) => execution.corrections > policy.maxCorrections,
+  ),
+  never(
+    'over the retry limit',
     ({ context: { execution, policy } }) => execution.transportRetries > policy.maxTransportRetries,
   ),
-  never('over its fallbacks', ({ context: { execution, policy } }) => execution.fallbacks > policy.maxFallbacks),
+  never('over the fallback limit', ({ context: { execution, policy } }) => execution.fallbacks > policy.maxFallbacks),
   never(
-    'done with neither a value nor a failure',
+    'done without a value or a failure',
     ({ status, context: { value, failure } }) => status === 'done' && value == null && failure === null,
   ),
 ];
 
-/** The capability loop ends, and runs no more than it may. */
+/** The capability loop ends, within its limit, and runs one capability at a time. */
 export const actionProperties: readonly Property[] = [
   ...soundness,
   alwaysEventually('concluded or failed', isDone),
-  never('over its continuations', ({ context: { runs, maxContinuations } }) => runs > maxContinuations),
+  never('over the continuation limit', ({ context: { runs, maxContinuations } }) => runs > maxContinuations),
   atMost('capabilities at once', 1, ({ context: { begun, runs } }) => begun - runs),
 ];

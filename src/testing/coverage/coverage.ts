@@ -112,7 +112,7 @@ function createChartCounter(machine: AnyStateMachine) {
   const groupByKey = new Map(groups.map((group) => [`${group.node.id} ${group.eventType}`, group]));
   const entered = transitionsOf(machine).map(statesEnteredBy);
   const atStart = statesAtStart(machine);
-  const indexOfWay = transitionFinder(chart);
+  const indexOfEntry = transitionFinder(chart);
   const count = (keys: Iterable<string>): void => {
     for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
   };
@@ -153,7 +153,7 @@ function createChartCounter(machine: AnyStateMachine) {
     countJournalEntry({ source, event, target, candidates }: TransitionEntry): void {
       if (event === INIT && atStart.includes(stateKey(source))) count(atStart);
       const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
-      countTransition(indexOfWay({ source, event, target, guard }), event, true);
+      countTransition(indexOfEntry({ source, event, target, guard }), event, true);
     },
     items: (): readonly CoveredItem[] =>
       coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),

@@ -61,7 +61,7 @@ export function cover(
   ]);
 }
 
-/** Drops paths whose items longer paths reach on their way. */
+/** Drops paths whose items are all reached by longer paths. */
 function withoutRedundant(paths: readonly Path[], keysOf: (path: Path) => readonly string[]): readonly Path[] {
   const kept: Path[] = [];
   const covered = new Set<string>();

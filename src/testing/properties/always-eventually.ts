@@ -62,7 +62,7 @@ function findExhaustedState(exploration: Exploration, moves: Moves, unboundedMov
   const found = exploration.states.find(({ id }) => {
     const certain = (moves[id] ?? []).filter(isCertain);
     if (certain.length === 0 || unboundedMoves[id]?.some(isCertain) === true) return false;
-    return certain.every((edge) => shortestWay(id, [edge], moves) !== null);
+    return certain.every((edge) => shortestRoute(id, [edge], moves) !== null);
   });
   if (found === undefined) return null;
   const names = (moves[found.id] ?? []).filter(isCertain).map(({ occurrence }) => occurrence.name);
@@ -90,7 +90,7 @@ function shortestCycle(states: readonly ExploredState[], moves: Moves): readonly
   // States are ordered by depth.
   for (const { id, depth } of states) {
     if (depth + 1 > most) break;
-    const cycle = shortestWay(id, core[id] ?? [], core, most - depth);
+    const cycle = shortestRoute(id, core[id] ?? [], core, most - depth);
     if (cycle === null) continue;
     shortest = cycle;
     most = depth + cycle.length - 1;
@@ -98,8 +98,8 @@ function shortestCycle(states: readonly ExploredState[], moves: Moves): readonly
   return shortest;
 }
 
-/** Returns the shortest way to a state, of at most `most` steps, that begins with one of the given edges; null if there is none. */
-function shortestWay(
+/** Returns the shortest route to a state, of at most `most` steps, that begins with one of the given edges; null if there is none. */
+function shortestRoute(
   state: number,
   first: readonly ExploredEdge[],
   moves: Moves,
@@ -111,7 +111,7 @@ function shortestWay(
   for (let steps = 1; steps <= most && front.length > 0; steps += 1) {
     const next: ExploredEdge[] = [];
     for (const edge of front) {
-      if (edge.to === state) return wayEndingWith(edge, previous);
+      if (edge.to === state) return routeEndingWith(edge, previous);
       if (seen.has(edge.to)) continue;
       seen.add(edge.to);
       for (const one of moves[edge.to] ?? []) {
@@ -124,10 +124,13 @@ function shortestWay(
   return null;
 }
 
-function wayEndingWith(last: ExploredEdge, previous: ReadonlyMap<ExploredEdge, ExploredEdge>): readonly ExploredEdge[] {
-  const way: ExploredEdge[] = [];
-  for (let edge: ExploredEdge | undefined = last; edge !== undefined; edge = previous.get(edge)) way.push(edge);
-  return way.reverse();
+function routeEndingWith(
+  last: ExploredEdge,
+  previous: ReadonlyMap<ExploredEdge, ExploredEdge>,
+): readonly ExploredEdge[] {
+  const route: ExploredEdge[] = [];
+  for (let edge: ExploredEdge | undefined = last; edge !== undefined; edge = previous.get(edge)) route.push(edge);
+  return route.reverse();
 }
 
 /** Keeps the edges on or between cycles: repeatedly removes states without outgoing or without incoming edges. */

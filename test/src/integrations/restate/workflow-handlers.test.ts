@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { foldStatus, initialStatus, type RunStatus } from '../../../../src/integrations/restate/workflow-handlers.ts';
+import {
+  foldStatus,
+  initialStatus,
+  type WorkflowStatus,
+} from '../../../../src/integrations/restate/workflow-handlers.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 
-const statusOf = (journal: readonly JournalEntry[]): RunStatus => journal.reduce(foldStatus, initialStatus('run-1'));
+const statusOf = (journal: readonly JournalEntry[]): WorkflowStatus =>
+  journal.reduce(foldStatus, initialStatus('run-1'));
 const history = [{ role: 'user' as const, content: 'It is a long story. '.repeat(80) }];
 
 describe('foldStatus', () => {

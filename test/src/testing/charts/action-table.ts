@@ -20,7 +20,7 @@ export const ACTION_TABLE: readonly ActionRow[] = [
   // C8: an attempt reports its usage, which is passed on to the chain.
   { from: ['classifying', 'thinking'], on: /: reports its usage$/, to: ['the same'], by: 'C8' },
   // R1: the request is classified once, unless it is known what to run.
-  { from: [START], on: /the step is given/, to: ['validatingArguments'], by: 'R1, R2' },
+  { from: [START], on: /the first call is given/, to: ['validatingArguments'], by: 'R1, R2' },
   { from: [START], on: /./, to: ['classifying'], by: 'R1' },
   { from: ['classifying'], on: /: a capability$/, to: ['validatingArguments'], by: 'R1, R2' },
   { from: ['classifying'], on: /: an answer$/, to: ['concluded'], so: endsBy('nothing_to_run'), by: 'R1' },
@@ -35,7 +35,7 @@ export const ACTION_TABLE: readonly ActionRow[] = [
   },
   { from: ['classifying'], on: /./, to: ['failed'], so: endsBy('no_reply'), by: 'C4' },
 
-  { from: ['validatingArguments'], on: /: fit$/, to: ['executing'], by: 'R2' },
+  { from: ['validatingArguments'], on: /: valid$/, to: ['executing'], by: 'R2' },
   {
     from: ['validatingArguments'],
     on: /./,
@@ -71,19 +71,19 @@ export const ACTION_TABLE: readonly ActionRow[] = [
   },
   { from: ['executing'], on: /./, to: ['concluded'], so: endsBy('no_decider'), by: 'R5' },
 
-  { from: DECIDING, on: /: (that is all|its own words)$/, to: ['concluded'], so: endsBy('done'), by: 'R5' },
+  { from: DECIDING, on: /: stop (there|with an output)$/, to: ['concluded'], so: endsBy('done'), by: 'R5' },
   {
     from: DECIDING,
-    on: /: (once more|with an unknown one|with no step)$/,
+    on: /: (another call|a call of an unknown capability|no next call)$/,
     when: isAtLimit,
     to: ['concluded'],
     so: endsBy('limit_reached'),
     by: 'R3',
   },
-  { from: DECIDING, on: /: once more$/, to: ['validatingArguments'], by: 'R2' },
+  { from: DECIDING, on: /: another call$/, to: ['validatingArguments'], by: 'R2' },
   {
     from: DECIDING,
-    on: /: with (an unknown one|no step)$/,
+    on: /: (a call of an unknown capability|no next call)$/,
     to: ['concluded'],
     so: endsBy('invalid_next_step'),
     by: 'R5',

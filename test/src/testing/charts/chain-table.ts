@@ -65,9 +65,9 @@ const failing = (from: string, on: RegExp, phase: string, next: readonly string[
 ];
 
 const asked = ([from, [phase, next]]: readonly [string, readonly [string, readonly string[]]]): readonly ChainRow[] => [
-  { from: [from], on: /: no connection$/, to: ENDED, by: 'C4' },
-  ...failing(from, /: nothing that fits$/, phase, next),
-  { from: [from], on: /: (no hope|error)$/, to: next, by: 'Y9' },
+  { from: [from], on: /: connection lost$/, to: ENDED, by: 'C4' },
+  ...failing(from, /: invalid reply$/, phase, next),
+  { from: [from], on: /: (refused|error)$/, to: next, by: 'Y9' },
   ...(phase === 'action'
     ? [
         {
@@ -82,8 +82,8 @@ const asked = ([from, [phase, next]]: readonly [string, readonly [string, readon
   ...failing(from, /^after phaseDeadline$/, phase, next),
 ];
 
-/** A reply that fits, whatever it says. */
-const SAID_IN_YIELD = /^attempt: (?!no |nothing that|error)/;
+/** Any valid reply. */
+const VALID_IN_YIELD = /^attempt: (?!connection lost|invalid reply|refused|error)/;
 
 const WRITTEN = /^(attempt|after synthesisDeadline|run\.(cancelled|interrupted))/;
 
@@ -115,7 +115,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   // Y2: the bounds come before what was said; the last cycle before the last call.
   {
     from: ['yield.assessing'],
-    on: SAID_IN_YIELD,
+    on: VALID_IN_YIELD,
     when: isLastCycle,
     to: ENDED,
     so: endedBy('cycleLimitReached'),
@@ -123,7 +123,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   },
   {
     from: ['yield.assessing'],
-    on: SAID_IN_YIELD,
+    on: VALID_IN_YIELD,
     when: isSpent,
     to: ENDED,
     so: endedBy('budgetExhausted'),
@@ -132,7 +132,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   // Y2, E9: the budget ends the cycles, whatever a call came to.
   { from: CYCLING, on: /: /, when: isSpent, to: ENDED, by: 'Y2, E9' },
 
-  { from: [START], on: /^(with everything|a long history)$/, to: ['recalling'], by: 'R4' },
+  { from: [START], on: /^(with session, documents and embeddings|a long history)$/, to: ['recalling'], by: 'R4' },
   { from: [START], on: /./, to: ['action'], by: 'C1' },
   {
     from: ['recalling'],
@@ -207,21 +207,21 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   // Y2: when a cycle is the last.
   {
     from: ['yield.assessing'],
-    on: /: sure of it$/,
+    on: /: confident$/,
     to: ['writing'],
     so: endedBy('confidenceReached'),
     by: 'Y2',
   },
   {
     from: ['yield.assessing'],
-    on: /: (?!no |nothing that|error)/,
+    on: /: (?!connection lost|invalid reply|refused|error)/,
     when: ({ hasEmbeddings, assessment }) => hasEmbeddings && assessment !== null,
     to: ['yield.comparing'],
     by: 'Y2',
   },
   {
     from: ['yield.assessing'],
-    on: /: the same again$/,
+    on: /: same answer$/,
     when: isConverged,
     to: ['writing'],
     so: endedBy('answerConverged'),
@@ -229,7 +229,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   },
   {
     from: ['yield.assessing'],
-    on: /: the same, and the task is done$/,
+    on: /: same answer, task complete$/,
     when: isConverged,
     to: ['writing'],
     so: endedBy('answerConverged'),
@@ -237,14 +237,14 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   },
   {
     from: ['yield.assessing'],
-    on: /the task is done$/,
+    on: /task complete$/,
     to: ['writing'],
     so: endedBy('taskComplete'),
     by: 'Y1, Y2',
   },
   {
     from: ['yield.assessing'],
-    on: /: the same again$/,
+    on: /: same answer$/,
     when: ({ recursion: { history }, assessment, thresholds }) =>
       history.filter((turn) => turn.target === 'yield' && turn.fingerprint === assessment?.fingerprint).length + 1 >=
       thresholds.loopRepeats,
@@ -252,28 +252,34 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     so: endedBy('loopDetected'),
     by: 'Y7',
   },
-  { from: ['yield.assessing'], on: /: (unsure|the same)/, when: isByHand, to: ['yield.awaitingDirection'], by: 'Y4' },
+  {
+    from: ['yield.assessing'],
+    on: /: (unsure|same answer)/,
+    when: isByHand,
+    to: ['yield.awaitingDirection'],
+    by: 'Y4',
+  },
   // Y3, Y4, Y5: where the next one begins.
   {
     from: ['yield.assessing'],
-    on: /: (unsure|the same)/,
+    on: /: (unsure|same answer)/,
     when: ({ hasDocuments }) => hasDocuments,
     to: ['experience.retrieving'],
     by: 'Y3: nothing was found',
   },
-  { from: ['yield.assessing'], on: /nothing proposed$/, to: ['action', ...UNDERSTANDING], by: 'Y3' },
-  { from: ['yield.assessing'], on: /what is no phase$/, to: ['action', ...UNDERSTANDING], by: 'Y5' },
+  { from: ['yield.assessing'], on: /no proposal$/, to: ['action', ...UNDERSTANDING], by: 'Y3' },
+  { from: ['yield.assessing'], on: /an unknown phase$/, to: ['action', ...UNDERSTANDING], by: 'Y5' },
   ...PHASES.map((phase) => ({
     from: ['yield.assessing'],
     on: new RegExp(`proposes ${phase}$`),
     to: [...(PLACES[phase] ?? []), ...UNDERSTANDING],
     by: 'Y4',
   })),
-  { from: ['yield.assessing'], on: /: the same again$/, to: ['yield.assessing', ...UNDERSTANDING], by: 'Y4' },
-  { from: ['yield.assessing'], on: /: no connection$/, to: ENDED, by: 'C4' },
-  ...failing('yield.assessing', /: nothing that fits$/, 'yield', ENDED),
+  { from: ['yield.assessing'], on: /: same answer$/, to: ['yield.assessing', ...UNDERSTANDING], by: 'Y4' },
+  { from: ['yield.assessing'], on: /: connection lost$/, to: ENDED, by: 'C4' },
+  ...failing('yield.assessing', /: invalid reply$/, 'yield', ENDED),
   ...failing('yield.assessing', /^after phaseDeadline$/, 'yield', ENDED),
-  { from: ['yield.assessing'], on: /: (no hope|error)$/, to: ENDED, by: 'Y9' },
+  { from: ['yield.assessing'], on: /: (refused|error)$/, to: ENDED, by: 'Y9' },
   {
     from: ['yield.comparing'],
     on: /^(compareAnswers|after phaseDeadline)/,

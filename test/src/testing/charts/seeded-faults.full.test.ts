@@ -16,7 +16,11 @@ const mistake = (machine: AnyStateMachine, name: string): AnyStateMachine => {
   return found.machine;
 };
 
-const { 'a question': question, 'a long history': history, 'with everything': everything } = chainChart.inputs;
+const {
+  'a question': question,
+  'a long history': history,
+  'with session, documents and embeddings': everything,
+} = chainChart.inputs;
 const few = <Input extends { limits: { maxCycles: number } }>(input: Input): Input => ({
   ...input,
   limits: { ...input.limits, maxCycles: 2 },
@@ -27,7 +31,11 @@ const small: Suite = {
   isPart: true,
   options: {
     ...(chainChart as unknown as Suite['options']),
-    inputs: { 'a question': few(question), 'a long history': few(history), 'with everything': few(everything) },
+    inputs: {
+      'a question': few(question),
+      'a long history': few(history),
+      'with session, documents and embeddings': few(everything),
+    },
   },
 };
 
@@ -41,13 +49,13 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
         cycleLimitReached: ({ context: { recursion, limits } }: Args) => recursion.completedCycles > limits.maxCycles,
       },
     }),
-    /^yield\.assessing, attempt: sure of it → writing, and what must be so is not; wanted .* \[Y2\], after a question → (?:[^→]* → ){6}attempt: unsure, proposes yield → attempt: sure of it$/u,
+    /^yield\.assessing, attempt: confident → writing, and what must be so is not; wanted .* \[Y2\], after a question → (?:[^→]* → ){6}attempt: unsure, proposes yield → attempt: confident$/u,
   ],
   [
     'a phase that failed is tried again for ever',
     small,
     chainMachine.provide({ guards: { phaseMayRepeat: () => true } }),
-    /^action, action: no hope → action; wanted experience\.retrieving \[Y9\], after a question → action: no hope$/u,
+    /^action, action: refused → action; wanted experience\.retrieving \[Y9\], after a question → action: refused$/u,
   ],
   [
     'an answer that is hardly sure is sure enough',
@@ -55,7 +63,7 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
     chainMachine.provide({
       guards: { confidenceReached: ({ context }: Args) => (context.assessment?.confidence ?? 0) > 0.1 },
     }),
-    /^yield\.assessing, attempt: the task is done → writing, and what must be so is not; wanted writing \[Y1, Y2\], after a question → /u,
+    /^yield\.assessing, attempt: task complete → writing, and what must be so is not; wanted writing \[Y1, Y2\], after a question → /u,
   ],
   [
     'nobody is asked for consent',
@@ -85,13 +93,13 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
     'a value that fits is not taken',
     suites['attempt'] as Suite,
     attemptMachine.provide({ actions: { assignValue: () => {} } }),
-    /^FAILS: never done with neither a value nor a failure: reached in "succeeded", after one model → readReply: ends well → validateReply: fits$/u,
+    /^FAILS: never done without a value or a failure: reached in "succeeded", after one model → readReply: complete → validateReply: valid$/u,
   ],
   [
     'a reply is begun anew that nothing can mend',
     suites['attempt'] as Suite,
     attemptMachine.provide({ guards: { fallbackIsDue: () => false } }),
-    /^opening, readReply: wait an hour → failed; wanted opening \[A13\], after two models → readReply: wait an hour$/u,
+    /^opening, readReply: rate limited for an hour → failed; wanted opening \[A13\], after two models → readReply: rate limited for an hour$/u,
   ],
   [
     'a capability is run that there is not',

@@ -1,17 +1,31 @@
+import { SimulatedClock } from 'xstate';
+import { z } from 'zod';
 import type { AttemptInput, AttemptOutcome, UsageReport } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { newExecution } from '../../../machines/policies/retry.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
+import { defineCapability } from '../../tools/capability.ts';
 import { done, fails, type Outcome, sends } from '../exploration/occurrences.ts';
+
+/** A clock that never advances. */
+export const CLOCK = new SimulatedClock();
+
+/** The only capability. No exploration executes it. */
+export const LOOKUP = defineCapability({
+  name: 'lookup',
+  description: 'Looks something up.',
+  arguments: z.object({}),
+  execute: () => 'found',
+});
 
 const USAGE = addCall(NO_USAGE, { inputTokens: 10, outputTokens: 5, estimated: false }, null);
 
 /** The kinds of failure that the charts treat differently. */
 const FAILURES: Readonly<Record<string, Failure>> = {
-  'nothing that fits': failureOf('schema', 'schema_mismatch', 'The reply does not fit.'),
-  'no hope': failureOf('refinement', 'refused', 'The model refused.', { retryable: false }),
-  'no connection': failureOf('transport', 'connection_lost', 'The connection broke.'),
+  'invalid reply': failureOf('schema', 'schema_mismatch', 'The reply does not match the schema.'),
+  refused: failureOf('refinement', 'refused', 'The model refused.', { retryable: false }),
+  'connection lost': failureOf('transport', 'connection_lost', 'The connection was lost.'),
 };
 
 const report: UsageReport = { type: 'usage.reported', usage: USAGE };
@@ -19,7 +33,7 @@ const report: UsageReport = { type: 'usage.reported', usage: USAGE };
 /** An attempt reports its usage to its parent and continues. */
 export const reportsUsage: Outcome = sends(report, 'reports its usage');
 
-/** The ways an attempt can end: with each of these values, with each kind of failure, and with an error. One call is charged. */
+/** Returns the outcomes of an attempt: each of these values, each kind of failure, and an error. Each charges one call. */
 export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<string, unknown>>): readonly Outcome[] {
   const execution = { ...newExecution(input), usage: USAGE };
   const ended = (outcome: AttemptOutcome, name: string) => done(outcome, name);

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../../internal/standard-schema.ts';
 import { type Prompt, promptSpec } from './prompt.ts';
 import { sampleInputs } from './sample-inputs.ts';
 
-/** A prompt in short: `input` and `output` are the names of the fields that go in and must come out. */
+/** A prompt in brief. `input` and `output` are the names of the fields of its input and of the reply. */
 export interface PromptSummary {
   readonly name: Task;
   readonly version: number;
@@ -16,7 +16,7 @@ export interface PromptSummary {
   readonly output: readonly string[];
 }
 
-/** A prompt whole: what its templates say of a sample input, and the JSON Schema that a reply must fit. */
+/** A prompt in full, rendered for its sample input, with the JSON Schema of the reply. */
 export interface PromptDescription extends PromptSummary {
   readonly sampleInput: object;
   readonly system: string;
@@ -36,18 +36,15 @@ export function summarizePrompt(prompt: Prompt): PromptSummary {
   };
 }
 
-/** Throws for a prompt whose input the sample does not fit. */
+/** Throws if the prompt does not accept its sample input. */
 export function describePrompt(prompt: Prompt): PromptDescription {
   const sampleInput = sampleInputs[prompt.name];
   const { turns, shape } = promptSpec(prompt);
-  const said = turns(sampleInput);
-  const saidBy = (role: string): string =>
-    said.flatMap((turn) => (turn.role === role ? [turn.content] : [])).join('\n\n');
-  const [system, user] = [saidBy('system'), saidBy('user')];
+  const [system, user] = turns(sampleInput).map(({ content }) => content) as [string, string];
   return { ...summarizePrompt(prompt), sampleInput, system, user, replySchema: shape.jsonSchema };
 }
 
-/** The fields of an object, or of all objects that it may be. */
+/** Returns the properties of an object schema, or of all alternatives of a union. */
 function fieldsOf(schema: JsonSchema): readonly string[] {
   const {
     properties = {},
@@ -61,7 +58,7 @@ function fieldsOf(schema: JsonSchema): readonly string[] {
   return [...new Set([...Object.keys(properties), ...[...anyOf, ...oneOf].flatMap(fieldsOf)])];
 }
 
-/** The prompts that a run was made with, by task: for its journal [E8]. */
+/** Returns the versions of a run's prompts, by task, for its journal. */
 export function promptVersions(prompts: Readonly<Record<Task, Prompt>>): Record<string, PromptVersion> {
   return Object.fromEntries(
     Object.entries(prompts).map(([task, prompt]) => {
@@ -74,23 +71,22 @@ export function promptVersions(prompts: Readonly<Record<Task, Prompt>>): Record<
 const digests = new WeakMap<Prompt, string | null>();
 
 /**
- * A short name for the words of a prompt, eight hexadecimal digits: it changes with them also where its version was forgotten. Templates
- * are functions, whose source differs from build to build, so it is made from what they say of the task's sample input and from
- * the reply's schema. Null for a prompt that cannot take the sample.
+ * Returns a digest of a prompt's wording, eight hexadecimal digits, which reveals a change whose version was not raised. It covers the
+ * rendered sample input and the reply's schema, because the source of a template differs between builds. Null if the prompt does not
+ * accept its sample input.
  */
 export function promptDigest(prompt: Prompt): string | null {
   const known = digests.get(prompt);
   if (known !== undefined) return known;
-  const made = digestOf(prompt);
-  digests.set(prompt, made);
-  return made;
+  const digest = digestOf(prompt);
+  digests.set(prompt, digest);
+  return digest;
 }
 
 function digestOf(prompt: Prompt): string | null {
   try {
     const { turns, shape } = promptSpec(prompt);
-    const said = JSON.stringify([turns(sampleInputs[prompt.name]), shape.jsonSchema]);
-    return hexDigest(said);
+    return hexDigest(JSON.stringify([turns(sampleInputs[prompt.name]), shape.jsonSchema]));
   } catch {
     return null;
   }

@@ -5,19 +5,32 @@ import type { Task } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
 
-/**
- * A prompt [E8]: a name, a version that goes up with every change of its words, a purpose, the schemas of what goes in and what must come
- * out, and two templates. The reply's JSON Schema is put under the system template, so that it also reaches servers without
- * structured output. One that says its `tools` is answered by a call of one of them too, where the model takes tools; its system
- * template then leaves them out.
- */
+/** One call of an offered tool. `arguments` is JSON text as the model wrote it, neither parsed nor validated. */
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** How a prompt offers tools that a model may call instead of replying. */
+interface ToolUse<Input> {
+  /** The tools offered to a model with native tool calls. */
+  readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
+  /** Converts a call, and the text before it, to the reply's value. Without it no tools are offered. */
+  readonly fromToolCall?: ((call: ToolCall, text: string) => unknown) | undefined;
+  /** Describes the tools for any other model, which names a call in its reply. Appended to the system turn. */
+  readonly toolsInWords?: ((input: Input) => string) | undefined;
+}
+
+/** A prompt: the schemas of its input and output, and two templates. The reply's JSON Schema is appended to the system template. */
 export interface Prompt<Input = never> extends ToolUse<Input> {
   readonly name: Task;
+  /** Raised with every change of the wording. */
   readonly version: number;
-  /** What it is for, in a sentence. */
+  /** One sentence. */
   readonly purpose: string;
   readonly input: z.ZodType;
   readonly output: z.ZodType;
+  /** If the prompt has `tools`, leaves them out. */
   readonly system: (input: Input) => string;
   readonly user: (input: Input) => string;
 }
@@ -26,13 +39,21 @@ export function definePrompt<Input>(prompt: Prompt<Input>): Prompt<Input> {
   return prompt;
 }
 
-const asks = new WeakMap<Prompt, PromptSpec>();
+/** What a model is asked for: turns rendered from an input, and the shape of the reply. */
+export interface PromptSpec extends ToolUse<unknown> {
+  readonly schemaName: string;
+  readonly shape: OutputShape;
+  /** Throws a TypeError for an invalid input. */
+  readonly turns: (input: unknown) => readonly ChatTurn[];
+}
 
-/** What a prompt asks of a model; made once, as its JSON Schema is. */
+const specs = new WeakMap<Prompt, PromptSpec>();
+
+/** Returns the spec of a prompt. Cached, because it converts the schema to JSON Schema. */
 export function promptSpec(prompt: Prompt): PromptSpec {
-  const known = asks.get(prompt);
+  const known = specs.get(prompt);
   if (known !== undefined) return known;
-  const made: PromptSpec = {
+  const spec: PromptSpec = {
     schemaName: `${prompt.name}_reply`,
     shape: replyShape(prompt),
     turns: (input) => turnsOf(prompt, input),
@@ -40,16 +61,16 @@ export function promptSpec(prompt: Prompt): PromptSpec {
     fromToolCall: prompt.fromToolCall,
     toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };
-  asks.set(prompt, made);
-  return made;
+  specs.set(prompt, spec);
+  return spec;
 }
 
 function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
-  const checked = prompt.input.safeParse(input);
-  if (!checked.success) {
-    const [issue] = checked.error.issues;
+  const read = prompt.input.safeParse(input);
+  if (!read.success) {
+    const [issue] = read.error.issues;
     const where = issue?.path.join('.') || 'the input';
-    throw new TypeError(`The input of "${prompt.name}" does not fit: ${where}: ${issue?.message ?? 'misfit'}`);
+    throw new TypeError(`The prompt "${prompt.name}" received an invalid input: ${where}: ${issue?.message}`);
   }
   return [
     { role: 'system', content: prompt.system(input as never) },
@@ -57,71 +78,51 @@ function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
   ];
 }
 
-/** A prompt of the user's may have a schema of its own: its value must fit the chain's too, which reads it. */
+/** The reply to a user's prompt must match the built-in schema too, because the chain reads its fields. */
 function replyShape({ name, output }: Prompt): OutputShape {
   const shape = outputShape(output, name);
-  const own = replySchemas[name];
-  if (output === own) return shape;
+  const builtIn = replySchemas[name];
+  if (output === builtIn) return shape;
   return {
     ...shape,
     validate: async (value) => {
-      const checked = await shape.validate(value);
-      if (!checked.ok) return checked;
-      const read = await validate(own, name, checked.value);
-      return read.ok ? checked : read;
+      const validation = await shape.validate(value);
+      if (!validation.ok) return validation;
+      const readable = await validate(builtIn, name, validation.value);
+      return readable.ok ? validation : readable;
     },
   };
 }
 
-/** One call of an offered tool. `arguments` is JSON text as the model gave it, neither parsed nor checked. */
-export interface ToolCall {
-  readonly name: string;
-  readonly arguments: string;
-}
-
-/**
- * What an ask or a prompt says of tools. `tools` are those that a model with native tool calling may call in place of its reply, and
- * `fromToolCall` makes the reply's value of such a call and of what was said before it. `toolsInWords` is told to every other model,
- * under the system turn: its call then is a part of its reply.
- */
-interface ToolUse<Input> {
-  readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
-  readonly fromToolCall?: ((call: ToolCall, text: string) => unknown) | undefined;
-  readonly toolsInWords?: ((input: Input) => string) | undefined;
-}
-
-/** What is asked of a model: turns made from an input, and the shape of the reply, by name. */
-export interface PromptSpec extends ToolUse<unknown> {
-  readonly schemaName: string;
-  readonly shape: OutputShape;
-  /** Throws for an input that does not fit. */
-  readonly turns: (input: unknown) => readonly ChatTurn[];
-}
-
-interface Asked {
+/** What one request is rendered from. `feedback` is set if the previous reply was invalid. */
+interface RequestInput {
   readonly task: string;
   readonly input: unknown;
   readonly feedback: Feedback | null;
 }
 
 /**
- * One call of a model. How to reply is the end of the first system turn, so that it also reaches servers without structured output;
- * after a reply that was not good stand that reply and what was wrong with it [A9].
+ * Returns the request of one model call. The reply instructions end the first system turn, so that they also reach servers without
+ * structured output. After an invalid reply, that reply and its errors follow as further turns.
  */
-export function requestOf(ask: PromptSpec, asked: Asked, replyForm: ReplyForm, nativeTools = false): ModelRequest {
-  const { shape } = ask;
-  const { task, input, feedback } = asked;
-  const turns = ask.turns(input);
-  const tools = nativeTools ? offersOf(ask, input) : [];
-  const schemaName = nameBeside(tools, ask.schemaName);
-  const words = ask.toolsInWords?.(input) ?? '';
-  const whole = (asking: readonly ChatTurn[], offersTools: boolean): readonly ChatTurn[] => [
-    ...appendToSystemTurn(asking, '\n\n', replyInstructions({ schemaName, shape }, replyForm, offersTools)),
-    ...correction(feedback, shape),
+export function requestOf(
+  spec: PromptSpec,
+  { task, input, feedback }: RequestInput,
+  replyForm: ReplyForm,
+  nativeTools = false,
+): ModelRequest {
+  const { shape } = spec;
+  const turns = spec.turns(input);
+  const tools = nativeTools && spec.fromToolCall !== undefined ? (spec.tools?.(input) ?? []) : [];
+  const schemaName = unusedName(spec.schemaName, tools);
+  const toolText = spec.toolsInWords?.(input) ?? '';
+  const complete = (rendered: readonly ChatTurn[], offersTools: boolean): readonly ChatTurn[] => [
+    ...appendToSystemTurn(rendered, '\n\n', replyInstructions(schemaName, shape, replyForm, offersTools)),
+    ...correctionTurns(feedback, shape),
   ];
   const request = {
     task,
-    turns: whole(words === '' ? turns : appendToSystemTurn(turns, '\n', words), false),
+    turns: complete(toolText === '' ? turns : appendToSystemTurn(turns, '\n', toolText), false),
     schemaName,
     outputSchema: shape.jsonSchema,
     replyForm,
@@ -129,67 +130,55 @@ export function requestOf(ask: PromptSpec, asked: Asked, replyForm: ReplyForm, n
   };
   return tools.length === 0
     ? request
-    : { ...request, turns: whole(turns, true), tools, turnsWithoutTools: request.turns };
+    : { ...request, turns: complete(turns, true), tools, turnsWithoutTools: request.turns };
 }
 
-/** None where nobody could read a call. */
-function offersOf({ tools, fromToolCall }: PromptSpec, input: unknown): readonly ToolOffer[] {
-  return fromToolCall === undefined ? [] : (tools?.(input) ?? []);
+/** The reply's own tool must not have the name of an offered one. */
+function unusedName(name: string, tools: readonly ToolOffer[]): string {
+  return tools.some((tool) => tool.name === name) ? unusedName(`${name}_`, tools) : name;
 }
 
-/** The reply's own tool must not have the name of one that is offered. */
-function nameBeside(tools: readonly ToolOffer[], name: string): string {
-  return tools.some((tool) => tool.name === name) ? nameBeside(tools, `${name}_`) : name;
-}
-
-/** Places are told as in the user's schema: where that is wrapped, from its one member on. */
-function correction(feedback: Feedback | null, { isWrapped }: OutputShape): readonly ChatTurn[] {
+/** The paths in the errors are those of the user's schema, without the object around it. */
+function correctionTurns(feedback: Feedback | null, { isWrapped }: OutputShape): readonly ChatTurn[] {
   if (feedback === null) return [];
+  const wrapped = isWrapped ? 'These paths are inside "value", the only property of the reply.\n' : '';
   return [
     { role: 'assistant', content: feedback.previousReply || '(nothing)' },
     {
       role: 'user',
-      content: `That reply cannot be used:\n${feedback.problem}\n${isWrapped ? 'These places are within "value", the one member of the object to reply with. ' : ''}Reply again, corrected.`,
+      content: `That reply is invalid:\n${feedback.problem}\n${wrapped}Reply again with these errors corrected.`,
     },
   ];
 }
 
-/** The shape of a reply, and its name. */
-interface Wanted {
-  readonly schemaName: string;
-  readonly shape: OutputShape;
-}
-
-/** How a reply is to be given, and whether a call of a tool may stand for it. */
-function replyInstructions({ schemaName, shape }: Wanted, form: ReplyForm, offersTools: boolean): string {
+function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyForm, offersTools: boolean): string {
   if (form === 'text')
-    return `${textRule(shape)}${offersTools ? '\nWhere one of the tools would help, call it in place of that reply.' : ''}`;
-  const instead = offersTools ? ', or one of the other tools where that would help' : '';
-  return `Reply by calling the tool "${schemaName}" once${instead}, and with nothing else.`;
+    return `${jsonInstruction(shape)}${offersTools ? '\nIf one of the tools would help, call it instead of replying.' : ''}`;
+  const others = offersTools ? ', or of one of the other tools if that would help' : '';
+  return `Reply with one call of the tool "${schemaName}"${others}, and nothing else.`;
 }
 
-/** How long a request is: its turns, and what of it is not in them, the schema of the reply's tool and the tools offered. */
-export function requestChars({ shape }: Pick<Wanted, 'shape'>, { turns, replyForm, tools = [] }: ModelRequest): number {
-  const told = replyForm === 'text' ? 0 : textRule(shape).length;
-  const offered = tools.length === 0 ? 0 : JSON.stringify(tools).length;
-  return turns.reduce((sum, { content }) => sum + content.length, told + offered);
+/** Returns the length of a request: its turns, the schema of the reply's tool, and the offered tools. */
+export function requestChars({ shape }: PromptSpec, { turns, replyForm, tools = [] }: ModelRequest): number {
+  const schemaChars = replyForm === 'text' ? 0 : jsonInstruction(shape).length;
+  const toolChars = tools.length === 0 ? 0 : JSON.stringify(tools).length;
+  return turns.reduce((sum, { content }) => sum + content.length, schemaChars + toolChars);
 }
 
-const rules = new WeakMap<OutputShape, string>();
+const jsonInstructions = new WeakMap<OutputShape, string>();
 
-/** Made once: a schema may be long. */
-function textRule(shape: OutputShape): string {
-  const known = rules.get(shape);
-  if (known !== undefined) return known;
-  const schema = JSON.stringify(shape.jsonSchema);
-  const rule = `Reply with one JSON object that fits this JSON Schema, and with nothing else:\n${schema}`;
-  rules.set(shape, rule);
-  return rule;
+/** Cached, because a schema may be long. */
+function jsonInstruction(shape: OutputShape): string {
+  const known =
+    jsonInstructions.get(shape) ??
+    `Reply with one JSON object that matches this JSON Schema, and nothing else:\n${JSON.stringify(shape.jsonSchema)}`;
+  jsonInstructions.set(shape, known);
+  return known;
 }
 
-/** The turns with more words at the end of the first system turn, which begins them where there is none. */
-function appendToSystemTurn(turns: readonly ChatTurn[], between: string, words: string): readonly ChatTurn[] {
+/** Appends text to the first system turn, or adds a system turn if there is none. */
+function appendToSystemTurn(turns: readonly ChatTurn[], separator: string, text: string): readonly ChatTurn[] {
   const [first, ...others] = turns;
-  if (first?.role !== 'system') return [{ role: 'system', content: words }, ...turns];
-  return [{ role: 'system', content: `${first.content}${between}${words}` }, ...others];
+  if (first?.role !== 'system') return [{ role: 'system', content: text }, ...turns];
+  return [{ role: 'system', content: `${first.content}${separator}${text}` }, ...others];
 }

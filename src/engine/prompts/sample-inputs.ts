@@ -2,8 +2,8 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { PHASES, type Task } from '../../../machines/contracts/phase.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
 
-const request = 'When was the harbour bridge opened?';
-const quote = 'The harbour bridge was opened on 19 March 1932.';
+const request = 'When was the harbor bridge opened?';
+const quote = 'The harbor bridge was opened on 19 March 1932.';
 const source = { path: 'docs/bridges.md', startLine: 3, endLine: 5 };
 
 const message = { createdAtMs: 0, cycle: 1, tags: [], importance: 0.5, links: [], references: [], source: null };
@@ -25,7 +25,7 @@ const input = {
 
 const capability = {
   name: 'calculate',
-  description: 'Works out an arithmetic expression.',
+  description: 'Evaluates an arithmetic expression.',
   arguments: { type: 'object', properties: { expression: { type: 'string' } }, required: ['expression'] },
   timeoutMs: null,
 };
@@ -39,7 +39,7 @@ const decision = {
   inputs: { confidence: 0.95, above: 0.9 },
 };
 
-/** One input for each prompt, with something in every part of it: to show prompts by, and to tell whether their words changed. */
+/** One input per prompt that fills every part of its templates: for displaying prompts and for their digests. */
 export const sampleInputs: Readonly<Record<Task, object>> = {
   action: { phase: 'action', ...input, capabilities: [capability] },
   experience: {

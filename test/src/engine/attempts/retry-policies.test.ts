@@ -130,12 +130,12 @@ describe('error feedback', () => {
     expect(toldIn(model, 0)).toEqual([]);
     const [reply, problem] = toldIn(model, 1);
     expect(reply).toBe('{"yes":"perhaps"}');
-    expect(problem).toMatch(/cannot be used[\s\S]*- yes: /);
+    expect(problem).toMatch(/is invalid[\s\S]*- yes: /);
   });
 
   it('[A9] is bounded, whatever the reply', async () => {
     const long = said({ yes: 'x'.repeat(50_000) }, 50_000);
-    const words = 'That reply cannot be used:\n\nReply again, corrected.'.length;
+    const words = 'That reply is invalid:\n\nReply again with these errors corrected.'.length;
     for (const maxChars of [10, 200, 8_000]) {
       const { model } = await tried([long, right], withErrorFeedback({ maxChars }));
       const told = toldIn(model, 1);
@@ -156,7 +156,7 @@ describe('error feedback', () => {
     for (const maxChars of [1, 2, 3, 5]) {
       const { model } = await tried([said('ab', 2), right], withErrorFeedback({ maxChars }));
       expect(
-        lone(toldIn(model, 1)) - 'That reply cannot be used:\n\nReply again, corrected.'.length,
+        lone(toldIn(model, 1)) - 'That reply is invalid:\n\nReply again with these errors corrected.'.length,
       ).toBeLessThanOrEqual(maxChars);
     }
   });

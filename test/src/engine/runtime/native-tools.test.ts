@@ -92,7 +92,7 @@ describe('a chain on a model with native tool calling', () => {
     await Promise.all([native.run.answer, told.run.answer]);
     const [asked] = native.actions();
     expect(JSON.stringify(asked?.turns)).not.toContain(described);
-    expect(asked?.turns[0]?.content).toContain('Where one of the tools would help, call it in place of that reply.');
+    expect(asked?.turns[0]?.content).toContain('If one of the tools would help, call it instead of replying.');
     expect(asked?.tools).toEqual([
       { name: 'the weather', description: described, parameters: expect.objectContaining({ type: 'object' }) },
     ]);
@@ -106,7 +106,7 @@ describe('a chain on a model with native tool calling', () => {
     const { run, model } = start({ action: [], nativeTools, capabilities: [] });
     expect((await run.answer).status).toBe('completed');
     for (const request of model.calls) expect(request).not.toHaveProperty('tools');
-    expect(model.calls[0]?.turns[0]?.content).toContain('There are no capabilities: "call" is null.');
+    expect(model.calls[0]?.turns[0]?.content).toContain('No capabilities are available. Set "call" to null.');
   });
 
   it.each([

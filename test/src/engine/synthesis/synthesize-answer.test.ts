@@ -88,7 +88,7 @@ describe('synthesis by itself', () => {
     expect(model.calls[0]?.turns[1]?.content).toBe('In my words.');
     const broken = { ...prompts.synthesis, user: () => null as never };
     const picky = { ...prompts.synthesis, input: prompts.action.input };
-    const says = /^(Cannot read properties of null.*|The input of "synthesis" does not fit: phase: .+)$/;
+    const says = /^(Cannot read properties of null.*|The prompt "synthesis" received an invalid input: phase: .+)$/;
     for (const synthesis of [broken, picky])
       expect((await synthesizeAnswer(input, { model, prompts: { synthesis } })).metadata).toMatchObject({
         reason: 'synthesis_failed',

@@ -4,62 +4,73 @@ import type { ChatModel, FinishReason, ModelPart, ModelRequest, ReplyForm } from
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 
-/**
- * What any scripted reply may have beside. `reasoning`: thought aloud before all else. `cut`: after that many characters of the
- * reply the connection breaks (a retryable `stream_cut`). `replyForm`: the form that the model answers in, whatever was asked for.
- */
-interface Ending {
+/** How a scripted reply is sent, and how it ends. */
+interface Delivery {
+  /** Reasoning before the reply. */
   readonly reasoning?: string;
+  /** The finish reason. */
   readonly reason?: FinishReason;
   readonly usage?: TokenUsage | null;
+  /** After this many characters of the reply the connection breaks (a retryable `stream_cut`). */
   readonly cut?: number;
+  /** The form of the reply, if it differs from the requested one. */
   readonly replyForm?: ReplyForm;
 }
 
 type Directive =
-  /** Raw text, say broken JSON. */
-  | ({ readonly text: string } & Ending)
-  /** A reply object, with an ending of its own. */
-  | ({ readonly reply: unknown } & Ending)
-  /** A call of the tool asked for, or of another by `name`, one offered beside the reply say; text is sent as it is, say broken JSON. `text`: said before the call. */
-  | ({ readonly toolCall: unknown; readonly name?: string; readonly text?: string } & Omit<Ending, 'replyForm'>)
-  /** A failed call; what is left out is a retryable failure of transport. `usage`: what it cost all the same. */
+  /** Raw text, for example invalid JSON. */
+  | ({ readonly text: string } & Delivery)
+  /** A reply object with delivery options. */
+  | ({ readonly reply: unknown } & Delivery)
+  /** A call of the reply's tool, or of the tool `name`. A string is sent as it is, for example invalid JSON. `text` precedes the call. */
+  | ({ readonly toolCall: unknown; readonly name?: string; readonly text?: string } & Omit<Delivery, 'replyForm'>)
+  /** A failed call, by default a retryable transport failure. */
   | { readonly failure: Partial<Failure>; readonly usage?: TokenUsage | null; readonly reasoning?: string }
-  /** Says `text`, if any, and then nothing until the call is aborted. */
+  /** Sends `text`, if any, and then nothing until the call is aborted. */
   | { readonly hang: true; readonly text?: string; readonly reasoning?: string };
 
 /**
- * What one call gives: a directive, or any other object, which is the reply itself. Where the request wants a tool call, a reply
- * and a `text` are the arguments of one call of its tool, so the same script does for both forms.
+ * The reply to one call: a directive, or any other object, which is the reply itself. If the request asks for a tool call, a reply or
+ * `text` is sent as the arguments of one call, so that a script works for both reply forms.
  */
-type ScriptedReply = Directive | Readonly<Record<string, unknown>>;
+export type ScriptedReply = Directive | Readonly<Record<string, unknown>>;
 
-/** A reply, or one made from the request. */
-type ScriptEntry = ScriptedReply | ((request: ModelRequest) => ScriptedReply);
+/** A reply, or a function that returns it. */
+export type ScriptEntry = ScriptedReply | ((request: ModelRequest) => ScriptedReply);
 
-const WORDS = ['text', 'reply', 'toolCall', 'failure', 'hang', 'reasoning', 'reason', 'usage', 'cut', 'replyForm'];
+const DIRECTIVE_KEYS = [
+  'text',
+  'reply',
+  'toolCall',
+  'failure',
+  'hang',
+  'reasoning',
+  'reason',
+  'usage',
+  'cut',
+  'replyForm',
+];
 
-/** A directive has one of the five leading words and no word that is not a directive's. */
+/** A directive has one of the five leading keys, and no other keys than a directive's. */
 function isDirective(reply: ScriptedReply): reply is Directive {
   const { text, failure, hang }: Readonly<Record<string, unknown>> = { ...reply };
-  const isFailing = typeof failure === 'object' && failure !== null;
-  const leads = typeof text === 'string' || isFailing || hang === true || 'reply' in reply || 'toolCall' in reply;
-  return leads && Object.keys(reply).every((word) => WORDS.includes(word) || (word === 'name' && 'toolCall' in reply));
+  const isFailure = typeof failure === 'object' && failure !== null;
+  const leads = typeof text === 'string' || isFailure || hang === true || 'reply' in reply || 'toolCall' in reply;
+  const isKnown = (key: string): boolean => DIRECTIVE_KEYS.includes(key) || (key === 'name' && 'toolCall' in reply);
+  return leads && Object.keys(reply).every(isKnown);
 }
 
-export type { ScriptEntry, ScriptedReply };
-
-/** What the calls of a task give: one entry always, or entries in order. */
+/** The replies to the calls of a task, in order, or one for all of them. */
 type Entries = Always | readonly (ScriptEntry | Always)[];
 
-/** Something for each task: the chain's eight, or one of your own. */
+/** A value per task: one of the chain's, or any other. */
 type PerTask<Value> = { readonly [T in Task]?: Value } & { readonly [task: string]: Value | undefined };
 
-/** For each task what its calls give, in order; or one function of the request and the number of its call (from 1). */
+/** The replies for each task, or a function of the request and the number of its call (from 1). */
 export type Script = PerTask<Entries> | ((request: ModelRequest, call: number) => ScriptedReply | undefined);
 
 export interface ScriptedModel extends ChatModel {
-  /** Every request so far, in order; unscripted ones too. */
+  /** All requests so far, in order, including those without a scripted reply. */
   readonly calls: readonly ModelRequest[];
 }
 
@@ -67,13 +78,13 @@ export interface ScriptedModelOptions {
   readonly id?: string;
   /** Default 128,000. */
   readonly contextWindowTokens?: number;
-  /** Whether it is given capabilities as tools, for a `toolCall` by name. Default false: they are told in words. */
+  /** Whether capabilities are offered as native tools, for a `toolCall` by name. Default false. */
   readonly nativeTools?: boolean;
-  /** Characters in a delta. Default 16. */
+  /** Characters per delta. Default 16. */
   readonly chunkChars?: number;
-  /** What a task that the script leaves out says, every time: say `replies` of postchain/testing. */
+  /** The replies for tasks that are not in the script, for example `replies` of postchain/testing. */
   readonly otherwise?: PerTask<unknown>;
-  /** What replies that say nothing else cost. Default null, as from a server that does not tell. */
+  /** The usage of replies without their own. Default null: not reported. */
   readonly usage?: TokenUsage | null;
 }
 
@@ -85,28 +96,29 @@ class Always {
   }
 }
 
-/** This entry for every further call of the task. */
+/** Repeats an entry for every further call of the task. */
 export function always(entry: ScriptEntry): Always {
   return new Always(entry);
 }
 
 /**
- * A model that says what it is told to: for tests, yours and ours. It has no timer and no randomness, so a run over it is the
- * same each time.
+ * Returns a model that sends scripted replies, for tests. It uses no timer and no randomness, so its runs are reproducible.
  *
- * One exception to the port's failure contract: a call that nothing is scripted for gives no part and **throws** PostChainError
- * `unscripted_call` from the iterator, because that is a mistake in the test and no failure of a model.
+ * Unlike other models it throws, from the iterator, for a call without a scripted reply: PostChainError `unscripted_call`. That is a
+ * mistake in the test, not a failure of a model.
  *
  * @example
- * scriptedModel({ action: [{ response: 'Hi', confidence: 1, call: null }], yield: [{ text: 'no JSON' }, always(goodReply)] });
+ * scriptedModel({ action: [{ response: 'Hi', confidence: 1, call: null }], yield: [{ text: 'not JSON' }, always(goodReply)] });
  */
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
   const calls: ModelRequest[] = [];
   const counts = new Map<string, number>();
   const chunkChars = options.chunkChars ?? 16;
-  if (!Number.isSafeInteger(chunkChars) || chunkChars < 1) {
-    throw new PostChainError('invalid_option', `chunkChars: got ${chunkChars}; give a whole number, at least 1`);
-  }
+  if (!Number.isSafeInteger(chunkChars) || chunkChars < 1)
+    throw new PostChainError(
+      'invalid_option',
+      `chunkChars: expected an integer of at least 1; received ${chunkChars}.`,
+    );
   return {
     id: options.id ?? 'scripted',
     contextWindowTokens: options.contextWindowTokens ?? 128_000,
@@ -116,8 +128,8 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       calls.push(request);
       const call = (counts.get(request.task) ?? 0) + 1;
       counts.set(request.task, call);
-      return play(
-        () => sceneOf(replyTo(script, request, call, options), request, options.usage ?? null),
+      return send(
+        () => transmissionOf(replyTo(script, request, call, options), request, options.usage ?? null),
         chunkChars,
         signal,
       );
@@ -132,20 +144,19 @@ function replyTo(
   { otherwise = {} }: ScriptedModelOptions,
 ): ScriptedReply {
   const { task } = request;
-  const entries = typeof script === 'function' ? undefined : own(script, task);
+  const entries = typeof script === 'function' ? undefined : ownValue(script, task);
   const entry = typeof script === 'function' ? script(request, call) : entryAt(entries, call);
   if (entry !== undefined) return typeof entry === 'function' ? entry(request) : entry;
-  const reply = own(otherwise, task);
+  const reply = ownValue(otherwise, task);
   if (typeof script !== 'function' && entries === undefined && reply !== undefined) return { reply };
-  const todo = `script it, say scriptedModel({ ${task}: [/* ${call} replies */] }) or ${task}: always(reply)`;
   throw new PostChainError(
     'unscripted_call',
-    `scriptedModel: got call ${call} of '${task}', which has no reply; ${todo}`,
+    `scriptedModel: call ${call} of the task "${task}" has no reply; add one to the script, or use ${task}: always(reply).`,
   );
 }
 
-/** Not what every object has: a task may have any name. */
-function own<Value>(perTask: PerTask<Value>, task: string): Value | undefined {
+/** A task may have the name of a member of Object.prototype. */
+function ownValue<Value>(perTask: PerTask<Value>, task: string): Value | undefined {
   return Object.hasOwn(perTask, task) ? perTask[task] : undefined;
 }
 
@@ -156,14 +167,14 @@ function entryAt(entries: Entries | undefined, call: number): ScriptEntry | unde
   return entry instanceof Always ? entry.entry : entry;
 }
 
-async function* play(
-  sceneOfCall: () => Scene,
+async function* send(
+  transmission: () => Transmission,
   chunkChars: number,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart, void> {
-  const { speeches, hangs, last } = sceneOfCall();
-  for (const { text, delta, isTold = false } of speeches) {
-    if (text === '' && isTold && !signal.aborted) yield delta('');
+  const { segments, hangs, last } = transmission();
+  for (const { text, delta, sendsEmpty = false } of segments) {
+    if (text === '' && sendsEmpty && !signal.aborted) yield delta('');
     for (let at = 0; at < text.length && !signal.aborted; at += chunkChars)
       yield delta(text.slice(at, at + chunkChars));
   }
@@ -176,83 +187,86 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** What is said in deltas, a piece of `text` in each. */
-interface Speech {
+/** Text that is sent in deltas of one kind. */
+interface Segment {
   readonly text: string;
-  readonly delta: (text: string) => ModelPart;
-  /** Whether even an empty text is told, by one delta. */
-  readonly isTold?: boolean;
+  readonly delta: (piece: string) => ModelPart;
+  /** Whether an empty text is sent as one delta. */
+  readonly sendsEmpty?: boolean;
 }
 
-/** One call, played out: what is said, then silence, a failure or the finish. */
-interface Scene {
-  readonly speeches: readonly Speech[];
+/** Everything that one call sends. */
+interface Transmission {
+  readonly segments: readonly Segment[];
   readonly hangs: boolean;
   readonly last: ModelPart;
 }
 
-/** What a reply comes to, for this request. `usage` is what a reply that says nothing of it costs. */
-function sceneOf(scripted: ScriptedReply, request: ModelRequest, usage: TokenUsage | null): Scene {
+/** `usage` is that of a reply without its own. */
+function transmissionOf(scripted: ScriptedReply, request: ModelRequest, usage: TokenUsage | null): Transmission {
   const directive: Directive = isDirective(scripted) ? scripted : { reply: scripted };
-  const before = aloud(directive.reasoning);
+  const { reasoning } = directive;
+  const before: Segment[] =
+    reasoning === undefined ? [] : [{ text: reasoning, delta: (text) => ({ type: 'reasoning-delta', text }) }];
   if ('failure' in directive)
-    return { speeches: before, hangs: false, last: failing(directive.failure, directive.usage) };
+    return { segments: before, hangs: false, last: failurePart(directive.failure, directive.usage) };
   if ('hang' in directive) {
-    const said = directive.text === undefined ? [] : [inForm(request.replyForm, directive.text, request.schemaName)];
-    return { speeches: [...before, ...said], hangs: true, last: { type: 'finish', reason: 'stop', usage } };
+    const { text } = directive;
+    const sent = text === undefined ? [] : [segment(request.replyForm, text, request.schemaName)];
+    return { segments: [...before, ...sent], hangs: true, last: { type: 'finish', reason: 'stop', usage } };
   }
-  const { form, said, text, name = request.schemaName } = spokenBy(directive, request);
-  const speeches = [...before, ...said, inForm(form, text.slice(0, directive.cut), name)];
-  if (directive.cut !== undefined) return { speeches, hangs: false, last: failing(CUT, directive.usage) };
+  const { form, preamble, text, name = request.schemaName } = messageOf(directive, request);
+  const segments = [...before, ...preamble, segment(form, text.slice(0, directive.cut), name)];
+  if (directive.cut !== undefined) return { segments, hangs: false, last: failurePart(CUT, directive.usage) };
   const reason = directive.reason ?? (form === 'tool-call' ? 'tool-calls' : 'stop');
-  const cost = directive.usage === undefined ? usage : directive.usage;
-  return { speeches, hangs: false, last: { type: 'finish', reason, usage: cost } };
+  const ownUsage = directive.usage === undefined ? usage : directive.usage;
+  return { segments, hangs: false, last: { type: 'finish', reason, usage: ownUsage } };
 }
 
-interface Spoken {
+interface ScriptedMessage {
   readonly form: ReplyForm;
-  readonly said: readonly Speech[];
+  /** The text before a tool call. */
+  readonly preamble: readonly Segment[];
   readonly text: string;
   readonly name?: string | undefined;
 }
 
-function spokenBy(directive: Exclude<Directive, { failure: unknown } | { hang: true }>, request: ModelRequest): Spoken {
+function messageOf(
+  directive: Exclude<Directive, { failure: unknown } | { hang: true }>,
+  request: ModelRequest,
+): ScriptedMessage {
   if ('toolCall' in directive) {
-    const { toolCall, name, text: words } = directive;
-    const said = words === undefined ? [] : [inForm('text', words, '')];
-    return { form: 'tool-call', said, text: typeof toolCall === 'string' ? toolCall : json(toolCall), name };
+    const { toolCall, name, text: before } = directive;
+    const preamble = before === undefined ? [] : [segment('text', before, '')];
+    return { form: 'tool-call', preamble, text: typeof toolCall === 'string' ? toolCall : jsonOf(toolCall), name };
   }
-  const text = 'text' in directive ? directive.text : json(asAsked(directive.reply, request));
-  return { form: directive.replyForm ?? request.replyForm, said: [], text };
+  const text = 'text' in directive ? directive.text : jsonOf(wrapped(directive.reply, request));
+  return { form: directive.replyForm ?? request.replyForm, preamble: [], text };
 }
 
-/** A text, a number, a truth or null is asked for in an object, so it is given in one. */
-function asAsked(reply: unknown, { outputSchema }: ModelRequest): unknown {
+/** A value that is not an object is requested, and therefore sent, as the only property of an object. */
+function wrapped(reply: unknown, { outputSchema }: ModelRequest): unknown {
   const { properties = {} } = outputSchema as { properties?: object };
   const [only, ...others] = Object.keys(properties);
   const isScalar = typeof reply !== 'object' || reply === null;
   return isScalar && only !== undefined && others.length === 0 ? { [only]: reply } : reply;
 }
 
-function json(value: unknown): string {
+function jsonOf(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
-function aloud(reasoning: string | undefined): readonly Speech[] {
-  return reasoning === undefined ? [] : [{ text: reasoning, delta: (text) => ({ type: 'reasoning-delta', text }) }];
-}
-
-function inForm(form: ReplyForm, text: string, name: string): Speech {
+function segment(form: ReplyForm, text: string, name: string): Segment {
   if (form !== 'tool-call') return { text, delta: (piece) => ({ type: 'text-delta', text: piece }) };
   const delta = (piece: string): ModelPart => ({ type: 'tool-call-delta', index: 0, name, arguments: piece });
-  return { text, delta, isTold: true };
+  return { text, delta, sendsEmpty: true };
 }
 
-const CUT = { code: 'stream_cut', message: 'the script says that the connection breaks here' };
+const CUT = { code: 'stream_cut', message: 'the script breaks the connection here' };
 
-function failing(failure: Partial<Failure>, usage: TokenUsage | null | undefined): ModelPart {
-  const { stage = 'transport', code = 'scripted_failure', message = 'the script says that this call fails' } = failure;
+function failurePart(failure: Partial<Failure>, usage: TokenUsage | null | undefined): ModelPart {
+  const { stage = 'transport', code = 'scripted_failure', message = 'the script fails this call' } = failure;
   const { retryable = true, retryAfterMs = null, status = null, issues = [] } = failure;
-  const whole: Failure = { stage, code, message, retryable, retryAfterMs, status, issues };
-  return { type: 'failure', failure: whole, ...(usage !== undefined && { usage }) };
+  const complete: Failure = { stage, code, message, retryable, retryAfterMs, status, issues };
+  return { type: 'failure', failure: complete, ...(usage !== undefined && { usage }) };
 }

@@ -80,7 +80,7 @@ function connectionsOf(messages: readonly Message[]): ObservationReply['connecti
     .map(({ pair, strength }) => ({
       from: messages[pair.from]?.id ?? '',
       to: messages[pair.to]?.id ?? '',
-      relation: `both speak of ${quoted(pair.words.slice(0, 4), 'and')}`,
+      relation: `both mention ${quoted(pair.words.slice(0, 4), 'and')}`,
       strength,
     }));
 }

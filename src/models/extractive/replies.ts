@@ -131,8 +131,8 @@ function quotedEvidence(draft: string, answer: FoundAnswer, evidence: readonly E
 
 function notesOf({ missing }: FoundAnswer, empty: boolean): string {
   const note = empty
-    ? 'Made without a language model: the documents were searched and nothing that answers was found.'
-    : 'Extractive: these are the words of the documents, chosen without a language model.';
+    ? 'Made without a language model: the documents were searched, but no passage answers the question.'
+    : 'Extractive: quoted from the documents, without a language model.';
   return missing.length === 0 ? note : `${note} Not found: ${quoted(missing, 'and')}.`;
 }
 
@@ -145,7 +145,7 @@ export function replyUnderstanding(input: Extract<PhaseInput, { phase: 'understa
       .map(({ message, relevance, words }) => ({
         messageId: message.id,
         relevance,
-        reason: words.length === 0 ? 'has none of the words asked about' : `has ${quoted(words, 'and')}`,
+        reason: words.length === 0 ? 'contains none of the words of the request' : `contains ${quoted(words, 'and')}`,
       })),
   };
 }
@@ -170,8 +170,8 @@ export function replyYield(input: Extract<PhaseInput, { phase: 'yield' }>): Yiel
 }
 
 function rationaleOf({ span, missing }: FoundAnswer): string {
-  const lacking = missing.length === 0 ? '' : `; nothing gathered has ${quoted(missing)}`;
+  const lacking = missing.length === 0 ? '' : `; no passage contains ${quoted(missing)}`;
   if (span === null) return `No passage answers the question${lacking}.`;
-  const lead = `${percent(Math.max(0, span.margin))} ahead of the next best place`;
+  const lead = `with a margin of ${percent(Math.max(0, span.margin))} over the next best one`;
   return `The chosen passage covers ${percent(span.coverage)} of the question's weight, ${lead}${lacking}.`;
 }

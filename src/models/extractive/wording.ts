@@ -1,15 +1,15 @@
 const NOTHING_GATHERED = 'Nothing has been gathered yet';
-const NOTHING_FOUND = 'Nothing that was found answers this';
+const NOTHING_FOUND = 'No passage answers this question';
 
 /** Returns the answer before any search. */
 export function nothingGathered(words: readonly string[]): string {
   return `${NOTHING_GATHERED}${words.length === 0 ? '' : ` about ${quoted(words)}`}.`;
 }
 
-/** Returns the answer if nothing found is relevant to the request. */
+/** Returns the answer if no passage is relevant to the request. */
 export function nothingFound(words: readonly string[]): string {
-  const lookedFor = words.length === 0 ? 'the request names nothing to look for' : `looked for ${quoted(words, 'and')}`;
-  return `${NOTHING_FOUND}: ${lookedFor}.`;
+  const searched = words.length === 0 ? 'it has no words to search for' : `searched for ${quoted(words, 'and')}`;
+  return `${NOTHING_FOUND}: ${searched}.`;
 }
 
 /** Whether an answer is one of the two above. */
@@ -19,14 +19,14 @@ export function isEmptyAnswer(answer: string): boolean {
 }
 
 /** Returns up to eight words as a list in quotation marks. */
-export function quoted(words: readonly string[], joint = 'or'): string {
+export function quoted(words: readonly string[], conjunction = 'or'): string {
   const shown = words.slice(0, 8).map((word) => `"${word}"`);
-  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} ${joint} ${shown.at(-1)}`;
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} ${conjunction} ${shown.at(-1)}`;
 }
 
 /** Returns a share as whole percent. */
 export function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
+  return `${Math.round(share * 100)}%`;
 }
 
 /** Cuts a text to `maxChars` characters, if possible at a space, and adds an ellipsis. */

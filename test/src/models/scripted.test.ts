@@ -113,17 +113,21 @@ describe('the scripted model', () => {
     await rejected.toBeInstanceOf(PostChainError);
     const unscripted = expect.objectContaining({
       code: 'unscripted_call',
-      message: expect.stringContaining("call 3 of 'action'"),
+      message: expect.stringContaining('call 3 of the task "action"'),
     });
     await expect(partsOf(model)).rejects.toEqual(unscripted);
     await expect(partsOf(model, modelRequest({ task: 'synthesis' }))).rejects.toMatchObject({
-      message: expect.stringContaining('scriptedModel({ synthesis: [/* 1 replies */] })'),
+      message: expect.stringContaining(
+        'call 1 of the task "synthesis" has no reply; add one to the script, or use synthesis: always(reply)',
+      ),
     });
     await expect(partsOf(scriptedModel(() => undefined))).rejects.toMatchObject({ code: 'unscripted_call' });
     expect(model.calls).toHaveLength(4);
   });
 
   test('chunks of no characters are refused', () => {
-    expect(() => scriptedModel({}, { chunkChars: 0 })).toThrowError(/chunkChars: got 0/);
+    expect(() => scriptedModel({}, { chunkChars: 0 })).toThrowError(
+      /chunkChars: expected an integer of at least 1; received 0/,
+    );
   });
 });

@@ -47,7 +47,7 @@ describe('the offline model in Experience', () => {
   it('[C5] says so when nothing was retrieved', () => {
     const reply = replyExperience(phaseInput('experience', UNKNOWN, []));
     expect(reply).toMatchObject({ relevantPassageIds: [], missing: ['deploy', 'Kubernetes'], confidence: 0 });
-    expect(reply.summary).toContain('Nothing that was found');
+    expect(reply.summary).toContain('No passage answers this question');
   });
 });
 
@@ -116,7 +116,7 @@ describe('the offline model in Yield', () => {
     const reply = replyYield(phaseInput('yield', ORDER, CONTEXT));
     expect(reply).toMatchObject({ taskComplete: true, needsTools: false, proposedPhase: null, usedMessageIds: ['s1'] });
     expect(reply.informationSufficiency).toBeGreaterThan(0.9);
-    expect(reply.rationale).toContain('100 %');
+    expect(reply.rationale).toContain('100%');
   });
 
   it('[Y3] finds the information insufficient and proposes experience when nothing answers', () => {
@@ -127,7 +127,7 @@ describe('the offline model in Yield', () => {
       proposedPhase: 'experience',
       usedMessageIds: [],
     });
-    expect(reply.answer).toBe('Nothing that was found answers this: looked for "deploy" and "Kubernetes".');
+    expect(reply.answer).toBe('No passage answers this question: searched for "deploy" and "Kubernetes".');
     expect(reply.confidence).toBeLessThan(0.1);
   });
 });
@@ -148,7 +148,7 @@ describe('the offline model in synthesis', () => {
 
   it('says plainly what was not found', () => {
     const reply = replySynthesis(synthesisInput(UNKNOWN, '', CONTEXT));
-    expect(reply.answerText).toContain('Nothing that was found');
+    expect(reply.answerText).toContain('No passage answers this question');
     expect(reply.notes).toContain('Not found: "deploy" and "Kubernetes"');
   });
 });

@@ -23,9 +23,9 @@ export interface Plan {
 
 export function planOf(chart: Chart, insets: ReadonlyMap<string, Drawing>): Plan {
   const view = createChartView(chart, Number.POSITIVE_INFINITY);
-  const edges = edgesOf(chart, view, { roomy: false });
-  const drawn = edges.drawn.filter(({ source }) => source !== NOWHERE);
-  const told = edges.asText.filter(({ source }) => source !== NOWHERE);
+  const edges = edgesOf(chart, view, { allowsLongLines: false });
+  const drawn = edges.lines.filter(({ source }) => source !== NOWHERE);
+  const told = edges.listed.filter(({ source }) => source !== NOWHERE);
   const children = groupBy(chart.states, ({ parent }) => parent ?? '');
   const chips = groupBy(told, ({ source }) => source);
   const root = chart.states.find(({ id }) => id === chart.id) as ChartState;

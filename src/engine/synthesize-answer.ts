@@ -18,51 +18,51 @@ import { type Prompt, type PromptSpec, promptSpec } from './prompts/prompt.ts';
 import { prompts } from './prompts/registry.ts';
 import { type PostChainOptions, parseOptions } from './runtime/options.ts';
 
-/** What `synthesizeAnswer` takes; everything has a default. */
-interface SynthesizeOptions {
-  /** Writes the answer; without one the engine composes it from the results. */
+/** The options of `synthesizeAnswer`; each has a default. */
+export interface SynthesizeOptions {
+  /** Writes the answer. Without a model the engine composes it from the results. */
   readonly model?: ChatModel | undefined;
-  /** The prompt to use in place of the product's own. */
+  /** Replaces the built-in prompt. */
   readonly prompts?: { readonly synthesis?: Prompt } | undefined;
-  /** How the reply is given: as JSON text (the default), or as the arguments of a tool call. */
+  /** `text` (default): JSON in the reply's text. `tool-call`: the arguments of one tool call. */
   readonly replyForm?: ReplyForm | undefined;
-  /** As of a chain; `synthesisMs` bounds the writing, `synthesisReserveTokens` its tokens. */
+  /** The limits of a chain. `synthesisMs` and `synthesisReserveTokens` limit the time and the tokens of the model. */
   readonly limits?: PostChainOptions['limits'] | undefined;
   readonly clock?: Clock | undefined;
-  /** Aborting it breaks the writing off: the answer is composed, and says that it was cancelled. */
+  /** Aborts the model's call; the answer is then composed and states that it was cancelled. */
   readonly signal?: AbortSignal | undefined;
 }
 
 interface SynthesisParts {
   readonly model: ChatModel | null;
-  readonly ask: PromptSpec;
+  readonly spec: PromptSpec;
   readonly replyForm: ReplyForm;
   readonly limits: Limits;
-  /** The reserve that was asked for; null where nothing was said of it. */
+  /** The reserve set in the options, or null. */
   readonly reserveTokens: number | null;
   readonly clock: Clock;
   readonly signal: AbortSignal | null;
 }
 
-const given = z.unknown().optional();
-const namesSchema = z.strictObject({
-  model: given,
-  prompts: z.strictObject({ synthesis: given }).optional(),
-  replyForm: given,
-  limits: given,
-  clock: given,
+const anything = z.unknown().optional();
+const optionsSchema = z.strictObject({
+  model: anything,
+  prompts: z.strictObject({ synthesis: anything }).optional(),
+  replyForm: anything,
+  limits: anything,
+  clock: anything,
   signal: signalSchema.nullable().optional(),
 });
 
-/** The options, checked and with their defaults. Throws `invalid_option`. */
-function readSynthesizeOptions(options: SynthesizeOptions): SynthesisParts {
-  const named = namesSchema.safeParse(options);
-  if (!named.success) throw invalidOption('The options', options, named.error, namesSchema);
+/** Throws `invalid_option`. */
+function resolveSynthesizeOptions(options: SynthesizeOptions): SynthesisParts {
+  const read = optionsSchema.safeParse(options);
+  if (!read.success) throw invalidOption('options', options, read.error, optionsSchema);
   const { signal = null, ...others } = options;
   const { limits } = parseOptions(others as PostChainOptions);
   return {
     model: options.model ?? null,
-    ask: promptSpec(options.prompts?.synthesis ?? prompts.synthesis),
+    spec: promptSpec(options.prompts?.synthesis ?? prompts.synthesis),
     replyForm: options.replyForm ?? 'text',
     limits,
     reserveTokens: options.limits?.synthesisReserveTokens ?? null,
@@ -71,63 +71,52 @@ function readSynthesizeOptions(options: SynthesizeOptions): SynthesisParts {
   };
 }
 
-export type { SynthesizeOptions };
-
 /**
- * The final answer of a run by itself, whoever made the run: its input is checked field by field, a model writes the text where one is
- * given, and the engine composes the rest. The promise never rejects, whatever the input is and the model does: what is wrong is told
- * in the answer.
+ * Returns the final answer for the results of a run of any engine. The input is validated field by field. The model, if there is one,
+ * writes the text; the engine composes the rest. The promise never rejects: the answer states what is missing or failed.
  *
- * @param input As `SynthesisInput`; `run` may be left out, or any of its fields.
- * @throws PostChainError `invalid_option`, before anything starts, for options that make no sense.
+ * @param input A `SynthesisInput`; `run` and its fields are optional.
+ * @throws PostChainError `invalid_option`, before anything starts.
  * @example
  * const { answerText, metadata } = await synthesizeAnswer(input, { model, signal });
  */
 export function synthesizeAnswer(input: unknown, options: SynthesizeOptions = {}): Promise<FinalAnswer> {
-  return synthesized(input, readSynthesizeOptions(options));
-}
-
-async function synthesized(given: unknown, parts: SynthesisParts): Promise<FinalAnswer> {
-  try {
-    const begunAtMs = parts.clock.now();
-    const read = withReserve(readSynthesisInput(given), parts);
-    const { outcome, aborted } = await written(read.input, parts);
-    const elapsedMs = elapsed(read, begunAtMs, parts.clock.now());
-    const interruption = aborted ? CANCELLED : read.input.run.interruption;
-    return composeFrom(withRun(read, { elapsedMs, interruption }), outcome);
-  } catch (error) {
-    return composeAnswer(given, brokenOutcome(error));
-  }
+  return synthesize(input, resolveSynthesizeOptions(options));
 }
 
 const CANCELLED = { kind: 'cancelled', reason: 'the signal was aborted' } as const;
 
-async function written(input: SynthesisInput, parts: SynthesisParts): Promise<Writing> {
+async function synthesize(input: unknown, parts: SynthesisParts): Promise<FinalAnswer> {
+  try {
+    const startedAtMs = parts.clock.now();
+    const read = withReserve(readSynthesisInput(input), parts);
+    const { outcome, aborted } = await writeOrCompose(read.input, parts);
+    const elapsedMs = elapsedMsOf(read, startedAtMs, parts.clock.now());
+    const interruption = aborted ? CANCELLED : read.input.run.interruption;
+    return composeFrom(withRun(read, { elapsedMs, interruption }), outcome);
+  } catch (error) {
+    return composeAnswer(input, brokenOutcome(error));
+  }
+}
+
+async function writeOrCompose(input: SynthesisInput, parts: SynthesisParts): Promise<Writing> {
   const { model, limits, signal } = parts;
   if (signal?.aborted) return { outcome: composedOutcome(''), aborted: true };
   if (model === null) return { outcome: composedOutcome(''), aborted: false };
   const plan = planWriting(input, model.contextWindowTokens);
   if (!plan.asks) return { outcome: plan.outcome, aborted: false };
   const { synthesisReserveTokens } = input.run.limits;
-  const bounds = {
+  const writingLimits = {
     ...limits,
     synthesisReserveTokens: synthesisReserveTokens ?? limits.synthesisReserveTokens,
     totalMs: Math.min(limits.totalMs, limits.synthesisMs),
   };
+  const policy = writingPolicy({ limits: writingLimits, prices: [], fallbackModels: 0 }, plan);
   const id = `${input.correlationId}.synthesis`;
-  return writeAnswer(
-    model,
-    {
-      id,
-      task: 'synthesis',
-      input: plan.input,
-      policy: writingPolicy({ limits: bounds, prices: [], fallbackModels: 0 }, plan),
-    },
-    parts,
-  );
+  return writeAnswer(model, { id, task: 'synthesis', input: plan.input, policy }, parts);
 }
 
-/** The reserve that the options ask for, else the run's own, else the default. */
+/** Sets the token reserve: from the options, otherwise from the input's run, otherwise the default. */
 function withReserve(read: ReadSynthesisInput, { reserveTokens, limits }: SynthesisParts): ReadSynthesisInput {
   const known = read.input.run.limits;
   const synthesisReserveTokens = reserveTokens ?? known.synthesisReserveTokens ?? limits.synthesisReserveTokens;
@@ -138,12 +127,12 @@ function withRun({ input, problems }: ReadSynthesisInput, run: Partial<Synthesis
   return { input: { ...input, run: { ...input.run, ...run } }, problems };
 }
 
-/** Of the run with its synthesis; by its start, where the run does not say how long it took; null where the clock is another one. */
-function elapsed(read: ReadSynthesisInput, begunAtMs: number, endedAtMs: number): number | null {
+/** Returns the duration of the run including its synthesis, or null if it is unknown or the run used another clock. */
+function elapsedMsOf(read: ReadSynthesisInput, startedAtMs: number, endedAtMs: number): number | null {
   const { run, executionStartTimestamp } = read.input;
-  const startedAtMs = isKnown(read, 'executionStartTimestamp') ? Date.parse(executionStartTimestamp) : Number.NaN;
-  const tookMs = run.elapsedMs === null ? endedAtMs - startedAtMs : run.elapsedMs + (endedAtMs - begunAtMs);
-  return Number.isFinite(tookMs) && tookMs >= 0 ? tookMs : null;
+  const runStartedAtMs = isKnown(read, 'executionStartTimestamp') ? Date.parse(executionStartTimestamp) : Number.NaN;
+  const elapsedMs = run.elapsedMs === null ? endedAtMs - runStartedAtMs : run.elapsedMs + (endedAtMs - startedAtMs);
+  return Number.isFinite(elapsedMs) && elapsedMs >= 0 ? elapsedMs : null;
 }
 
 interface Writing {
@@ -151,24 +140,24 @@ interface Writing {
   readonly aborted: boolean;
 }
 
-/** Has the model write the answer, through the attempt machine. It never rejects; aborted, it says what was used until then. */
+/** Runs the attempt machine to let the model write the answer. Never rejects; after an abort, the outcome has the usage so far. */
 function writeAnswer(
   model: ChatModel,
   input: AttemptInput,
-  { ask, replyForm, clock, signal }: SynthesisParts,
+  { spec, replyForm, clock, signal }: SynthesisParts,
 ): Promise<Writing> {
   return new Promise((resolve) => {
     const machine = provideAttempt({
       models: [model],
-      specFor: () => ask,
+      specFor: () => spec,
       replyForm,
       clock,
       observer: noopCallObserver,
     });
     const actor = createActor(machine, { input, clock });
-    let forget = (): void => {};
+    let forgetSignal = (): void => {};
     const end = (outcome: SynthesisOutcome, aborted = false): void => {
-      forget();
+      forgetSignal();
       resolve({ outcome, aborted });
     };
     actor.subscribe({
@@ -182,7 +171,7 @@ function writeAnswer(
       end(composedOutcome('', usageSoFar(actor.getSnapshot().context)), true);
       actor.stop();
     };
-    if (signal !== null) forget = onAbort(signal, abort);
+    if (signal !== null) forgetSignal = onAbort(signal, abort);
     actor.start();
   });
 }

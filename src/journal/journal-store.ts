@@ -9,7 +9,7 @@ import type {
   RunSummary,
 } from '../../machines/contracts/journal.ts';
 
-import { guardedWriter } from '../engine/recording/guarded-writer.ts';
+import { guardedWriter } from '../engine/recording/journal.ts';
 import { jsonOf, type LineReader, type LineWriter, lineReader, lineWriter, unreadable } from './journal-lines.ts';
 
 /** Stores lines by run, for one writer at a time. Methods throw or reject with `invalid_journal`. */

@@ -102,10 +102,10 @@ function withLines({ path, blocks }: Document): LinedDocument {
  */
 function resolvePath(paths: readonly string[], given: string): string | null {
   if (paths.includes(given)) return given;
-  const wanted = normalizePath(given.trim().replace(/(?::\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)$/u, ''));
-  const same = paths.find((path) => normalizePath(path) === wanted);
-  if (same !== undefined || wanted === '') return same ?? null;
-  const [only, ...others] = paths.filter((path) => normalizePath(path).endsWith(`/${wanted}`));
+  const normalized = normalizePath(given.trim().replace(/(?::\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)$/u, ''));
+  const same = paths.find((path) => normalizePath(path) === normalized);
+  if (same !== undefined || normalized === '') return same ?? null;
+  const [only, ...others] = paths.filter((path) => normalizePath(path).endsWith(`/${normalized}`));
   return only !== undefined && others.length === 0 ? only : null;
 }
 

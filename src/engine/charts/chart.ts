@@ -1,7 +1,7 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { guardLabel } from '../recording/guard-logs.ts';
 
-/** A state of a chart; `parent` is null for the root. `invokes` names the actors that run in it. */
+/** A state of a chart. `parent` is null for the root. `invokes` has the names of the actors that it invokes. */
 export interface ChartState {
   readonly id: string;
   readonly name: string;
@@ -12,13 +12,13 @@ export interface ChartState {
   readonly invokes: readonly string[];
 }
 
-/** A transition as it stands in the chart; `event` is empty for one that is taken at once. */
+/** A transition as defined in the chart. `event` is empty for an eventless (`always`) transition. */
 interface ChartTransition {
   readonly source: string;
   readonly target: readonly string[];
   readonly event: string;
   readonly guard: string | null;
-  /** It has no guard of its own, and is taken when those before it said no. */
+  /** Whether it has no guard, and is taken if the guards of the transitions before it fail. */
   readonly otherwise: boolean;
   readonly actions: readonly string[];
 }
@@ -29,7 +29,7 @@ export interface Chart {
   readonly transitions: readonly ChartTransition[];
 }
 
-/** A machine as data: what it is drawn from, and what `postchain diagram --format json` prints. */
+/** Returns a machine as data, for diagrams and `postchain diagram --format json`. */
 export function chartOf(machine: AnyStateMachine): Chart {
   const states: ChartState[] = [];
   const transitions: ChartTransition[] = [];

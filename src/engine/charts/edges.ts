@@ -1,66 +1,69 @@
 import type { Chart, ChartState } from './chart.ts';
 
-/** All transitions between two states, as one. `dashed`: each is an event from outside, a time-out or an error. */
+/** All transitions between two states, drawn as one edge. `dashed`: each is triggered by an external event, a timeout or an error. */
 export interface Edge {
   readonly source: string;
   readonly target: string;
   readonly labels: readonly string[];
   readonly dashed: boolean;
-  /** By their places in the chart. */
+  /** The indexes of the transitions in the chart. */
   readonly transitions: readonly number[];
 }
 
 export interface Edges {
-  readonly drawn: readonly Edge[];
-  readonly asText: readonly Edge[];
+  /** Drawn as lines. */
+  readonly lines: readonly Edge[];
+  /** Listed as text in their source state, because lines would tangle the diagram. */
+  readonly listed: readonly Edge[];
 }
 
 export interface EdgeOptions {
-  /** Whether lines may go across the picture. Else knots are told wherever their ends stand, and so is what leads to
-   * its own box, to itself or nowhere. */
-  readonly roomy?: boolean;
+  /**
+   * Whether lines may cross the whole diagram. If not, crowded edges are also listed between states of different parents, and so are
+   * edges to an ancestor, to the source itself, and without a target.
+   */
+  readonly allowsLongLines?: boolean;
 }
 
-/** A target of this many edges, and a source of this many, would be a knot among its siblings. */
-const MANY_IN = 5;
-const MANY_OUT = 6;
+/** A state with this many incoming edges, or this many outgoing ones, is crowded. */
+const CROWDED_TARGET = 5;
+const CROWDED_SOURCE = 6;
 
 /**
- * The edges to draw, and those to tell in words in the state that they leave: what a compound state does as a whole, knots among
- * siblings, and a state that begins again. Every knot keeps its first edge, and every other state one edge into it, so that the
- * picture shows each way that there is.
+ * Returns the edges of a chart. Listed are the edges of compound states, of a state to itself, and crowded ones among siblings. Every
+ * crowded state keeps the first line, and every other state at least one line to it, so that all states stay connected.
  */
-export function edgesOf(chart: Chart, view: ChartView, { roomy = true }: EdgeOptions = {}): Edges {
-  const edges = mergedEdges(chart, view, roomy);
-  const into = countBy(edges, ({ target }) => target);
-  const outOf = countBy(edges, ({ source }) => source);
-  const manyInto = (id: string): boolean => (into.get(id) ?? 0) >= MANY_IN;
-  const knotted = ({ source, target }: Edge): boolean =>
-    (!roomy || view.parentOf(source) === view.parentOf(target)) &&
-    (manyInto(target) || (outOf.get(source) ?? 0) >= MANY_OUT);
-  const nested = ({ source, target }: Edge): boolean => !roomy && isWithin(source, target, view);
-  const compound = ({ source }: Edge): boolean => view.childrenOf(source).length > 0;
-  const reached = new Set(edges.filter((edge) => !knotted(edge)).map(({ target }) => target));
-  const drawn: Edge[] = [];
-  const told: Edge[] = [];
-  const shown = new Set<string>();
+export function edgesOf(chart: Chart, view: ChartView, { allowsLongLines = true }: EdgeOptions = {}): Edges {
+  const edges = mergedEdges(chart, view, allowsLongLines);
+  const incoming = countBy(edges, ({ target }) => target);
+  const outgoing = countBy(edges, ({ source }) => source);
+  const isCrowdedTarget = (id: string): boolean => (incoming.get(id) ?? 0) >= CROWDED_TARGET;
+  const isCrowded = ({ source, target }: Edge): boolean =>
+    (!allowsLongLines || view.parentOf(source) === view.parentOf(target)) &&
+    (isCrowdedTarget(target) || (outgoing.get(source) ?? 0) >= CROWDED_SOURCE);
+  const isToAncestor = ({ source, target }: Edge): boolean => !allowsLongLines && isWithin(source, target, view);
+  const isCompound = ({ source }: Edge): boolean => view.childrenOf(source).length > 0;
+  const reached = new Set(edges.filter((edge) => !isCrowded(edge)).map(({ target }) => target));
+  const lines: Edge[] = [];
+  const listed: Edge[] = [];
+  const connected = new Set<string>();
   for (const edge of edges) {
     const { source, target } = edge;
-    const first = manyInto(target) ? !shown.has(target) : !shown.has(source) || !reached.has(target);
-    const keep = !knotted(edge) || first;
-    if (compound(edge) || source === target || nested(edge) || !keep) told.push(edge);
+    const isFirst = isCrowdedTarget(target) ? !connected.has(target) : !connected.has(source) || !reached.has(target);
+    const isKept = !isCrowded(edge) || isFirst;
+    if (isCompound(edge) || source === target || isToAncestor(edge) || !isKept) listed.push(edge);
     else {
-      drawn.push(edge);
+      lines.push(edge);
       reached.add(target);
-      if (knotted(edge)) shown.add(manyInto(target) ? target : source);
+      if (isCrowded(edge)) connected.add(isCrowdedTarget(target) ? target : source);
     }
   }
-  const orphaned = told.filter((edge) => compound(edge) && !nested(edge) && isOnlyWayIn(edge, edges, view));
-  return { drawn: [...drawn, ...orphaned], asText: told.filter((edge) => !orphaned.includes(edge)) };
+  const bridges = listed.filter((edge) => isCompound(edge) && !isToAncestor(edge) && isOnlyEntry(edge, edges, view));
+  return { lines: [...lines, ...bridges], listed: listed.filter((edge) => !bridges.includes(edge)) };
 }
 
-/** Whether nothing else leads to the edge's target, which stands outside its source: without it the state would hang in the air. */
-function isOnlyWayIn({ source, target }: Edge, edges: readonly Edge[], view: ChartView): boolean {
+/** Whether no edge of another state leads to the target, which is outside the source: without a line it would be disconnected. */
+function isOnlyEntry({ source, target }: Edge, edges: readonly Edge[], view: ChartView): boolean {
   return !isWithin(target, source, view) && edges.every((other) => other.target !== target || other.source === source);
 }
 
@@ -68,23 +71,22 @@ function isWithin(id: string | null, outer: string, view: ChartView): boolean {
   return id !== null && (id === outer || isWithin(view.parentOf(id), outer, view));
 }
 
-function mergedEdges({ transitions }: Chart, view: ChartView, roomy: boolean): readonly Edge[] {
+function mergedEdges({ transitions }: Chart, view: ChartView, allowsLongLines: boolean): readonly Edge[] {
   const byEnds = new Map<string, Edge>();
-  for (const [place, { source, target, event, guard, otherwise }] of transitions.entries()) {
-    // What leads nowhere, or back to where it is, is told where there is no room for lines.
-    for (const to of target.length === 0 && !roomy ? [source] : target) {
+  for (const [index, { source, target, event, guard, otherwise }] of transitions.entries()) {
+    for (const to of target.length === 0 && !allowsLongLines ? [source] : target) {
       const ends = { source: view.visibleAncestor(source), target: view.visibleAncestor(to) };
-      // Within a state that is drawn as one nothing is seen, unless it begins again as a whole.
-      if (roomy && ends.source === ends.target && (to !== ends.target || source === to)) continue;
+      // Transitions inside a collapsed state are invisible, except those that re-enter the state itself.
+      if (allowsLongLines && ends.source === ends.target && (to !== ends.target || source === to)) continue;
       const key = `${ends.source} ${ends.target}`;
       const merged = byEnds.get(key) ?? { labels: [], dashed: true, transitions: [] };
       const label = labelOf(event, otherwise ? 'else' : guard);
-      const outside = event !== '' && event !== 'done';
+      const isExternal = event !== '' && event !== 'done';
       byEnds.set(key, {
         ...ends,
         labels: [...new Set([...merged.labels, label])],
-        dashed: merged.dashed && outside,
-        transitions: [...new Set([...merged.transitions, place])],
+        dashed: merged.dashed && isExternal,
+        transitions: [...new Set([...merged.transitions, index])],
       });
     }
   }
@@ -102,10 +104,10 @@ function countBy(edges: readonly Edge[], keyOf: (edge: Edge) => string): Readonl
   return counts;
 }
 
-/** A chart seen down to some depth. Depth counts from the root: its children are at 1. */
+/** A chart down to some depth. The root's children are at depth 1. */
 export interface ChartView {
   readonly childrenOf: (id: string) => readonly ChartState[];
-  /** The state that this one counts as: itself, or its deepest ancestor that is drawn. */
+  /** Returns the state itself, or its deepest ancestor that is drawn. */
   readonly visibleAncestor: (id: string) => string;
   readonly initialLeaf: (id: string) => string;
   readonly nameOf: (id: string) => string;
@@ -114,17 +116,17 @@ export interface ChartView {
 
 export function createChartView({ states }: Chart, maxDepth: number): ChartView {
   const byId = new Map(states.map((state) => [state.id, state]));
+  const parentOf = (id: string): string | null => byId.get(id)?.parent ?? null;
   const depthOf = (id: string): number => {
-    const parent = byId.get(id)?.parent ?? null;
+    const parent = parentOf(id);
     return parent === null ? 0 : depthOf(parent) + 1;
   };
   const childrenOf = (id: string): readonly ChartState[] =>
     depthOf(id) < maxDepth ? states.filter(({ parent }) => parent === id) : [];
-  const seenAs = (id: string): string => (depthOf(id) <= maxDepth ? id : seenAs(byId.get(id)?.parent ?? id));
+  const visibleAncestor = (id: string): string => (depthOf(id) <= maxDepth ? id : visibleAncestor(parentOf(id) ?? id));
   const initialLeaf = (id: string): string => {
     const initial = byId.get(id)?.initial ?? null;
     return initial === null || childrenOf(id).length === 0 ? id : initialLeaf(initial);
   };
-  const parentOf = (id: string): string | null => byId.get(id)?.parent ?? null;
-  return { childrenOf, visibleAncestor: seenAs, initialLeaf, parentOf, nameOf: (id) => byId.get(id)?.name ?? id };
+  return { childrenOf, visibleAncestor, initialLeaf, parentOf, nameOf: (id) => byId.get(id)?.name ?? id };
 }

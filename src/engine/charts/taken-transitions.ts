@@ -1,6 +1,6 @@
 import type { Chart } from './chart.ts';
 
-/** A transition that was taken, as a journal names it: the event as XState has it. */
+/** A transition that was taken, as a journal records it, with XState's name of the event. */
 export interface TakenTransition {
   readonly event: string;
   readonly source: string;
@@ -8,32 +8,32 @@ export interface TakenTransition {
   readonly guard: string | null;
 }
 
-/** One that goes nowhere and chooses nothing only takes something in: no journal tells of it. */
+/** Whether a journal records this transition. One without a target and a guard only runs actions. */
 export const isRecorded = ({ target, guard }: Chart['transitions'][number]): boolean =>
   target.length > 0 || guard !== null;
 
-/** Which transition of a chart a way is: its place in `Chart.transitions`; null where the chart has no such transition. */
-export function transitionFinder({ transitions }: Chart): (way: TakenTransition) => number | null {
+/** Returns a function that finds the index of a taken transition in `Chart.transitions`, or null. */
+export function transitionFinder({ transitions }: Chart): (taken: TakenTransition) => number | null {
   const bySource = new Map<string, number[]>();
-  for (const [place, { source }] of transitions.entries()) {
-    const places = bySource.get(source) ?? [];
-    bySource.set(source, places);
-    places.push(place);
+  for (const [index, { source }] of transitions.entries()) {
+    const indexes = bySource.get(source) ?? [];
+    bySource.set(source, indexes);
+    indexes.push(index);
   }
-  return (way) => {
-    const fitting = (bySource.get(way.source) ?? []).filter((place) => {
-      const { target, guard, event } = transitions[place] as Chart['transitions'][number];
-      return guard === way.guard && sameIds(target, way.target) && eventMatches(event, way.event, way.source);
+  return (taken) => {
+    const matching = (bySource.get(taken.source) ?? []).filter((index) => {
+      const { target, guard, event } = transitions[index] as Chart['transitions'][number];
+      return guard === taken.guard && sameIds(target, taken.target) && eventMatches(event, taken.event, taken.source);
     });
-    // What an event says by its name comes before what fits any event.
-    return fitting.find((place) => transitions[place]?.event !== '') ?? fitting[0] ?? null;
+    // A transition for this event takes precedence over an eventless one.
+    return matching.find((index) => transitions[index]?.event !== '') ?? matching[0] ?? null;
   };
 }
 
 const sameIds = (left: readonly string[], right: readonly string[]): boolean =>
-  left.length === right.length && left.every((id, place) => id === right[place]);
+  left.length === right.length && left.every((id, index) => id === right[index]);
 
-/** Whether an event of XState is the one that a transition of a chart names. One that is taken at once goes by whatever event led there. */
+/** Whether XState's name of an event matches a chart's. An eventless transition is recorded with the event that led to it. */
 export function eventMatches(named: string, raw: string, source: string): boolean {
   if (named === '' || named === raw) return true;
   if (named === 'done') return raw.startsWith('xstate.done.');
@@ -42,7 +42,7 @@ export function eventMatches(named: string, raw: string, source: string): boolea
   return wildcardMatches(named, raw);
 }
 
-/** `*`, or `mouse.*` for `mouse` and all that begins so. */
+/** Whether a wildcard matches an event: `*` any, `mouse.*` `mouse` and `mouse.move`. */
 export function wildcardMatches(named: string, raw: string): boolean {
   return named === '*' || (named.endsWith('.*') && `${raw}.`.startsWith(named.slice(0, -1)));
 }

@@ -1,20 +1,20 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { oneLine, printable } from '../../internal/printable.ts';
-import { factsOf, notesOf, placeOf, shortfallOf } from './answer-as-text.ts';
+import { degradationOf, factsOf, locationOf, notesOf } from './answer-as-text.ts';
 
 /**
- * The final answer as a part of a Markdown page (CommonMark) [Y10]: second-level headings for the answer, its sources and its notes; how
- * sure it is, what it falls short of, and the text. It ends with a line end. The text keeps its Markdown, but for what would break
- * the page: its headings stand below these, and HTML in it is shown as text. Paths, quotes and notes are shown as they stand.
+ * Returns the final answer as a section of a Markdown page (CommonMark), with second-level headings for the answer, its sources and its
+ * notes. The answer's text keeps its Markdown, except that its headings are demoted below these and HTML is shown as text. Paths,
+ * quotes and notes are escaped.
  */
 export function answerAsMarkdown(answer: FinalAnswer): string {
-  const shortfall = shortfallOf(answer);
+  const degradation = degradationOf(answer);
   const notes = notesOf(answer);
   const parts = [
     '## Answer',
     `*${escapeMarkdown(factsOf(answer).join(' · '))}*`,
-    shortfall === null ? '' : `> **${escapeMarkdown(shortfall.title)}**${escapeMarkdown(shortfall.says)}`,
+    degradation === null ? '' : `> **${escapeMarkdown(degradation.title)}**${escapeMarkdown(degradation.details)}`,
     containedMarkdown(printable(answer.answerText).trimEnd()),
     answer.sources.length === 0 ? '' : `## Sources\n\n${answer.sources.map(sourceItem).join('\n')}`,
     notes === '' ? '' : `## Notes\n\n${escapeMarkdown(notes)}`,
@@ -22,33 +22,31 @@ export function answerAsMarkdown(answer: FinalAnswer): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** One source of the list, its quote below it. */
 function sourceItem(source: Citation): string {
   const quote = escapeMarkdown(source.quote);
-  return `- ${codeSpan(placeOf(source))}${quote === '' ? '' : `\n  > ${quote}`}`;
+  return `- ${codeSpan(locationOf(source))}${quote === '' ? '' : `\n  > ${quote}`}`;
 }
 
 type Root = ReturnType<typeof fromMarkdown>;
 type Block = Root['children'][number];
 type Heading = Extract<Block, { type: 'heading' }>;
 
-/** What takes the place of a part of the text, by its offsets. */
+/** Replaces a range of the text. */
 interface Edit {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** The headings of an answer stand below those of the page that it is put on. */
+/** The headings of the answer's text are below the second-level headings of its section. */
 const HIGHEST_HEADING = 3;
 const DEEPEST_HEADING = 6;
-/** What an edit lays bare is mended in the next round. */
+/** An edit may change how the rest is parsed, so the result is checked again. */
 const MAX_ROUNDS = 4;
 
 /**
- * Markdown (CommonMark) that keeps to its place on a page: headings of the first and second level are moved down with those below them,
- * HTML is shown as text, and code that is left open is closed. The rest stays as it is; a text that cannot be held so, or that costs
- * too much to read, stands in a code block.
+ * Returns Markdown (CommonMark) that cannot affect the page around it: its headings are demoted to the third level or deeper, HTML is
+ * shown as text, and an open code block is closed. Text for which that fails, or that is too expensive to parse, becomes a code block.
  */
 export function containedMarkdown(text: string): string {
   if (!isCheapToParse(text)) return codeBlock(text);
@@ -57,7 +55,7 @@ export function containedMarkdown(text: string): string {
     const { children } = fromMarkdown(contained);
     const edits = [
       ...htmlIn(children).flatMap((node) => escapedTags(contained, node)),
-      ...lowered(
+      ...demotedHeadings(
         contained,
         children.filter((node) => node.type === 'heading'),
       ),
@@ -69,38 +67,38 @@ export function containedMarkdown(text: string): string {
   return codeBlock(text);
 }
 
-type Placed = Pick<Block, 'position'>;
+type Node = Pick<Block, 'position'>;
 
-const startOf = ({ position }: Placed): number => position?.start.offset ?? 0;
-const endOf = ({ position }: Placed): number => position?.end.offset ?? 0;
+const startOf = ({ position }: Node): number => position?.start.offset ?? 0;
+const endOf = ({ position }: Node): number => position?.end.offset ?? 0;
 
-/** At any depth: HTML in a list or a quotation can take in what follows it on a page, too. */
-function htmlIn(nodes: readonly Placed[]): readonly Placed[] {
+/** Returns HTML at any depth: even in a list or a quotation it can swallow what follows on the page. */
+function htmlIn(nodes: readonly Node[]): readonly Node[] {
   return nodes.flatMap((node) => {
-    const { type, children = [] } = node as { type?: string; children?: readonly Placed[] };
+    const { type, children = [] } = node as { type?: string; children?: readonly Node[] };
     return type === 'html' ? [node] : htmlIn(children);
   });
 }
 
-function escapedTags(text: string, node: Placed): readonly Edit[] {
+function escapedTags(text: string, node: Node): readonly Edit[] {
   const from = startOf(node);
   const tags = [...text.slice(from, endOf(node)).matchAll(/<(?=[a-z/!?])/gi)];
   return tags.map(({ index }) => ({ from: from + index, to: from + index, text: '\\' }));
 }
 
-function lowered(text: string, headings: readonly Heading[]): readonly Edit[] {
-  const highest = headings.reduce((least, { depth }) => Math.min(least, depth), HIGHEST_HEADING);
+function demotedHeadings(text: string, headings: readonly Heading[]): readonly Edit[] {
+  const highest = Math.min(HIGHEST_HEADING, ...headings.map(({ depth }) => depth));
   if (highest === HIGHEST_HEADING) return [];
   return headings.map((heading) => {
     const [from, to] = [startOf(heading), endOf(heading)];
     const marks = '#'.repeat(Math.min(heading.depth + HIGHEST_HEADING - highest, DEEPEST_HEADING));
     if (text[from] === '#') return { from, to: from + heading.depth, text: marks };
-    return { from, to, text: `${marks} ${underlined(text.slice(from, to))} ${marks}` };
+    return { from, to, text: `${marks} ${underlinedText(text.slice(from, to))} ${marks}` };
   });
 }
 
-/** The words of a heading that is underlined, on one line. */
-function underlined(heading: string): string {
+/** Returns the text of a setext heading on one line. */
+function underlinedText(heading: string): string {
   const lines = heading.split('\n').slice(0, -1);
   return lines.map((line) => line.trim()).join(' ');
 }
@@ -126,30 +124,29 @@ function edited(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * The parser's time grows with the square of these: lines, marks of lists and quotations, and inline marks within one paragraph. The
- * bounds are far above what is written, and hold it to about a second at worst.
+ * Parsing takes time quadratic in the number of lines, of list and quotation markers, and of inline markers within a paragraph. The
+ * limits are far above those of real answers and bound it to about a second.
  */
 const MAX_CHARS = 100_000;
 const MAX_LINES = 5_000;
-const MAX_CONTAINER_MARKS = 1_000;
-const MAX_INLINE_MARKS = 2_000;
+const MAX_CONTAINER_MARKERS = 1_000;
+const MAX_INLINE_MARKERS = 2_000;
 
-/** Whether a Markdown text is one that a page may spend the time on to read it. */
 function isCheapToParse(text: string): boolean {
   if (text.length > MAX_CHARS) return false;
   const lines = text.split('\n');
   if (lines.length > MAX_LINES) return false;
   let [containers, inline] = [0, 0];
   for (const line of lines) {
-    const lead = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))*/.exec(line)?.[0] ?? '';
-    containers += lead.match(/>|[-+*]|[.)]/g)?.length ?? 0;
+    const markers = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))*/.exec(line)?.[0] ?? '';
+    containers += markers.match(/>|[-+*]|[.)]/g)?.length ?? 0;
     inline = line.trim() === '' ? 0 : inline + (line.match(/[*_`[\]<&!\\]/g)?.length ?? 0);
-    if (containers > MAX_CONTAINER_MARKS || inline > MAX_INLINE_MARKS) return false;
+    if (containers > MAX_CONTAINER_MARKERS || inline > MAX_INLINE_MARKERS) return false;
   }
   return true;
 }
 
-/** Text as one line of Markdown that reads as it stands: no mark, tag, entity or link begins in it. */
+/** Returns text on one line with all Markdown escaped. */
 function escapeMarkdown(text: string): string {
   return oneLine(text)
     .replace(/[\\`*_[\]<&|~$]/g, '\\$&')
@@ -157,15 +154,15 @@ function escapeMarkdown(text: string): string {
     .replace(/^[#>+=-]/, '\\$&');
 }
 
-/** Text on one line between as many backticks as it takes to hold it. */
+/** Returns text as a code span, with enough backticks to contain it. */
 function codeSpan(line: string): string {
   const fence = '`'.repeat(longestRun(line) + 1);
-  // A space on both sides belongs to the marks, not to the code.
+  // CommonMark strips one space on both sides.
   const padding = /^`|`$/.test(line) ? ' ' : '';
   return `${fence}${padding}${line}${padding}${fence}`;
 }
 
-/** Text as it stands, in a block that nothing in it can end. */
+/** Returns text as a code block, with a fence that the text cannot close. */
 function codeBlock(text: string): string {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
   return `${fence}text\n${text}\n${fence}`;

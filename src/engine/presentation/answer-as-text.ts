@@ -2,7 +2,7 @@ import wrapAnsi from 'wrap-ansi';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { count, oneLine, printable, printableJson } from '../../internal/printable.ts';
 
-/** How parts of the text are marked, with colours of a terminal say; what is left out is plain. */
+/** Functions that style parts of the text, for example with terminal colors. An omitted part stays plain. */
 export interface TextStyle {
   readonly heading?: (text: string) => string;
   readonly aside?: (text: string) => string;
@@ -10,7 +10,7 @@ export interface TextStyle {
 }
 
 export interface TextOptions {
-  /** Where lines break between words, at least 20; left out, lines stay as they are. */
+  /** The width at which lines break between words, at least 20. By default lines do not break. */
   readonly columns?: number;
   readonly style?: TextStyle;
 }
@@ -19,18 +19,18 @@ const MIN_COLUMNS = 20;
 const INDENT = '  ';
 
 /**
- * The final answer as plain text [Y10]: how sure it is, what it falls short of, the text, its sources and notes. It ends with a line end,
- * and holds no control character but line ends and tabs, whatever a model or a document said; only `style` can add some.
+ * Returns the final answer as plain text: its confidence, why it is degraded, the text, its sources and notes. It ends with a line
+ * break. Control characters other than line breaks and tabs are removed, except those that `style` adds.
  */
 export function answerAsText(answer: FinalAnswer, { columns = Infinity, style = {} }: TextOptions = {}): string {
   const { heading = String, aside = String, warning = String } = style;
   const wrap = wrapperFor(columns);
-  const shortfall = shortfallOf(answer);
+  const degradation = degradationOf(answer);
   const notes = notesOf(answer);
-  const sources = answer.sources.map((source) => `${INDENT}${placeOf(source)}`);
+  const sources = answer.sources.map((source) => `${INDENT}${locationOf(source)}`);
   const parts = [
     wrap(`${heading('Answer')} ${aside(`(${factsOf(answer).join(' · ')})`)}`),
-    shortfall === null ? '' : wrap(`${warning(shortfall.title)}${shortfall.says}`),
+    degradation === null ? '' : wrap(`${warning(degradation.title)}${degradation.details}`),
     wrap(printable(answer.answerText).trimEnd()),
     sources.length === 0 ? '' : [heading('Sources'), ...sources].join('\n'),
     notes === '' ? '' : `${heading('Notes')}\n${wrap(notes, INDENT)}`,
@@ -40,7 +40,7 @@ export function answerAsText(answer: FinalAnswer, { columns = Infinity, style = 
 
 type Wrap = (text: string, indent?: string) => string;
 
-/** Breaks lines between words; rows of tables and fenced code stay as they are. */
+/** Returns a function that breaks lines between words. Table rows and fenced code stay as they are. */
 function wrapperFor(columns: number): Wrap {
   const width = Number.isFinite(columns) ? Math.max(MIN_COLUMNS, columns) : null;
   return (text, indent = '') => {
@@ -53,24 +53,24 @@ function wrapperFor(columns: number): Wrap {
   };
 }
 
-/** Measuring a word costs more than its length: what nobody writes as one line is left to the terminal. */
+/** A longer line is not wrapped, because measuring it takes more than linear time. */
 const MAX_LINE_CHARS = 20_000;
 
-/** The lines that one becomes stand as far in as it did. */
+/** The resulting lines keep the indentation. */
 function wrapLine(line: string, columns: number): string {
-  const lead = /^\s*/.exec(line)?.[0] ?? '';
-  if (line.length > MAX_LINE_CHARS || lead.length > columns / 2) return line;
-  return wrapAnsi(line.slice(lead.length), columns - lead.length).replace(/^/gm, lead);
+  const indent = /^\s*/.exec(line)?.[0] ?? '';
+  if (line.length > MAX_LINE_CHARS || indent.length > columns / 2) return line;
+  return wrapAnsi(line.slice(indent.length), columns - indent.length).replace(/^/gm, indent);
 }
 
 export interface JsonOptions {
-  /** Over several lines, indented by two; one line by default. */
+  /** Whether to indent by two spaces. Default: one line. */
   readonly pretty?: boolean;
 }
 
 /**
- * The whole final answer as JSON, with a line end after it. Keys stand in the order of the alphabet, so that two answers can be compared
- * as text; control characters are escaped, so that it can be printed, and `JSON.parse` gives the answer back.
+ * Returns the final answer as JSON with a line break at the end. Keys are sorted, so that two answers can be compared as text. Control
+ * characters are escaped, so that it can be printed; `JSON.parse` restores the answer.
  */
 export function answerAsJson(answer: FinalAnswer, { pretty = false }: JsonOptions = {}): string {
   return `${printableJson(JSON.stringify(answer, withSortedKeys, pretty ? 2 : 0))}\n`;
@@ -81,7 +81,7 @@ function withSortedKeys(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** How sure an answer is, where it stands, and what it took, in words; each renderer puts the same ones beside the text [Y10]. */
+/** Returns the key figures of an answer: confidence, status, cycles, model calls and cost. */
 export function factsOf(answer: FinalAnswer): readonly string[] {
   const { cycles, usage } = answer.metadata;
   const cost = costOf(answer);
@@ -94,35 +94,35 @@ export function factsOf(answer: FinalAnswer): readonly string[] {
   ];
 }
 
-/** What the run cost, in words; null where the price of a model that was called is not known. */
+/** Returns the cost of the run, or null if the price of a model is unknown. */
 function costOf({ metadata }: FinalAnswer): string | null {
   if (metadata.cost === null) return null;
   const { amount, currency } = metadata.cost;
-  // What is less than one of the currency is told to the sixth place: a short run costs a fraction of a cent.
+  // A short run costs a fraction of a cent.
   const digits = { minimumFractionDigits: 2, maximumFractionDigits: amount < 1 ? 6 : 2 };
   return `${amount.toLocaleString('en-US', digits)} ${oneLine(currency)}`;
 }
 
-/** What an answer falls short of: a title, and what there is to say of it on one line, beginning as it follows the title. */
-export interface Shortfall {
+/** Why an answer is degraded. `details` continues the line after the title. */
+export interface Degradation {
   readonly title: string;
-  readonly says: string;
+  readonly details: string;
 }
 
-/** Null for an answer that is not degraded. What the answer itself says is not said again. */
-export function shortfallOf({ answerText, metadata }: FinalAnswer): Shortfall | null {
+/** Returns null if the answer is not degraded. An explanation that the answer's text already has is not repeated. */
+export function degradationOf({ answerText, metadata }: FinalAnswer): Degradation | null {
   const { degraded, reason, explanation, missingFields } = metadata;
   if (!degraded) return null;
   const title = reason === null ? 'Degraded' : `Degraded (${reason.replaceAll('_', ' ')})`;
   const why = oneLine(explanation);
   const missing = missingFields.length === 0 ? '' : ` Missing: ${missingFields.map(oneLine).join(', ')}.`;
-  return { title, says: `${isIn(answerText, why) ? '.' : `: ${why}`}${missing}` };
+  return { title, details: `${isIn(answerText, why) ? '.' : `: ${why}`}${missing}` };
 }
 
-/** The notes on one line, without what the answer or its shortfall says already; empty where nothing is left. */
+/** Returns the notes on one line, without what the answer's text or the explanation of its degradation already has; may be empty. */
 export function notesOf({ answerText, notes, metadata: { degraded, explanation } }: FinalAnswer): string {
-  const [all, said] = [oneLine(notes), oneLine(explanation)];
-  const own = degraded && all.endsWith(said) ? all.slice(0, all.length - said.length).trimEnd() : all;
+  const [all, explained] = [oneLine(notes), oneLine(explanation)];
+  const own = degraded && all.endsWith(explained) ? all.slice(0, all.length - explained.length).trimEnd() : all;
   return isIn(answerText, own) ? '' : own;
 }
 
@@ -130,8 +130,8 @@ function isIn(text: string, line: string): boolean {
   return line === '' || oneLine(text).includes(line);
 }
 
-/** A source as `path:line` or `path:from-to`; what breaks a line within a path is a space. */
-export function placeOf({ path, startLine, endLine }: Citation): string {
+/** Returns a source as `path:line` or `path:from-to`, on one line. */
+export function locationOf({ path, startLine, endLine }: Citation): string {
   const lines = endLine > startLine ? `${startLine}-${endLine}` : `${startLine}`;
   return `${printable(path).replace(/[\n\t\u2028\u2029]/g, ' ')}:${lines}`;
 }

@@ -1,18 +1,9 @@
 import type { GuardResult } from '../../../machines/contracts/decision.ts';
 
-type VerdictOf = (args: never, params: never) => GuardResult;
-// biome-ignore lint/suspicious/noExplicitAny: it stands in for a guard of any context, event and parameters
-type Ask = (args: any, params: any) => boolean;
+/** The latest result of each guard of a machine, by the guard's name, since the machine's last transition. */
+export type GuardLog = Map<string, GuardResult>;
 
-/** The inputs that guards saw, by guard, since they were last taken. */
-export interface GuardLog {
-  note(guard: string, verdict: GuardResult): void;
-  take(guard: string): GuardResult | null;
-  clear(): void;
-  readonly isEmpty: boolean;
-}
-
-/** A log for each machine of a system, by its id: one may ask its guards while another's step is not yet written. */
+/** One log per machine of an actor system, because a machine may evaluate its guards while another's transition is being recorded. */
 export interface GuardLogs {
   of(machineId: string): GuardLog;
 }
@@ -21,53 +12,46 @@ export function createGuardLogs(): GuardLogs {
   const logs = new Map<string, GuardLog>();
   return {
     of(machineId) {
-      const log = logs.get(machineId) ?? createVerdictLog();
+      const log = logs.get(machineId) ?? new Map();
       logs.set(machineId, log);
       return log;
     },
   };
 }
 
-function createVerdictLog(): GuardLog {
-  const seen = new Map<string, GuardResult>();
-  return {
-    note: (guard, verdict) => void seen.set(guard, verdict),
-    take: (guard) => seen.get(guard) ?? null,
-    clear: () => seen.clear(),
-    get isEmpty() {
-      return seen.size === 0;
-    },
-  };
-}
-
-/** A guard's name with its parameters, as the journal writes it: `nextPhaseIs(action)`. */
+/** Returns a guard's name with its parameters, as the journal records it: `nextPhaseIs(action)`. */
 export function guardName(name: string, params: unknown): string {
   if (params === undefined || params === null || typeof params !== 'object') return name;
   const values = Object.values(params).filter((value) => typeof value === 'string');
   return values.length === 0 ? name : `${name}(${values.join(', ')})`;
 }
 
-/** A guard as a chart has it, in a word: its name, with what is known of its parameters; a function by the name that it was given. */
+/** Returns the label of a guard in a chart: its name with its static parameters; `inline` for an anonymous function. */
 export function guardLabel(guard: unknown): string {
   if (typeof guard === 'string') return guard;
-  // One that was written in its place has the name of that place.
+  // JavaScript names an anonymous function after the property it is assigned to.
   if (typeof guard === 'function') return guard.name === '' || guard.name === 'guard' ? 'inline' : guard.name;
   const { type, params } = guard as { type: string; params?: unknown };
   return guardName(type, typeof params === 'function' ? undefined : params);
 }
 
+type ResultOf = (args: never, params: never) => GuardResult;
+// biome-ignore lint/suspicious/noExplicitAny: it stands in for a guard of any context, event and parameters
+type Guard = (args: any, params: any) => boolean;
+
 /**
- * The guards of a machine, made to note what they saw: XState reports no guard that said no, so they are listened to where they
- * are asked. Each still answers what its policy says.
+ * Returns a machine's guards such that each records its result and the values it compared. XState's inspection does not report guards
+ * that returned false.
  */
-export function recordGuards<Verdicts extends Record<string, VerdictOf>>(verdicts: Verdicts, log: GuardLog) {
-  const guards: Record<string, Ask> = {};
-  for (const [name, verdictOf] of Object.entries(verdicts)) {
-    guards[name] = (args, params) => {
-      const verdict = verdictOf(args as never, params as never);
-      log.note(guardName(name, params), verdict);
-      return verdict.holds;
-    };
-  }
-  return guards as { [K in keyof Verdicts]: Ask };
+export function recordGuards<Guards extends Record<string, ResultOf>>(guards: Guards, log: GuardLog) {
+  return Object.fromEntries(
+    Object.entries(guards).map(([name, evaluate]): [string, Guard] => [
+      name,
+      (args, params) => {
+        const result = evaluate(args as never, params as never);
+        log.set(guardName(name, params), result);
+        return result.holds;
+      },
+    ]),
+  ) as { [K in keyof Guards]: Guard };
 }

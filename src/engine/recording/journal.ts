@@ -1,20 +1,20 @@
-import type { JournalEntry, JournalEvent } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry, JournalEvent, JournalWriter } from '../../../machines/contracts/journal.ts';
 
 /**
- * The one journal of a run: append-only, in memory. Everything that shows, stores or checks a run is a fold of it.
- * Listeners hear every entry once, in order, and must not throw.
+ * The journal of a run in memory, append-only. Everything that shows, stores or checks a run is derived from it. Listeners receive every
+ * entry once, in order, and must not throw.
  */
 export interface Journal {
   readonly entries: readonly JournalEntry[];
-  /** Milliseconds from the start of the run. */
+  /** Returns the milliseconds since the start of the run. */
   nowMs(): number;
-  append(fact: JournalEvent): void;
-  /** The run is over: what comes later is not written. */
+  append(event: JournalEvent): void;
+  /** Ends the journal: later events are not recorded. */
   close(): void;
   listen(listener: (entry: JournalEntry) => void): void;
 }
 
-/** `atMs` gives the milliseconds from the start of the run, now that the entry of this number is written. */
+/** `atMs` returns the milliseconds since the start of the run at the time that entry number `seq` is written. */
 export function createJournal(atMs: (seq: number) => number): Journal {
   const entries: JournalEntry[] = [];
   let closed = false;
@@ -22,9 +22,9 @@ export function createJournal(atMs: (seq: number) => number): Journal {
   return {
     entries,
     nowMs: () => atMs(entries.length),
-    append(fact) {
+    append(event) {
       if (closed) return;
-      const entry = { seq: entries.length, atMs: atMs(entries.length), ...fact };
+      const entry = { seq: entries.length, atMs: atMs(entries.length), ...event };
       entries.push(entry);
       for (const listener of listeners) listener(entry);
     },
@@ -32,5 +32,33 @@ export function createJournal(atMs: (seq: number) => number): Journal {
       closed = true;
     },
     listen: (listener) => void listeners.push(listener),
+  };
+}
+
+/**
+ * Returns a writer that never throws, because journal stores are user code. After the first error, which becomes its `failure`, and
+ * after `close`, it writes nothing more.
+ */
+export function guardedWriter(writer: Omit<JournalWriter, 'failure'> & Partial<JournalWriter>): JournalWriter {
+  let failure: string | null = null;
+  let closed = false;
+  const attempt = (act: () => void): void => {
+    try {
+      act();
+    } catch (error) {
+      failure ??= error instanceof Error ? error.message : String(error);
+    }
+  };
+  return {
+    get failure() {
+      return failure ?? writer.failure ?? null;
+    },
+    write(entry) {
+      if (failure === null && !closed) attempt(() => writer.write(entry));
+    },
+    close() {
+      if (!closed) attempt(() => writer.close());
+      closed = true;
+    },
   };
 }

@@ -9,65 +9,59 @@ import {
 } from 'xstate';
 import type { EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
-
 import { transitionsTaken } from '../../internal/xstate-internals.ts';
 import { type GuardLog, type GuardLogs, guardLabel } from './guard-logs.ts';
 
 /**
- * An XState inspector that writes a system of actors into a journal: what the machines emit, and every transition with its
- * guards. It never throws: an error in here would stop the run that it watches.
+ * Returns an XState inspector that records an actor system: what its machines emit, and each transition with the guards that were
+ * evaluated for it. It never throws, because an error in an inspector would stop the run.
  */
-export function observeSystem(append: (fact: JournalEvent) => void, logs: GuardLogs) {
+export function observeSystem(append: (event: JournalEvent) => void, logs: GuardLogs) {
   return (event: InspectionEvent): void => {
     if (event.type === '@xstate.microstep') {
-      for (const fact of transitionFacts(event, logs)) append(fact);
+      for (const transition of transitionEvents(event, logs)) append(transition);
     } else if (event.type === '@xstate.actor') {
-      listenTo(event.actorRef, append);
+      recordEmitted(event.actorRef, append);
     }
   };
 }
 
-/** Of all actors in the system, only machines emit: the facts of the charts. */
-function listenTo(actor: ActorRefLike, append: (fact: JournalEvent) => void): void {
+function recordEmitted(actor: ActorRefLike, append: (event: JournalEvent) => void): void {
   const { logic, on } = actor as Actor<AnyActorLogic>;
-  if (logic instanceof StateMachine) on.call(actor, '*', (fact) => append(fact as EmittedEvent));
+  if (logic instanceof StateMachine) on.call(actor, '*', (event) => append(event as EmittedEvent));
 }
 
-type TransitionFact = Extract<RuntimeEvent, { type: 'transition' }>;
-type Candidate = TransitionFact['candidates'][number];
+type TransitionEvent = Extract<RuntimeEvent, { type: 'transition' }>;
+type Candidate = TransitionEvent['candidates'][number];
 
-/**
- * What a microstep did, one fact a transition: the candidates in their order, what each guard said, and what it saw. There are none
- * where there was nothing to choose: one candidate without a guard.
- */
-function transitionFacts(step: InspectedMicrostepEvent, logs: GuardLogs): readonly TransitionFact[] {
-  const facts: TransitionFact[] = [];
+/** Returns one event per transition of a microstep. */
+function transitionEvents(step: InspectedMicrostepEvent, logs: GuardLogs): readonly TransitionEvent[] {
+  const events: TransitionEvent[] = [];
   const transitions = transitionsTaken(step);
   for (const taken of transitions) {
-    if (!moves(taken)) continue;
+    if (isInternal(taken)) continue;
     const { machine, source, target, candidates } = outlineOf(taken);
-    const log = logs.of(machine);
-    facts.push({
+    events.push({
       type: 'transition',
       machine,
       event: step.event.type,
       source,
       target,
-      candidates: withInputs(candidates, log),
+      candidates: withInputs(candidates, logs.of(machine)),
     });
   }
   for (const { source } of transitions) logs.of(source.machine.id).clear();
-  return facts;
+  return events;
 }
 
-/** A transition without a target and without a guard only takes something in: no state was left or entered. */
-function moves({ target, guard }: AnyTransitionDefinition): boolean {
-  return target !== undefined || guard !== undefined;
+/** A transition without a target and a guard only runs actions: it enters no state and decides nothing. */
+function isInternal({ target, guard }: AnyTransitionDefinition): boolean {
+  return target === undefined && guard === undefined;
 }
 
-type Outline = Pick<TransitionFact, 'machine' | 'source' | 'target' | 'candidates'>;
+type Outline = Pick<TransitionEvent, 'machine' | 'source' | 'target' | 'candidates'>;
 
-/** Everything about taking a transition but the numbers: the same each time, so made once and shared by its facts. */
+/** Everything about a transition except its event and its guards' inputs: computed once and shared by its journal events. */
 const outlines = new WeakMap<AnyTransitionDefinition, Outline>();
 
 function outlineOf(taken: AnyTransitionDefinition): Outline {
@@ -84,6 +78,7 @@ function outlineOf(taken: AnyTransitionDefinition): Outline {
   return outline;
 }
 
+/** Returns the candidates in order of evaluation; none if the only one has no guard. */
 function candidatesOf(taken: AnyTransitionDefinition): Candidate[] {
   const { source, eventType } = taken;
   const all: readonly AnyTransitionDefinition[] =
@@ -91,23 +86,21 @@ function candidatesOf(taken: AnyTransitionDefinition): Candidate[] {
   if (all.length === 1 && taken.guard === undefined) return [];
   const position = all.indexOf(taken);
   return all.map((candidate, index) => ({
-    guard: nameOf(candidate),
+    guard: candidate.guard === undefined ? null : guardLabel(candidate.guard),
     target: targetIds(candidate),
     verdict: index < position ? 'false' : index === position ? 'taken' : 'not-evaluated',
     inputs: null,
   }));
 }
 
-/** The candidates with what their guards saw; the shared ones where no guard saw anything. */
+/** Returns the candidates with the values that their guards compared, or the shared candidates if there are none. */
 function withInputs(candidates: Candidate[], log: GuardLog): Candidate[] {
-  if (log.isEmpty) return candidates;
+  if (log.size === 0) return candidates;
   return candidates.map((candidate) => {
     if (candidate.guard === null || candidate.verdict === 'not-evaluated') return candidate;
-    const seen = log.take(candidate.guard);
-    return seen === null ? candidate : { ...candidate, inputs: seen.inputs };
+    const result = log.get(candidate.guard);
+    return result === undefined ? candidate : { ...candidate, inputs: result.inputs };
   });
 }
 
 const targetIds = ({ target }: AnyTransitionDefinition): string[] => (target ?? []).map(({ id }) => id);
-
-const nameOf = ({ guard }: AnyTransitionDefinition): string | null => (guard === undefined ? null : guardLabel(guard));

@@ -4,8 +4,8 @@ type Path = StateChange['path'];
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * How one state became the next. States share what did not change, so that only what did is looked into: it costs as much as changed, and
- * as many comparisons as the changed lists and objects have members.
+ * Returns the changes from one state to the next. Consecutive states share what did not change, so unchanged parts are not traversed:
+ * the cost is proportional to the changes, plus one comparison per member of each changed array or object.
  */
 export function changesBetween(before: unknown, after: unknown, path: Path = []): StateChange[] {
   if (before === after) return [];
@@ -14,7 +14,7 @@ export function changesBetween(before: unknown, after: unknown, path: Path = [])
   return [{ path, value: after }];
 }
 
-/** The next state; what did not change is shared. */
+/** Returns the state with the changes applied. It shares what did not change. */
 export function withChanges(state: unknown, changes: readonly StateChange[]): unknown {
   return changes.reduce((whole, change) => changed(whole, change.path, change), state);
 }
@@ -31,13 +31,13 @@ function memberChanges(before: Members, after: Members, path: Path): StateChange
   return changes;
 }
 
-/** What both begin and end with is left alone; between, items change places one by one where they are as many. */
+/** Skips the common start and end. In between, compares items one by one if their number did not change. */
 function listChanges(before: readonly unknown[], after: readonly unknown[], path: Path): StateChange[] {
-  const least = Math.min(before.length, after.length);
+  const shorter = Math.min(before.length, after.length);
   let start = 0;
-  while (start < least && before[start] === after[start]) start += 1;
+  while (start < shorter && before[start] === after[start]) start += 1;
   let end = 0;
-  while (end < least - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   const removed = before.length - start - end;
   const added = after.slice(start, after.length - end);
   if (removed !== added.length) return [{ path, at: start, removed, added }];

@@ -3,7 +3,7 @@ import { mapMaybePromise } from '../../internal/async.ts';
 import { jsonSchemaOf, marksOf, requireStandardSchema } from '../../internal/standard-schema.ts';
 import { relocateSchema } from './output-shape.ts';
 
-/** A list that tells the schema of its items, so that each can be validated as it is complete. */
+/** The schema of an array that exposes the schema of its items, so that each can be validated when it is complete. */
 export interface ListSchema<Item extends StandardSchemaV1>
   extends StandardSchemaV1<StandardSchemaV1.InferInput<Item>[], StandardSchemaV1.InferOutput<Item>[]> {
   readonly element: Item;
@@ -15,9 +15,9 @@ export interface ListSchema<Item extends StandardSchemaV1>
 }
 
 /**
- * A list of items of any library: `listOf(type({ name: 'string' }))`. For zod, `z.array(item)` does the same.
+ * Returns the schema of an array of items, for any schema library: `listOf(type({ name: 'string' }))`. With zod, use `z.array(item)`.
  *
- * @throws PostChainError `invalid_schema` for an item that is no Standard Schema.
+ * @throws PostChainError `invalid_schema` if the item is not a Standard Schema.
  */
 export function listOf<Item extends StandardSchemaV1>(item: Item): ListSchema<Item> {
   requireStandardSchema(item);
@@ -42,27 +42,29 @@ function validateItems<Item extends StandardSchemaV1>(
   item: Item,
   value: unknown,
 ): Result<Item> | Promise<Result<Item>> {
-  if (!Array.isArray(value)) return { issues: [{ message: `expected a list, got ${typeof value}` }] };
-  const joined = (results: readonly StandardSchemaV1.Result<unknown>[]): Result<Item> => {
-    const issues = results.flatMap(({ issues: found = [] }, index) =>
-      found.map((issue) => ({ ...marksOf(issue), message: issue.message, path: [index, ...(issue.path ?? [])] })),
-    );
-    if (issues.length > 0) return { issues };
-    return { value: results.map((result) => (result as StandardSchemaV1.SuccessResult<never>).value) };
-  };
+  if (!Array.isArray(value)) return { issues: [{ message: `expected an array; received ${typeof value}` }] };
   const results: StandardSchemaV1.Result<unknown>[] = [];
   const pending: Promise<void>[] = [];
-  const rejected = (error: unknown): void => void pending.push(Promise.reject(error));
   for (const [index, one] of value.entries()) {
+    const keep = (result: StandardSchemaV1.Result<unknown>): void => {
+      results[index] = result;
+    };
     try {
-      const kept = mapMaybePromise(item['~standard'].validate(one), (result) => {
-        results[index] = result;
-      });
+      const kept = mapMaybePromise(item['~standard'].validate(one), keep);
       if (kept instanceof Promise) pending.push(kept);
     } catch (error) {
-      rejected(error);
+      pending.push(Promise.reject(error));
     }
   }
-  // All of them are waited for by one promise, so that none is rejected without anybody hearing of it.
+  // One promise for all, so that no rejection is unhandled.
   return pending.length === 0 ? joined(results) : Promise.all(pending).then(() => joined(results));
+}
+
+/** The paths of issues start with the item's index. */
+function joined<Item extends StandardSchemaV1>(results: readonly StandardSchemaV1.Result<unknown>[]): Result<Item> {
+  const issues = results.flatMap(({ issues: found = [] }, index) =>
+    found.map((issue) => ({ ...marksOf(issue), message: issue.message, path: [index, ...(issue.path ?? [])] })),
+  );
+  if (issues.length > 0) return { issues };
+  return { value: results.map((result) => (result as StandardSchemaV1.SuccessResult<never>).value) };
 }

@@ -14,7 +14,7 @@ const MAX_NAME_CHARS = 60;
 /** The tools that a model may call instead of replying. `valueOf` converts a call and the text before it to the reply's value. */
 export interface OfferedTools {
   readonly names: ReadonlySet<string>;
-  readonly valueOf: (call: { readonly name: string; readonly arguments: string }, said: string) => unknown;
+  readonly valueOf: (call: { readonly name: string; readonly arguments: string }, textBefore: string) => unknown;
 }
 
 /**
@@ -32,7 +32,7 @@ export function withOfferedTools(
   let call: PendingCall | null = null;
   let unknown: string | null = null;
 
-  const said = (): string => {
+  const textBeforeCall = (): string => {
     const { found, miss } = driver.finder;
     const isReply = readsJsonText && (found !== null || miss !== 'none');
     return isReply ? '' : text.text.trim();
@@ -45,7 +45,7 @@ export function withOfferedTools(
     },
     owns(part) {
       if (part.type === 'tool-call-delta' && offered.names.has(part.name)) {
-        call ??= new PendingCall(part.index, part.name, said(), offered.valueOf);
+        call ??= new PendingCall(part.index, part.name, textBeforeCall(), offered.valueOf);
         return part.index === call.index;
       }
       if (call !== null) return false;
@@ -64,14 +64,14 @@ export function withOfferedTools(
 class PendingCall implements OfferedCall {
   readonly index: number;
   readonly name: string;
-  readonly #said: string;
+  readonly #textBefore: string;
   readonly #toValue: OfferedTools['valueOf'];
   readonly #arguments = new GrowingText();
 
-  constructor(index: number, name: string, said: string, toValue: OfferedTools['valueOf']) {
+  constructor(index: number, name: string, textBefore: string, toValue: OfferedTools['valueOf']) {
     this.index = index;
     this.name = name;
-    this.#said = said;
+    this.#textBefore = textBefore;
     this.#toValue = toValue;
   }
 
@@ -92,11 +92,11 @@ class PendingCall implements OfferedCall {
 
   describe(): string {
     const called = `[called the tool ${this.name} with the arguments ${this.#arguments.text}]`;
-    return this.#said === '' ? called : `${this.#said}\n${called}`;
+    return this.#textBefore === '' ? called : `${this.#textBefore}\n${called}`;
   }
 
   #value(text: string): unknown {
-    return this.#toValue({ name: this.name, arguments: text }, this.#said);
+    return this.#toValue({ name: this.name, arguments: text }, this.#textBefore);
   }
 }
 

@@ -26,7 +26,7 @@ export const actionMachine = actionSetup.createMachine({
       invoke: {
         src: 'attempt',
         id: 'classification',
-        input: ({ context }) => ({ ...actionAttempt(context), hasParent: true }),
+        input: ({ context }) => actionAttempt(context),
         onDone: [
           {
             guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
@@ -161,7 +161,7 @@ export const actionMachine = actionSetup.createMachine({
       invoke: {
         src: 'attempt',
         id: 'continuation',
-        input: ({ context }) => ({ ...continuationAttempt(context), hasParent: true }),
+        input: ({ context }) => continuationAttempt(context),
         onDone: [
           {
             guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },

@@ -13,10 +13,9 @@ import {
   stepProblem,
 } from '../policies/capability-loop.ts';
 import { joinExecutions, readContinuation, synthesizeLast } from '../policies/continuation.ts';
-
 import { unexpectedFailure } from '../policies/failures.ts';
 import { newExecution } from '../policies/retry.ts';
-import { addUsage, NO_USAGE } from '../policies/usage.ts';
+import { addUsage, NOTHING_USED, usageSoFar } from '../policies/usage.ts';
 import { missingActionActors } from './actors.ts';
 import { type ActionEmittedEvent, actionEmittedEvents } from './emitted-events.ts';
 import { actionGuards } from './guards.ts';
@@ -38,14 +37,14 @@ export function initialActionState(input: ActionInput): ActionState {
     problem: null,
     failure: null,
     execution: newExecution({ id: input.id, task: 'action' }),
-    usageInFlight: NO_USAGE,
+    usageInFlight: NOTHING_USED,
   };
 }
 
 /** The usage of a call that failed with an error is known only from its reports. */
 function chargeInFlight({ execution, usageInFlight }: ActionState): Pick<ActionState, 'execution' | 'usageInFlight'> {
-  const usage = addUsage(execution.usage, usageInFlight);
-  return { execution: { ...execution, usage }, usageInFlight: NO_USAGE };
+  const usage = addUsage(execution.usage, usageSoFar(usageInFlight));
+  return { execution: { ...execution, usage }, usageInFlight: NOTHING_USED };
 }
 
 const vocabulary = setup({
@@ -70,16 +69,18 @@ const vocabulary = setup({
 
 export const actionSetup = vocabulary.extend({
   actions: {
-    assignUsageInFlight: assign((_, { usage }: UsageReport) => ({ usageInFlight: usage })),
+    assignUsageInFlight: assign((_, { finished, call }: UsageReport) => ({ usageInFlight: { finished, call } })),
     reportUsage: enqueueActions(({ context, enqueue }) => {
-      const usage = addUsage(context.execution.usage, context.usageInFlight);
-      if (context.hasParent) enqueue.sendParent({ type: 'usage.reported', usage } satisfies LoopReport);
+      if (!context.hasParent) return;
+      const { execution, usageInFlight } = context;
+      const finished = addUsage(execution.usage, usageInFlight.finished);
+      enqueue.sendParent({ type: 'usage.reported', finished, call: usageInFlight.call } satisfies LoopReport);
     }),
     reportProgress: enqueueActions(({ context, enqueue }) => {
       if (context.hasParent) enqueue.sendParent({ type: 'loop.progressed', loop: context } satisfies LoopReport);
     }),
     assignReply: assign((_, { execution, ...outcome }: AttemptOutcome) => {
-      const charged = { execution, usageInFlight: NO_USAGE };
+      const charged = { execution, usageInFlight: NOTHING_USED };
       if (!outcome.ok) return { failure: outcome.failure, ...charged };
       const reply = outcome.value as ActionReply;
       return { reply, call: reply.call, ...charged };
@@ -121,7 +122,7 @@ export const actionSetup = vocabulary.extend({
     assignContinuation: assign((_, { reply }: { reply: unknown }) => readContinuation(reply)),
     assignContinuationOutcome: assign(({ context }, { execution, ...outcome }: AttemptOutcome) => ({
       execution: joinExecutions(context.execution, execution),
-      usageInFlight: NO_USAGE,
+      usageInFlight: NOTHING_USED,
       ...(outcome.ok
         ? readContinuation(outcome.value)
         : { problem: { code: null, message: `${outcome.failure.code}: ${outcome.failure.message}` } }),

@@ -13,17 +13,18 @@ import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
 import { countFallback, countRetry, planNextCall, recordAttempt } from '../policies/retry.ts';
 import { keptRecord, NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
+import { callUsage } from '../policies/usage.ts';
 import { missingAttemptActors } from './actors.ts';
 import { attemptGuards } from './guards.ts';
 import {
   type AttemptState,
   attemptRecord,
-  callUsage,
+  currentCall,
   elapsed,
   NEW_ATTEMPT,
   progressOf,
   stallMs,
-  usageSoFar,
+  usageInFlight,
   waitMs,
 } from './state.ts';
 
@@ -72,8 +73,8 @@ const vocabulary = setup({
 export const attemptSetup = vocabulary.extend({
   actions: {
     reportUsage: enqueueActions(({ context, enqueue }) => {
-      const report: UsageReport = { type: 'usage.reported', usage: usageSoFar(context) };
-      if (context.hasParent) enqueue.sendParent(report);
+      if (!context.hasParent) return;
+      enqueue.sendParent({ type: 'usage.reported', ...usageInFlight(context) } satisfies UsageReport);
     }),
     assignProgress: assign((_, progress: CallProgress) => ({ progress: progressOf(progress) })),
     assignReply: assign((_, { reply, ...progress }: CallProgress & { reply: Reply }) => ({
@@ -125,7 +126,7 @@ export const attemptSetup = vocabulary.extend({
       task: context.task,
       attempt: context.execution.attempts.length,
       failure: context.execution.attempts.at(-1)?.failure ?? null,
-      usage: callUsage(context),
+      usage: callUsage(currentCall(context)),
     })),
     emitRetry: emit(({ context }) => ({
       type: 'attempt-retry' as const,

@@ -4,16 +4,17 @@ import type {
   AttemptOutcome,
   AttemptPolicy,
   AttemptRecord,
+  CallInFlight,
   CallProgress,
   Feedback,
   NextCall,
   Reply,
+  UsageInFlight,
 } from '../contracts/attempt.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
-import type { TokenUsage, Usage } from '../contracts/usage.ts';
 import { newExecution } from '../policies/retry.ts';
-import { addCall, estimateTokens } from '../policies/usage.ts';
+import { callUsage } from '../policies/usage.ts';
 
 /**
  * The state of the attempt machine, all of it JSON. `progress`, `reply`, `value` and `failure` belong to the current attempt and are
@@ -23,8 +24,6 @@ export interface AttemptState extends AttemptInput {
   readonly hasParent: boolean;
   readonly execution: AttemptExecution;
   readonly feedback: Feedback | null;
-  /** An estimate of the input's tokens. */
-  readonly inputTokens: number;
   /** Whether a call has started that is not in `execution` yet. */
   readonly isInFlight: boolean;
   /** How far the call has come; null before its first chunk. */
@@ -54,23 +53,20 @@ export function initialAttemptState(input: AttemptInput): AttemptState {
     hasParent: input.hasParent ?? false,
     execution: newExecution(input),
     feedback: null,
-    inputTokens: estimateTokens(JSON.stringify(input.input) ?? ''),
     elapsedMs: 0,
     ...NEW_ATTEMPT,
   };
 }
 
-/** Returns the usage of the current call: from its reply, or estimated from the input and the characters received so far. */
-export function callUsage({ reply, progress, inputTokens }: AttemptState): TokenUsage {
-  if (reply !== null) return reply.usage;
-  return { inputTokens, outputTokens: Math.ceil((progress?.chars ?? 0) / 4), estimated: true };
+/** Returns the usage to report to the parent: of the recorded attempts, and of the current call until it is recorded too. */
+export function usageInFlight(state: AttemptState): UsageInFlight {
+  return { finished: state.execution.usage, call: state.isInFlight ? currentCall(state) : null };
 }
 
-/** Returns the usage of all calls so far, the one in flight included. */
-export function usageSoFar(state: AttemptState): Usage {
-  const { execution, policy, isInFlight } = state;
-  if (!isInFlight) return execution.usage;
-  return addCall(execution.usage, callUsage(state), policy.prices[execution.fallbacks] ?? null);
+/** Returns what the usage of the current call is computed from. */
+export function currentCall({ input, progress, reply, policy, execution }: AttemptState): CallInFlight {
+  const price = policy.prices[execution.fallbacks] ?? null;
+  return { input, replyChars: progress?.chars ?? 0, usage: reply?.usage ?? null, price };
 }
 
 /** A chunk may arrive just after a progress report, so an eighth is added: a live stream is never cut. */
@@ -100,7 +96,7 @@ export function attemptRecord(state: AttemptState): AttemptRecord {
     model: execution.fallbacks,
     text: reply?.text ?? '',
     failure,
-    usage: callUsage(state),
+    usage: callUsage(currentCall(state)),
     startedAtMs: progress?.openedAtMs ?? null,
     durationMs: Math.max(0, durationMs(state)),
   };

@@ -112,7 +112,7 @@ export const chainMachine = chainSetup.createMachine({
           entry: { type: 'enterPhase', params: { phase: 'action' } },
           invoke: {
             src: 'action',
-            input: ({ context }) => ({ ...actionInput(context), hasParent: true }),
+            input: ({ context }) => actionInput(context),
             onDone: [
               {
                 guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
@@ -169,7 +169,7 @@ export const chainMachine = chainSetup.createMachine({
               description: 'The model reads what the passages say about the request.',
               invoke: {
                 src: 'attempt',
-                input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+                input: ({ context }) => phaseAttempt(context),
                 onDone: [
                   {
                     guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
@@ -189,7 +189,7 @@ export const chainMachine = chainSetup.createMachine({
           entry: { type: 'enterPhase', params: { phase: 'intention' } },
           invoke: {
             src: 'attempt',
-            input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+            input: ({ context }) => phaseAttempt(context),
             onDone: [
               {
                 guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
@@ -208,7 +208,7 @@ export const chainMachine = chainSetup.createMachine({
           entry: { type: 'enterPhase', params: { phase: 'observation' } },
           invoke: {
             src: 'attempt',
-            input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+            input: ({ context }) => phaseAttempt(context),
             onDone: [
               {
                 guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
@@ -257,7 +257,7 @@ export const chainMachine = chainSetup.createMachine({
               description: 'The model rates every message, and operations are planned.',
               invoke: {
                 src: 'attempt',
-                input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+                input: ({ context }) => phaseAttempt(context),
                 onDone: [
                   {
                     guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
@@ -282,7 +282,7 @@ export const chainMachine = chainSetup.createMachine({
               description: 'The model writes the summaries. Extracts stay where it does not.',
               invoke: {
                 src: 'attempt',
-                input: ({ context }) => ({ ...summaryAttempt(context), hasParent: true }),
+                input: ({ context }) => summaryAttempt(context),
                 onDone: {
                   target: 'consulting',
                   actions: { type: 'assignSummaries', params: ({ event }) => event.output },
@@ -338,7 +338,7 @@ export const chainMachine = chainSetup.createMachine({
               description: 'The model states the answer so far and how good it is.',
               invoke: {
                 src: 'attempt',
-                input: ({ context }) => ({ ...phaseAttempt(context), hasParent: true }),
+                input: ({ context }) => phaseAttempt(context),
                 onDone: [
                   {
                     guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
@@ -499,7 +499,7 @@ export const chainMachine = chainSetup.createMachine({
           description: 'The model writes the final answer from the results of the phases.',
           invoke: {
             src: 'attempt',
-            input: ({ context }) => ({ ...writingInput(context), hasParent: true }),
+            input: ({ context }) => writingInput(context),
             onDone: { target: 'composing', actions: { type: 'assignSynthesis', params: ({ event }) => event.output } },
             onError: { target: 'composing', actions: { type: 'recordSynthesisError', params: ({ event }) => event } },
           },

@@ -29,6 +29,7 @@ import {
   evaluateContext,
   NOT_RATED,
 } from '../policies/understanding.ts';
+import { usageSoFar } from '../policies/usage.ts';
 import { evaluateYieldRules, type YieldRule } from '../policies/yield-rules.ts';
 import { missingChainActors } from './actors.ts';
 import { abortEvents, emittedEvents } from './emitted-events.ts';
@@ -106,8 +107,8 @@ const phaseEnds = (state: ChainState) => [emittedEvents.phaseEnd(state), emitted
 /** The names that the chart uses. An action calls a policy, assigns the changes and emits events. */
 export const chainSetup = vocabulary.extend({
   actions: {
-    assignUsageInFlight: assign(({ context }, { usage }: UsageReport) => ({
-      inFlight: { ...context.inFlight, usage },
+    assignUsageInFlight: assign(({ context }, { finished, call }: UsageReport) => ({
+      inFlight: { ...context.inFlight, usage: { finished, call } },
     })),
     assignLoopInFlight: assign(({ context }, { loop }: Extract<LoopReport, { type: 'loop.progressed' }>) => ({
       inFlight: { ...context.inFlight, loop },
@@ -250,9 +251,9 @@ export const chainSetup = vocabulary.extend({
 
     assignSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
     recordSynthesisError: assign((_, { error }: Thrown) => ({ written: brokenOutcome(error) })),
-    timeOutSynthesis: assign(({ context }) => timeOutWriting(context, context.inFlight.usage)),
+    timeOutSynthesis: assign(({ context }) => timeOutWriting(context, usageSoFar(context.inFlight.usage))),
     interruptSynthesis: assign(({ context }, stop: Stop) => ({
-      written: composedOutcome('', context.inFlight.usage),
+      written: composedOutcome('', usageSoFar(context.inFlight.usage)),
       interruption: interruptionOf(stop),
     })),
     composeAnswer: assign(({ context }) => ({ answer: answerOf(context) })),

@@ -1,4 +1,4 @@
-import type { AttemptExecution, AttemptPolicy, UsageReport } from './attempt.ts';
+import type { AttemptExecution, AttemptPolicy, UsageInFlight, UsageReport } from './attempt.ts';
 import type {
   CapabilityCall,
   CapabilityFailure,
@@ -10,7 +10,6 @@ import type {
 } from './capability.ts';
 import type { Failure } from './failure.ts';
 import type { ActionReply, PhaseInput } from './phase-io.ts';
-import type { Usage } from './usage.ts';
 
 /** The input of the action machine, which runs the capability loop. */
 export interface ActionInput {
@@ -27,14 +26,14 @@ export interface ActionInput {
   readonly sessionId: string | null;
   /** The first step, if it is known: no model is then asked for it. */
   readonly call: CapabilityCall | null;
-  /** Whether a machine invokes this one: if so, it is sent a `LoopReport` for each change in usage or capability runs. */
+  /** Whether another machine invokes this one. If so, it receives every `LoopReport`. */
   readonly hasParent?: boolean;
 }
 
 /** Sent to the parent machine: usage, and the loop's state when a capability run starts or ends. */
 export type LoopReport = UsageReport | { readonly type: 'loop.progressed'; readonly loop: ActionState };
 
-/** What was wrong, in words; with a code where it was the next step [R5]. */
+/** What went wrong. `code` is null unless the requested capability call was invalid. */
 export interface LoopProblem {
   readonly code: CapabilityFailure | null;
   readonly message: string;
@@ -58,6 +57,6 @@ export interface ActionState extends ActionInput {
   readonly problem: LoopProblem | null;
   readonly failure: Failure | null;
   readonly execution: AttemptExecution;
-  /** Reported by the model call in flight. */
-  readonly usageInFlight: Usage;
+  /** Reported by the attempt that is running. */
+  readonly usageInFlight: UsageInFlight;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Failure, failureSchema } from './failure.ts';
 import { limitsSchema, MAX_TIMER_MS } from './limits.ts';
-import { priceSchema, tokenUsageSchema, type Usage, usageSchema } from './usage.ts';
+import { type Price, priceSchema, type TokenUsage, tokenUsageSchema, type Usage, usageSchema } from './usage.ts';
 
 /**
  * Limits and rules of one execution, as data, kept in the machine's context and in the journal. Times are in
@@ -98,14 +98,30 @@ export interface AttemptInput {
   readonly task: string;
   readonly input: unknown;
   readonly policy: AttemptPolicy;
-  /** Whether a machine invokes this one: if so, it is sent `usage.reported` whenever the usage of a call changes. */
+  /** Whether another machine invokes this one. If so, it receives `usage.reported`. */
   readonly hasParent?: boolean;
 }
 
-/** Sent to the parent machine: what all calls have used so far, the call in flight included. */
-export interface UsageReport {
+/** A model call that has not been charged yet. Its usage is estimated from these values, but only if the call is aborted. */
+export interface CallInFlight {
+  /** The input from which the prompt is rendered. */
+  readonly input: unknown;
+  /** Characters of the reply received so far. */
+  readonly replyChars: number;
+  /** The usage that the model reported; null until the reply has ended. */
+  readonly usage: TokenUsage | null;
+  readonly price: Price | null;
+}
+
+/** The usage of calls that an outcome has not charged yet: the finished ones, and the one in flight. */
+export interface UsageInFlight {
+  readonly finished: Usage;
+  readonly call: CallInFlight | null;
+}
+
+/** Sent to the parent machine when a call starts, progresses or ends. */
+export interface UsageReport extends UsageInFlight {
   readonly type: 'usage.reported';
-  readonly usage: Usage;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ActionState } from './action-state.ts';
+import type { UsageInFlight } from './attempt.ts';
 import { capabilityDescriptorSchema, deciderKindSchema, type RememberedRun } from './capability.ts';
 import type { ContextMeasures, ContextOperation, Envelope } from './context.ts';
 import type { Assessment, Decision, GuardResult, Interruption } from './decision.ts';
@@ -80,7 +81,7 @@ export interface Evaluation {
 
 /** What the machines in flight have reported. If they are aborted, it is charged and kept. */
 export interface InFlight {
-  readonly usage: Usage;
+  readonly usage: UsageInFlight;
   /** The capability loop, once it has started a capability. */
   readonly loop: ActionState | null;
 }

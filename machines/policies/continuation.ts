@@ -16,7 +16,7 @@ const KEPT_ATTEMPTS = 16;
 
 /** The attempt that asks for the first reply: an answer, and the capability to run. */
 export function actionAttempt({ id, input, policy, maxTokens }: ActionState): AttemptInput {
-  return { id, task: 'action', input, policy: { ...policy, maxTokens: Math.max(1, maxTokens) } };
+  return { id, task: 'action', input, policy: { ...policy, maxTokens: Math.max(1, maxTokens) }, hasParent: true };
 }
 
 /** The attempt that asks the model, as decider, for the next step after a run. */
@@ -29,6 +29,7 @@ export function continuationAttempt(state: ActionState): AttemptInput {
     task: 'continuation',
     input: continuationInput(state),
     policy: { ...policy, maxCalls, maxTokens: Math.max(1, maxTokens - inputTokens - outputTokens) },
+    hasParent: true,
   };
 }
 

@@ -18,7 +18,7 @@ import {
 import { informativeFailure } from './recovery.ts';
 import { rememberRuns } from './session.ts';
 import { evaluateContext } from './understanding.ts';
-import { addUsage } from './usage.ts';
+import { addUsage, usageSoFar } from './usage.ts';
 
 type Change = Partial<ChainState>;
 
@@ -42,7 +42,7 @@ function withOutput(state: ChainState, made: PhaseOutput): Change {
  */
 export function settleAborted(state: ChainState, cause: string): Change {
   const { usage, loop } = state.inFlight;
-  const charged = { usage: addUsage(state.usage, usage), inFlight: NOTHING_IN_FLIGHT };
+  const charged = { usage: addUsage(state.usage, usageSoFar(usage)), inFlight: NOTHING_IN_FLIGHT };
   if (loop === null) return charged;
   const paid = { ...state, ...charged };
   return { ...charged, ...withOutput(paid, phaseOutput(paid, 'action', loopResult(abortLoop(loop, cause)))) };
@@ -78,7 +78,7 @@ export function settleAssessment(state: ChainState, outcome: AttemptOutcome): Ch
 /** The phase's actor threw, which is a bug or a missing actor. */
 export function failByError(state: ChainState, phase: Phase, error: unknown): Change {
   return {
-    usage: addUsage(state.usage, state.inFlight.usage),
+    usage: addUsage(state.usage, usageSoFar(state.inFlight.usage)),
     inFlight: NOTHING_IN_FLIGHT,
     ...failPhase(state, phase, unexpectedFailure(error)),
   };

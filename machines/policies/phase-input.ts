@@ -48,6 +48,7 @@ export function actionInput(state: ChainState): ActionInput {
     maxTokens: tokensLeft(state),
     sessionId,
     call: null,
+    hasParent: true,
   };
 }
 
@@ -59,6 +60,7 @@ export function phaseAttempt(state: ChainState): AttemptInput {
     task: phase,
     input: phaseInput(state, phase),
     policy: attemptPolicy(state),
+    hasParent: true,
   };
 }
 
@@ -69,6 +71,7 @@ export function summaryAttempt(state: ChainState): AttemptInput {
     task: 'summary',
     input: summaryInput(state),
     policy: attemptPolicy(state),
+    hasParent: true,
   };
 }
 

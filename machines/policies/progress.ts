@@ -7,7 +7,7 @@ import type { Phase } from '../contracts/phase.ts';
 import type { PhaseResult } from '../contracts/phase-io.ts';
 import { applyOperations, REQUEST } from './context.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import { addUsage, NO_USAGE, tokensPerCharOf } from './usage.ts';
+import { addUsage, NO_USAGE, NOTHING_USED, tokensPerCharOf } from './usage.ts';
 
 /**
  * What a phase produces from a validated reply: its result, the content for the next phase, and the operations it
@@ -21,7 +21,7 @@ export interface PhaseOutput<Result extends PhaseResult = PhaseResult> {
 
 const KEPT_FAILURES = 16;
 
-export const NOTHING_IN_FLIGHT: InFlight = { usage: NO_USAGE, loop: null };
+export const NOTHING_IN_FLIGHT: InFlight = { usage: NOTHING_USED, loop: null };
 
 /** The context that a run begins with: the earlier turns, then the request. */
 export function initialMessages(input: ChainInput): readonly Message[] {

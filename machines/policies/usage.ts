@@ -1,3 +1,4 @@
+import type { CallInFlight, UsageInFlight } from '../contracts/attempt.ts';
 import type { Price, TokenUsage, Usage } from '../contracts/usage.ts';
 
 export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 };
@@ -19,6 +20,24 @@ export function addUsage(a: Usage, b: Usage): Usage {
     estimated: a.estimated || b.estimated,
     cost: a.cost === null || b.cost === null ? null : a.cost + b.cost,
   };
+}
+
+export const NOTHING_USED: UsageInFlight = { finished: NO_USAGE, call: null };
+
+/** Returns the usage of the finished calls and of the one in flight. */
+export function usageSoFar({ finished, call }: UsageInFlight): Usage {
+  return call === null ? finished : addCall(finished, callUsage(call), call.price);
+}
+
+/** Returns what the model reported, or an estimate from the characters of the input and of the reply so far. */
+export function callUsage({ input, replyChars, usage }: CallInFlight): TokenUsage {
+  return (
+    usage ?? {
+      inputTokens: estimateTokens(JSON.stringify(input) ?? ''),
+      outputTokens: Math.ceil(replyChars / 4),
+      estimated: true,
+    }
+  );
 }
 
 /** Estimate for English text without a tokenizer: four characters per token. */

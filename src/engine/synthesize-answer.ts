@@ -1,6 +1,6 @@
 import { createActor } from 'xstate';
 import { z } from 'zod';
-import { usageSoFar } from '../../machines/attempt/state.ts';
+import { usageInFlight } from '../../machines/attempt/state.ts';
 import type { AttemptInput } from '../../machines/contracts/attempt.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';
 import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
@@ -10,6 +10,7 @@ import { isKnown } from '../../machines/policies/synthesis/degradation.ts';
 import { brokenOutcome, composedOutcome, outcomeOf } from '../../machines/policies/synthesis/outcome.ts';
 import { type ReadSynthesisInput, readSynthesisInput } from '../../machines/policies/synthesis/read-input.ts';
 import { planWriting, writingPolicy } from '../../machines/policies/synthesis/writing.ts';
+import { usageSoFar } from '../../machines/policies/usage.ts';
 import { onAbort } from '../internal/async.ts';
 import { invalidOption, signalSchema } from '../internal/options.ts';
 import { noopCallObserver, provideAttempt } from './attempts/provide-attempt.ts';
@@ -168,7 +169,7 @@ function writeAnswer(
       },
     });
     const abort = (): void => {
-      end(composedOutcome('', usageSoFar(actor.getSnapshot().context)), true);
+      end(composedOutcome('', usageSoFar(usageInFlight(actor.getSnapshot().context))), true);
       actor.stop();
     };
     if (signal !== null) forgetSignal = onAbort(signal, abort);

@@ -34,6 +34,7 @@ export function writingInput(state: ChainState): AttemptInput {
     task: 'synthesis',
     input: plan.input,
     policy: writingPolicy(state, plan),
+    hasParent: true,
   };
 }
 

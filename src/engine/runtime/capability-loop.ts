@@ -13,7 +13,7 @@ import { readContinuation } from '../../../machines/policies/continuation.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';
-import { addUsage } from '../../../machines/policies/usage.ts';
+import { addUsage, usageSoFar } from '../../../machines/policies/usage.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/options.ts';
 import { createJournal } from '../recording/journal.ts';
@@ -78,7 +78,7 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
       const { call, ...run } = given ?? {};
       const state = initialState(createChainInput(run, parts));
       return startLoop(
-        { ...actionInput({ ...state, ...enterPhase(state, 'action') }), call: parseFirstCall(call) },
+        { ...actionInput({ ...state, ...enterPhase(state, 'action') }), call: parseFirstCall(call), hasParent: false },
         parts,
         run.signal,
       );
@@ -153,7 +153,7 @@ function outcomeOf(state: ActionState): LoopOutcome {
     stopReason,
     problem,
     memory,
-    usage: addUsage(execution.usage, usageInFlight),
+    usage: addUsage(execution.usage, usageSoFar(usageInFlight)),
     failure,
   };
 }

@@ -44,7 +44,7 @@ const REPLIES = {
 function inputOf(decider: DeciderKind, changes: Partial<ActionInput> = {}): ActionInput {
   const options = { clock: CLOCK, capabilities: [LOOKUP], newId: () => 'explored', limits: { maxContinuations: 2 } };
   const state = initialState(chainInput({ request: 'Is it so?' }, options));
-  return { ...actionInput(state), decider, ...changes };
+  return { ...actionInput(state), decider, hasParent: false, ...changes };
 }
 
 /** The capability loop with every outcome of its model, capability and decider. */
@@ -82,6 +82,6 @@ export const actionChart = {
       stopReason,
     },
     ...{ results: results.length, last: results.at(-1)?.code },
-    hasCalledModel: execution.usage.modelCalls + usageInFlight.modelCalls > 0,
+    hasCalledModel: execution.usage.modelCalls + usageInFlight.finished.modelCalls > 0,
   }),
 } satisfies ExploredChart<typeof actionMachine>;

@@ -28,7 +28,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   'connection lost': failureOf('transport', 'connection_lost', 'The connection was lost.'),
 };
 
-const report: UsageReport = { type: 'usage.reported', usage: USAGE };
+const report: UsageReport = { type: 'usage.reported', finished: USAGE, call: null };
 
 /** An attempt reports its usage to its parent and continues. */
 export const reportsUsage: Outcome = sends(report, 'reports its usage');

@@ -51,6 +51,8 @@ describe('the contexts of the machines', () => {
     expectTypeOf<Open<ChainState, 'state'>>().toEqualTypeOf<
       | `state.capabilities[].arguments.${string}`
       | `state.results.action.results[].arguments.${string}`
+      | 'state.inFlight.usage.call.input'
+      | 'state.inFlight.loop.usageInFlight.call.input'
       | `state.inFlight.loop.${'input.capabilities[].arguments' | 'checked' | 'results[].arguments'}.${string}`
     >();
     expectTypeOf<Open<AttemptState, 'attempt'>>().toEqualTypeOf<

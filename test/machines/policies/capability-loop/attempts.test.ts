@@ -29,6 +29,7 @@ describe('the bounds of a loop’s model calls', () => {
       task: 'action',
       input: loop.input,
       policy: { ...loop.policy, maxTokens: 70 },
+      hasParent: true,
     });
   });
 

@@ -34,7 +34,7 @@ const BUILT_IN = /^xstate\./;
 describe.each(MACHINES)('the %s chart', (_, machine) => {
   const nodes = nodesOf(machine.root);
 
-  test('is built: every target exists', () => {
+  test('builds: every target exists', () => {
     for (const node of nodes) {
       for (const { target } of transitionsOf(node)) {
         for (const one of target ?? []) expect(nodes).toContain(one);
@@ -46,14 +46,14 @@ describe.each(MACHINES)('the %s chart', (_, machine) => {
     expect(idsOf(nodes.filter(({ description = '' }) => description.trim().length < 10))).toEqual([]);
   });
 
-  test('handles the error of every actor that it invokes', () => {
+  test('handles errors of every invoked actor', () => {
     const invoking = nodes.flatMap((node) => node.invoke.map(({ id }) => ({ node, id })));
     expect(invoking.length).toBeGreaterThan(0);
     const unhandled = invoking.filter(({ node, id }) => !node.transitions.has(`xstate.error.actor.${id}`));
     expect(idsOf(unhandled.map(({ node }) => node))).toEqual([]);
   });
 
-  test('takes an error without a guard, so that none is left unhandled', () => {
+  test('handles errors without a guard, so that none remains unhandled', () => {
     for (const node of nodes) {
       for (const { id } of node.invoke) {
         const last = node.transitions.get(`xstate.error.actor.${id}`)?.at(-1);
@@ -63,11 +63,11 @@ describe.each(MACHINES)('the %s chart', (_, machine) => {
     }
   });
 
-  test('has no wildcard transition, which would swallow the errors of actors', () => {
+  test('has no wildcard transition that would swallow actor errors', () => {
     expect(idsOf(nodes.filter(({ transitions }) => transitions.has('*')))).toEqual([]);
   });
 
-  test('has a way into every state and out of every state that is not final', () => {
+  test('has a path into every state and out of every non-final state', () => {
     const entered = new Set<AnyStateNode>([machine.root]);
     const enter = (node: AnyStateNode): void => {
       for (let up: AnyStateNode | undefined = node; up !== undefined; up = up.parent) entered.add(up);
@@ -89,7 +89,7 @@ describe.each(MACHINES)('the %s chart', (_, machine) => {
     expect(idsOf(stuck)).toEqual([]);
   });
 
-  test('names its guards, actions, delays and actors, and every name is known', () => {
+  test('names its guards, actions, delays, and actors, and every name is defined', () => {
     const known = machine.implementations;
     const names = { guards: new Set<string>(), actions: new Set<string>(), actors: new Set<string>() };
     for (const node of nodes) {
@@ -106,7 +106,7 @@ describe.each(MACHINES)('the %s chart', (_, machine) => {
       if (!BUILT_IN.test(action)) expect(Object.keys(known.actions)).toContain(action);
   });
 
-  test('uses every guard and every actor that its setup knows', () => {
+  test('uses every guard and actor defined in its setup', () => {
     const used = JSON.stringify(machine.config);
     for (const name of [
       ...Object.keys(machine.implementations.guards),
@@ -116,20 +116,20 @@ describe.each(MACHINES)('the %s chart', (_, machine) => {
     }
   });
 
-  test('ends: each way that is final is at the top, and the machine has an output', () => {
+  test('ends: every reachable final state is at the top level, and the machine has an output', () => {
     const final = nodes.filter(({ type }) => type === 'final');
     expect(final.length).toBeGreaterThan(0);
     for (const { parent } of final) expect(parent).toBe(machine.root);
     expect(machine.root.output).toBeTypeOf('function');
   });
 
-  test('calls its states by camelCase names and its events by dotted ones', () => {
+  test('uses camelCase state names and dotted event types', () => {
     for (const { key } of nodes) expect(key).toMatch(/^[a-z][a-zA-Z]*$/);
     for (const event of machine.events) expect(event).toMatch(/^[a-z]+(\.[a-zA-Z0-9_]+)+$/);
   });
 });
 
-test('an unknown target throws when a machine is built', () => {
+test('throws for an unknown target when a machine is built', () => {
   const build = (): unknown => setup({}).createMachine({ initial: 'a', states: { a: { on: { go: 'nowhere' } } } });
   expect(build).toThrowError(/nowhere/);
 });

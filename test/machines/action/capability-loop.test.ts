@@ -5,14 +5,14 @@ import { limitsSchema } from '../../../machines/contracts/limits.ts';
 
 import { actionRig, call, done, next, ran, saying } from './action-rig.ts';
 
-describe('one request', () => {
-  test('[R1] without a wish to run anything is the reply alone: nobody else is asked', async () => {
+describe('a single request', () => {
+  test('[R1] returns only the reply and calls nothing else when the model requests no capability', async () => {
     const rig = actionRig({ reply: saying(null) });
     expect(await rig.result()).toEqual({ reply: saying(null), results: [], stopReason: 'nothing_to_run', memory: [] });
     expect(rig.asked).toEqual({ validate: [], execute: [], decide: [] });
   });
 
-  test('[R2] with one: resolved, validated, executed with the validated arguments, then decided', async () => {
+  test('[R2] resolves, validates, and executes a requested capability with the validated arguments, then asks the decider', async () => {
     const rig = actionRig({
       reply: saying(call('draft', { topic: 'sky' })),
       validate: () => ({ ok: true, arguments: { topic: 'sky', words: 100 } }),
@@ -26,13 +26,13 @@ describe('one request', () => {
     expect({ output: results[0]?.output, stopReason }).toEqual({ output: 'draft ran', stopReason: 'done' });
   });
 
-  test('[R1] the model is asked once, however many capabilities run', async () => {
+  test('[R1] calls the model once regardless of how many capabilities run', async () => {
     const rig = actionRig({ decide: (_, asked) => (asked < 5 ? next('review') : done()) });
     expect((await rig.result()).results).toHaveLength(5);
     expect(rig.model.calls).toHaveLength(1);
   });
 
-  test('whose model fails is a failure, and no capability runs', async () => {
+  test('fails without running a capability when the model call fails', async () => {
     const rig = actionRig({ reply: { response: 5 } });
     await rig.settle();
     expect(rig.actor.getSnapshot().output).toMatchObject({ ok: false, failure: { stage: 'schema' } });
@@ -40,14 +40,14 @@ describe('one request', () => {
   });
 });
 
-describe('when the loop stops', () => {
-  test('[R5] without a decider after the first run', async () => {
+describe('stopping the loop', () => {
+  test('[R5] stops after the first run when there is no decider', async () => {
     const rig = actionRig({ input: { decider: 'none' } });
     expect(await rig.result()).toMatchObject({ results: [{ capability: 'draft' }], stopReason: 'no_decider' });
     expect(rig.asked.decide).toEqual([]);
   });
 
-  test('[R5] when the decider says done at once: the default', async () => {
+  test('[R5] stops when the decider immediately returns done (the default)', async () => {
     const { results, stopReason } = await actionRig().result();
     expect({ runs: results.length, stopReason, synthesized: results[0]?.synthesized }).toEqual({
       runs: 1,
@@ -56,7 +56,7 @@ describe('when the loop stops', () => {
     });
   });
 
-  test.each([1, 2, 5])('[R3] at %i capability runs, with the last result', async (maxContinuations) => {
+  test.each([1, 2, 5])('[R3] stops after %i capability runs and returns the last result', async (maxContinuations) => {
     const rig = actionRig({ decide: () => next('review'), input: { maxContinuations } });
     const { results, stopReason } = await rig.result();
     expect({ runs: rig.asked.execute.length, results: results.length, stopReason }).toEqual({
@@ -67,17 +67,17 @@ describe('when the loop stops', () => {
     expect(results.at(-1)?.output).toBe(maxContinuations === 1 ? 'draft ran' : 'review ran');
   });
 
-  test('[R3] the default limit is 5, and less than one run is refused', () => {
+  test('[R3] defaults to a limit of 5 runs and rejects a limit below one', () => {
     expect(limitsSchema.parse({}).maxContinuations).toBe(5);
     for (const value of [0, -1, 1.5]) expect(limitsSchema.safeParse({ maxContinuations: value }).success).toBe(false);
   });
 
-  test('[R5] done at the limit is done, and its final output counts', async () => {
+  test('[R5] returns done and keeps the final output when the decider finishes at the limit', async () => {
     const rig = actionRig({ decide: () => done('In short.'), input: { maxContinuations: 1 } });
     expect(await rig.result()).toMatchObject({ results: [{ output: 'In short.' }], stopReason: 'done' });
   });
 
-  test('[R7] when the decider throws, with every result so far', async () => {
+  test('[R7] keeps all results so far when the decider throws', async () => {
     const rig = actionRig({
       decide: (_, asked) => {
         if (asked === 2) throw new Error('no idea');
@@ -90,18 +90,18 @@ describe('when the loop stops', () => {
   });
 
   it.each<[string, unknown]>([
-    ['says done and leaves the final output out', { done: true }],
-    ['says nothing', undefined],
-    ['says null', null],
-    ['gives a final output that is no text', { done: true, finalOutput: 5 }],
-  ])('[R5] when the decider %s, with every result so far', async (_, says) => {
+    ['reports done and omits the final output', { done: true }],
+    ['returns undefined', undefined],
+    ['returns null', null],
+    ['returns a non-string final output', { done: true, finalOutput: 5 }],
+  ])('[R5] keeps all results so far when the decider %s', async (_, says) => {
     const rig = actionRig({ decide: () => says as never });
     expect((await rig.result()).results).toMatchObject([{ output: 'draft ran' }]);
   });
 });
 
-describe('a capability that goes wrong', () => {
-  test('[R7] by throwing is a result without success, and the loop goes on', async () => {
+describe('a failed capability run', () => {
+  test('[R7] records a failed result and continues when the capability throws', async () => {
     const rig = actionRig({
       execute: (input, run) => {
         if (run === 1) throw new Error('disk full\nat write');
@@ -118,7 +118,7 @@ describe('a capability that goes wrong', () => {
     expect(rig.asked.decide[0]?.results).toMatchObject([{ success: false, error: 'disk full' }]);
   });
 
-  test('[R7] by running late is a result without success: it is aborted, and the loop goes on', async () => {
+  test('[R7] aborts the capability, records a failed result, and continues when the capability times out', async () => {
     const rig = actionRig({
       execute: (input, run) => (run === 1 ? new Promise<never>(() => {}) : ran(input)),
       decide: (_, asked) => (asked === 1 ? next('review') : done()),
@@ -138,7 +138,7 @@ describe('a capability that goes wrong', () => {
     for (const result of results) expect(capabilityResultSchema.parse(result)).toEqual(result);
   });
 
-  it('[R2] a late run carries how long it was waited for; when it began is in the journal', async () => {
+  it('[R2] records how long a timed-out run was awaited; the journal has its start time', async () => {
     const rig = actionRig({ execute: () => new Promise<never>(() => {}), input: { capabilityMs: 1_000 } });
     rig.clock.increment(500);
     await rig.settle();
@@ -146,7 +146,7 @@ describe('a capability that goes wrong', () => {
     expect((await rig.result()).results).toMatchObject([{ startedAtMs: null, durationMs: 1_000 }]);
   });
 
-  test('a result that comes after the deadline is not taken', async () => {
+  test('discards a result that arrives after the deadline', async () => {
     let finish: () => void = () => {};
     const rig = actionRig({
       execute: (input) => new Promise((resolve) => (finish = () => resolve(ran(input)))),
@@ -158,8 +158,8 @@ describe('a capability that goes wrong', () => {
   });
 });
 
-describe('what is seen of it', () => {
-  test('[R8] every run is announced and ended with its index and its result, in order, as the journal takes it', async () => {
+describe('reported events', () => {
+  test('[R8] reports the start and end of every run with its index and result, in order and in journal format', async () => {
     const rig = actionRig({ decide: (_, asked) => (asked === 1 ? next('review') : done()) });
     const { results } = await rig.result();
     expect(rig.facts).toEqual([
@@ -174,14 +174,14 @@ describe('what is seen of it', () => {
     for (const fact of rig.facts) expect(emittedEventSchema.parse(fact)).toEqual(fact);
   });
 
-  test('its context is JSON at every snapshot', async () => {
+  test('keeps the context JSON-serializable in every snapshot', async () => {
     const rig = actionRig({ decide: (_, asked) => (asked < 3 ? next('review', { n: 1 }) : done('End.')) });
     await rig.result();
     expect(rig.contexts.length).toBeGreaterThan(8);
     for (const context of rig.contexts) expect(JSON.parse(JSON.stringify(context))).toStrictEqual(context);
   });
 
-  test('stopped while a capability runs, the capability is aborted and nothing more is told', async () => {
+  test('aborts the running capability and reports nothing more when the loop is stopped', async () => {
     const rig = actionRig({ execute: () => new Promise<never>(() => {}) });
     await rig.settle();
     rig.actor.stop();

@@ -24,7 +24,7 @@ const WAYS = [
 ];
 
 describe('5,000 capability loops', () => {
-  it('[R1] [R2] [R3] [R4] [R5] [R7] [R8] [R10] come to what a plain reading of the rules comes to, and leave nothing behind', async () => {
+  it('[R1] [R2] [R3] [R4] [R5] [R7] [R8] [R10] match a straightforward implementation of the rules and leave no timers or listeners behind', async () => {
     const met = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(loopPlan, async (plan) => {

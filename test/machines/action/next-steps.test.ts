@@ -2,21 +2,21 @@ import { describe, expect, it, test } from 'vitest';
 import type { Continuation } from '../../../machines/contracts/capability.ts';
 import { actionRig, call, done, next, saying } from './action-rig.ts';
 
-describe('a next step that is invalid', () => {
+describe('an invalid next step', () => {
   const cases: readonly (readonly [string, unknown, string])[] = [
     ['has an unknown name', next('publish'), 'unknown_capability'],
     ['has an empty name', next(''), 'empty_name'],
-    ['has a name of blanks', next('  '), 'empty_name'],
-    ['has the name of a prototype’s member', next('constructor'), 'unknown_capability'],
-    ['has the name __proto__', next('__proto__'), 'unknown_capability'],
+    ['has a blank name', next('  '), 'empty_name'],
+    ['is named after a prototype member', next('constructor'), 'unknown_capability'],
+    ['is named __proto__', next('__proto__'), 'unknown_capability'],
     ['has no name', { done: false, next: { arguments: '{}' } }, 'missing_name'],
-    ['is not there', { done: false }, 'missing_name'],
+    ['is undefined', { done: false }, 'missing_name'],
     ['is null', { done: false, next: null }, 'missing_name'],
     ['has no arguments', { done: false, next: { capability: 'review' } }, 'arguments_not_object'],
     ['has a list as arguments', { done: false, next: { capability: 'review', arguments: [] } }, 'arguments_not_object'],
   ];
 
-  test.each(cases)('[R5] which %s ends the loop with the last result, and its cause', async (_, says, code) => {
+  test.each(cases)('[R5] ends the loop with the last result and a cause when the step %s', async (_, says, code) => {
     const rig = actionRig({ decide: () => says as Continuation });
     const { results, stopReason } = await rig.result();
     expect(results).toMatchObject([{ capability: 'draft', output: 'draft ran', synthesized: false }]);
@@ -26,7 +26,7 @@ describe('a next step that is invalid', () => {
     expect(rig.asked.validate).toHaveLength(1);
   });
 
-  test('[R5] whose arguments fail the schema ends the loop with the last result', async () => {
+  test('[R5] ends the loop with the last result when the arguments fail the schema', async () => {
     const rig = actionRig({
       decide: () => next('review', { n: 'no number' }),
       validate: (_, asked) =>
@@ -39,7 +39,7 @@ describe('a next step that is invalid', () => {
     expect(rig.asked.execute).toHaveLength(1);
   });
 
-  test('[R5] whose validation throws ends the loop with the last result', async () => {
+  test('[R5] ends the loop with the last result when argument validation throws', async () => {
     const rig = actionRig({
       decide: () => next('review'),
       validate: (_, asked) => {
@@ -52,7 +52,7 @@ describe('a next step that is invalid', () => {
 
   it.each<[string, Parameters<typeof actionRig>[0]]>([
     [
-      'arguments that do not fit',
+      'arguments that fail the schema',
       { validate: () => ({ ok: false, code: 'arguments_misfit', problem: 'the-very-problem' }) },
     ],
     [
@@ -63,21 +63,21 @@ describe('a next step that is invalid', () => {
         },
       },
     ],
-  ])('[R5] what was wrong is told, for %s', async (_, script) => {
+  ])('[R5] reports what was wrong with %s', async (_, script) => {
     const rig = actionRig(script);
     const result = await rig.result();
     expect(JSON.stringify([result, rig.facts])).toContain('the-very-problem');
   });
 });
 
-describe('a first step that is invalid', () => {
+describe('an invalid first step', () => {
   test.each([
     ['publish', 'unknown_capability'],
     ['', 'empty_name'],
     ['constructor', 'unknown_capability'],
     ['__proto__', 'unknown_capability'],
     ['Draft', 'unknown_capability'],
-  ])('[R5] [R10] the name %j runs nothing and is a failed result: %s', async (name, code) => {
+  ])('[R5] [R10] runs nothing and records a failed result for the name %j: %s', async (name, code) => {
     const rig = actionRig({ reply: saying(call(name)) });
     const result = await rig.result();
     expect(result).toMatchObject({
@@ -91,7 +91,7 @@ describe('a first step that is invalid', () => {
     expect(rig.facts.map(({ type }) => type)).toEqual(['capability-end', 'capability-stop']);
   });
 
-  test('[R5] arguments that do not fit run nothing and are a failed result; the reply stands', async () => {
+  test('[R5] runs nothing and records a failed result when the arguments are invalid, and keeps the reply', async () => {
     const rig = actionRig({ validate: () => ({ ok: false, code: 'arguments_misfit', problem: 'no' }) });
     expect(await rig.result()).toMatchObject({
       reply: { response: 'Hi' },
@@ -102,13 +102,13 @@ describe('a first step that is invalid', () => {
   });
 });
 
-describe('draft, review, summarise', () => {
+describe('draft, review, summarize', () => {
   const steps =
     (last: Continuation) =>
     (_: unknown, asked: number): Continuation =>
       [next('review', { of: 'draft' }), next('summarise', { words: 20 }), last][asked - 1] ?? done();
 
-  test('[R9] three steps, driven by the decider, with the last result as it is', async () => {
+  test('[R9] runs the three steps chosen by the decider and returns the last result unchanged', async () => {
     const rig = actionRig({ decide: steps(done()) });
     const { results, stopReason } = await rig.result();
     expect(results.map(({ output }) => output)).toEqual(['draft ran', 'review ran', 'summarise ran']);
@@ -121,7 +121,7 @@ describe('draft, review, summarise', () => {
     expect(rig.asked.validate.slice(1)).toEqual([call('review', { of: 'draft' }), call('summarise', { words: 20 })]);
   });
 
-  test('[R5] [R9] with a final output, which takes the place of the last output only and is marked', async () => {
+  test('[R5] [R9] replaces only the last output with the final output and marks the replacement', async () => {
     const { results } = await actionRig({ decide: steps(done('The note, in short.')) }).result();
     expect(results.map(({ output, synthesized }) => ({ output, synthesized }))).toEqual([
       { output: 'draft ran', synthesized: false },
@@ -130,12 +130,12 @@ describe('draft, review, summarise', () => {
     ]);
   });
 
-  test.each(['', ' ', '\n\t '])('[R5] [R9] with the blank final output %j, which replaces nothing', async (blank) => {
+  test.each(['', ' ', '\n\t '])('[R5] [R9] ignores the blank final output %j', async (blank) => {
     const { results } = await actionRig({ decide: steps(done(blank)) }).result();
     expect(results.at(-1)).toMatchObject({ output: 'summarise ran', synthesized: false });
   });
 
-  test('[R9] with an invalid step in the middle: the draft’s review is the last result', async () => {
+  test('[R9] returns the review of the draft as the last result when a middle step is invalid', async () => {
     const decide = (_: unknown, asked: number) => (asked === 1 ? next('review') : next('publish'));
     expect(await actionRig({ decide }).result()).toMatchObject({
       results: [{ capability: 'draft' }, { capability: 'review', synthesized: false }],
@@ -143,7 +143,7 @@ describe('draft, review, summarise', () => {
     });
   });
 
-  test('[R9] with a limit of two: the summary is never made', async () => {
+  test('[R9] does not run the summary step with a limit of two', async () => {
     const rig = actionRig({ decide: steps(done()), input: { maxContinuations: 2 } });
     expect(await rig.result()).toMatchObject({
       results: [{ capability: 'draft' }, { capability: 'review' }],

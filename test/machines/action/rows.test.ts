@@ -37,20 +37,20 @@ async function way(script: Script) {
 const ran = ['validatingArguments', 'executing'];
 const asked = 'asking';
 
-describe('the states of the chart', () => {
+describe('visited states', () => {
   it.each<[string, string, Script, readonly string[]]>([
-    ['R1', 'a wish is run, and the decider asked', {}, [...ran, asked, 'concluded']],
-    ['R1', 'nothing wished: nothing else is entered', { reply: saying(null) }, ['concluded']],
-    ['R1', 'a step that is given: nothing is classified', { input: started }, [...ran, 'concluded']],
+    ['R1', 'a capability is requested and the decider is asked', {}, [...ran, asked, 'concluded']],
+    ['R1', 'no capability is requested', { reply: saying(null) }, ['concluded']],
+    ['R1', 'the first step is given and needs no classification', { input: started }, [...ran, 'concluded']],
     [
       'R1',
-      'one more step: it is not classified again',
+      'a further step is not classified again',
       { decide: (_, count) => (count === 1 ? next('review') : done()) },
       [...ran, asked, ...ran, asked, 'concluded'],
     ],
-    ['R5', 'nobody decides', { input: { decider: 'none' } }, [...ran, 'concluded']],
+    ['R5', 'there is no decider', { input: { decider: 'none' } }, [...ran, 'concluded']],
     ['R5', 'an unknown capability is not validated', { reply: saying(call('publish')) }, ['concluded']],
-    ['R5', 'arguments that do not fit are not run', { validate: () => refused }, ['validatingArguments', 'concluded']],
+    ['R5', 'invalid arguments are not executed', { validate: () => refused }, ['validatingArguments', 'concluded']],
     [
       'R6',
       'the model decides',
@@ -59,40 +59,40 @@ describe('the states of the chart', () => {
     ],
     ['R7', 'a capability throws', { execute: boom }, [...ran, asked, 'concluded']],
     ['R7', 'a decider throws', { decide: boom }, [...ran, asked, 'concluded']],
-    ['R1', 'a model that fails', { reply: 'no' }, ['failed']],
-  ])('[R2] of %s: %s', async (_, __, script, expected) => {
+    ['R1', 'the model fails', { reply: 'no' }, ['failed']],
+  ])('[R2] when %s: %s', async (_, __, script, expected) => {
     const { states } = await way(script);
     expect(states.filter((state) => state !== 'classifying')).toEqual(expected);
   });
 });
 
-describe('why the loop stopped, told apart', () => {
+describe('stop reasons', () => {
   const says = (said: unknown): Script => ({ decide: () => said as Continuation });
 
   it.each<[string, Script, string, string | null]>([
-    ['nothing was wished', { reply: saying(null) }, 'nothing_to_run', null],
+    ['no capability is requested', { reply: saying(null) }, 'nothing_to_run', null],
     ['there is no decider', { input: { decider: 'none' } }, 'no_decider', null],
     ['the decider is done', says(done()), 'done', null],
-    ['the limit', { decide: () => next('review'), input: { maxContinuations: 2 } }, 'limit_reached', null],
-    ['no name', says({ done: false, next: { arguments: {} } }), 'invalid_next_step', 'missing_name'],
-    ['an empty name', says(next('')), 'invalid_next_step', 'empty_name'],
-    ['an unknown name', says(next('publish')), 'invalid_next_step', 'unknown_capability'],
+    ['the limit is reached', { decide: () => next('review'), input: { maxContinuations: 2 } }, 'limit_reached', null],
+    ['the next step has no name', says({ done: false, next: { arguments: {} } }), 'invalid_next_step', 'missing_name'],
+    ['the next step has an empty name', says(next('')), 'invalid_next_step', 'empty_name'],
+    ['the next step has an unknown name', says(next('publish')), 'invalid_next_step', 'unknown_capability'],
     [
-      'no object',
+      'the next step is not an object',
       says({ done: false, next: { capability: 'review', arguments: 5 } }),
       'invalid_next_step',
       'arguments_not_object',
     ],
-    ['a misfit at first', { validate: () => refused }, 'invalid_next_step', 'arguments_misfit'],
+    ['the first step has invalid arguments', { validate: () => refused }, 'invalid_next_step', 'arguments_misfit'],
     ['the decider throws', { decide: boom }, 'decider_failed', null],
-    ['the decider is silent', { decide: never }, 'decider_failed', null],
-    ['the decider talks nonsense', says('go on'), 'decider_failed', null],
-    ['the model has no call left', { input: { ...thinking, maxTokens: 0 } }, 'budget_exhausted', null],
-  ])('[R5] %s', async (_, script, stopReason, code) => {
+    ['the decider returns undefined', { decide: never }, 'decider_failed', null],
+    ['the decider returns an invalid reply', says('go on'), 'decider_failed', null],
+    ['the model has no calls left', { input: { ...thinking, maxTokens: 0 } }, 'budget_exhausted', null],
+  ])('[R5] when %s', async (_, script, stopReason, code) => {
     expect(await way(script)).toMatchObject({ value: 'concluded', stopReason, code });
   });
 
-  it('[R3] [R5] the limit comes before the step that it forbids is looked at', async () => {
+  it('[R3] [R5] checks the limit before it validates the step that the limit forbids', async () => {
     const decide = () => next('publish');
     expect(await way({ decide, input: { maxContinuations: 1 } })).toMatchObject({
       stopReason: 'limit_reached',
@@ -100,7 +100,7 @@ describe('why the loop stopped, told apart', () => {
     });
   });
 
-  it('[R7] a decider has the loop’s time, whatever time the capability before it has', async () => {
+  it('[R7] gives a decider the timeout of the loop, regardless of the timeout of the previous capability', async () => {
     const { input } = actionInput(['draft']);
     const capabilities = input.capabilities.map((capability) => ({ ...capability, timeoutMs: 5 }));
     const own = actionRig({ decide: never, input: { input: { ...input, capabilities } } });
@@ -114,13 +114,13 @@ describe('why the loop stopped, told apart', () => {
     });
   });
 
-  it('[R3] the decider knows how many runs are left, and is asked at the limit too', async () => {
+  it('[R3] passes the number of remaining runs to the decider and asks it at the limit too', async () => {
     const { asked: seen } = await way({ decide: () => next('review'), input: { maxContinuations: 3 } });
     expect(seen.decide.map(({ runsLeft }) => runsLeft)).toEqual([2, 1, 0]);
   });
 });
 
-describe('the guards', () => {
+describe('guards', () => {
   const { context } = actionRig().actor.getSnapshot();
   const wishing = (capability: string): ActionState => ({ ...context, call: call(capability) });
 
@@ -129,19 +129,19 @@ describe('the guards', () => {
     ['publish', 'unknown_capability'],
     ['', 'empty_name'],
     ['\t', 'empty_name'],
-  ])('[R5] [R8] nextStepInvalid says why %j cannot be taken: %s', (name, cause) => {
+  ])('[R5] [R8] nextStepInvalid reports why %j is invalid: %s', (name, cause) => {
     const inputs = { capability: name, cause, known: 3 };
     expect(nextStepInvalid(wishing(name))).toEqual({ holds: cause !== null, inputs });
   });
 
-  it.each([0, 1, 4, 5, 6])('[R3] [R8] continuationLimitReached holds from the fifth run on: %i', (runs) => {
+  it.each([0, 1, 4, 5, 6])('[R3] [R8] continuationLimitReached is true from the fifth run on: %i', (runs) => {
     const verdict = { holds: runs >= 5, inputs: { runs, maxContinuations: 5 } };
     expect(continuationLimitReached({ ...context, runs })).toEqual(verdict);
   });
 });
 
-describe('memory', () => {
-  it('[R4] is there before the decider has said anything', async () => {
+describe('loop memory', () => {
+  it('[R4] is set before the decider replies', async () => {
     const rig = actionRig({ decide: never });
     await rig.settle();
     const { context, value } = rig.actor.getSnapshot();
@@ -153,7 +153,7 @@ describe('memory', () => {
     rig.actor.stop();
   });
 
-  it('[R4] has one user’s message and one entry a run, in every state of the loop', async () => {
+  it('[R4] contains one user message and one entry per run in every state of the loop', async () => {
     const rig = actionRig({ decide: () => next('review'), input: { maxContinuations: 4 } });
     await rig.settle();
     for (const { memory, results } of rig.contexts) {

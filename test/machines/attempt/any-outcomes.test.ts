@@ -42,11 +42,11 @@ function expected(kinds: readonly Kind[], maxCorrections: number, maxTransportRe
   return { calls: kinds.length + 1, ok: null };
 }
 
-describe('whatever becomes of the calls', () => {
+describe('any sequence of call outcomes', () => {
   const bound = fc.nat(4);
   const outcomes = fc.array(fc.constantFrom(...KINDS), { minLength: 1, maxLength: 14 });
 
-  test('[A4] there are as many as the two budgets say, each kind paid from its own, and no more', async () => {
+  test('[A4] makes as many calls as the two retry budgets allow, each paid from its own budget', async () => {
     await fc.assert(
       fc.asyncProperty(outcomes, bound, bound, async (kinds, maxCorrections, maxTransportRetries) => {
         const rig = attemptRig({ policy: { maxCorrections, maxTransportRetries, maxCalls: 100 } });
@@ -63,7 +63,7 @@ describe('whatever becomes of the calls', () => {
     );
   });
 
-  test('[A11] every call is recorded once and counted once, and every start has its end', async () => {
+  test('[A11] records and counts every call once and pairs every start with an end', async () => {
     await fc.assert(
       fc.asyncProperty(outcomes, async (kinds) => {
         const rig = attemptRig({ policy: { maxCorrections: 3, maxTransportRetries: 3 } });

@@ -19,8 +19,8 @@ async function eventful() {
   return rig;
 }
 
-describe('the state of an attempt', () => {
-  test('[A5] the context is JSON at every snapshot, and so is the execution at the end', async () => {
+describe('attempt state', () => {
+  test('[A5] keeps the context JSON-serializable in every snapshot, and the execution at the end', async () => {
     const rig = await eventful();
     expect(rig.outcome()).toMatchObject({ ok: true, execution: { corrections: 1, transportRetries: 3 } });
     expect(rig.contexts.length).toBeGreaterThan(11);
@@ -28,7 +28,7 @@ describe('the state of an attempt', () => {
     expect(attemptExecutionSchema.parse(rig.outcome().execution)).toEqual(rig.outcome().execution);
   });
 
-  test('[A5] nothing of an attempt is left when the next begins', async () => {
+  test('[A5] clears all state of an attempt before the next one starts', async () => {
     const rig = attemptRig();
     await rig.end(brokenReply());
     rig.clock.increment(100);
@@ -38,7 +38,7 @@ describe('the state of an attempt', () => {
     expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, next: null });
   });
 
-  it('[A5] the times of an attempt are not taken over by the next', async () => {
+  it('[A5] does not carry timestamps over to the next attempt', async () => {
     const rig = attemptRig({
       onRead: (attempt) => {
         if (attempt === 2) throw new Error('no reader');
@@ -50,14 +50,14 @@ describe('the state of an attempt', () => {
     expect(second).toMatchObject({ attempt: 2, durationMs: 0 });
   });
 
-  test('[A5] an execution is never changed: each step makes a new one', async () => {
+  test('[A5] never mutates an execution: each step creates a new one', async () => {
     const rig = await eventful();
     const executions = [...new Set(rig.contexts.map(({ execution }) => execution))];
     const sizes = executions.map(({ attempts }) => attempts.length);
     expect(sizes).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  test('[A11] usage adds up over attempts that failed', async () => {
+  test('[A11] adds up usage across failed attempts', async () => {
     const rig = attemptRig();
     await rig.end(badReply());
     await rig.end(brokenReply());
@@ -72,7 +72,7 @@ describe('the state of an attempt', () => {
     });
   });
 
-  test('[A11] an attempt without known usage makes the sum an estimate, and counts as a call', async () => {
+  test('[A11] marks total usage as an estimate and still counts the call when an attempt reports no usage', async () => {
     const rig = attemptRig();
     rig.clock.increment(1_000);
     rig.clock.increment(100);
@@ -86,7 +86,7 @@ describe('the state of an attempt', () => {
     });
   });
 
-  test('each attempt is recorded with its text, its failure and its times', async () => {
+  test('records each attempt with its text, failure, and timestamps', async () => {
     const rig = attemptRig();
     rig.clock.increment(40);
     await rig.end(badReply('{"good":0}'));
@@ -107,8 +107,8 @@ describe('the state of an attempt', () => {
   });
 });
 
-describe('an older attempt', () => {
-  test('[A8] is not heard any more when the next is under way', async () => {
+describe('a previous attempt', () => {
+  test('[A8] is ignored once the next one is in flight', async () => {
     const rig = attemptRig();
     const [first] = rig.calls;
     rig.clock.increment(1_000);
@@ -131,7 +131,7 @@ describe('an older attempt', () => {
     }
   });
 
-  test('a reply that ends twice is taken once', async () => {
+  test('handles only the first end of a reply that ends twice', async () => {
     const rig = attemptRig();
     rig.call().ended(reply());
     rig.call().ended(badReply());
@@ -139,7 +139,7 @@ describe('an older attempt', () => {
     expect(rig.outcome()).toMatchObject({ ok: true, execution: { attempts: [{ attempt: 1 }] } });
   });
 
-  test('a validation that comes after the machine was stopped changes nothing', async () => {
+  test('ignores a validation that completes after the machine stopped', async () => {
     const rig = attemptRig();
     rig.call().ended(reply());
     rig.actor.stop();
@@ -148,7 +148,7 @@ describe('an older attempt', () => {
   });
 });
 
-describe('what the machine says of itself', () => {
+describe('emitted events', () => {
   const start = (attempt: number) => ({ type: 'attempt-start', attemptId: 's1.yield', task: 'yield', attempt });
   const end = (attempt: number, failure: unknown) => ({
     ...start(attempt),
@@ -157,7 +157,7 @@ describe('what the machine says of itself', () => {
     usage: USAGE,
   });
 
-  test('[A11] every step is a fact, in order, and fits the journal', async () => {
+  test('[A11] reports every step in order, in journal format', async () => {
     const rig = attemptRig();
     await rig.end(badReply());
     await rig.end(brokenReply());
@@ -176,7 +176,7 @@ describe('what the machine says of itself', () => {
     for (const fact of rig.facts) expect(emittedEventSchema.parse(fact)).toEqual(fact);
   });
 
-  test('[A8] every failed attempt ends with a fact that voids it, before the next begins', async () => {
+  test('[A8] voids every failed attempt before the next one begins', async () => {
     const { facts } = await eventful();
     const shape = facts.map((fact) => (fact.type === 'attempt-end' ? (fact.failure?.code ?? 'good') : fact.type));
     const failed = (code: string) => ['attempt-start', code, 'attempt-retry'];

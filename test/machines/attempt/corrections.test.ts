@@ -4,8 +4,8 @@ import { limitsSchema } from '../../../machines/contracts/limits.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { attemptRig, badReply, brokenReply, reply, SCHEMA_FAILURE } from './attempt-rig.ts';
 
-describe('a reply that validates', () => {
-  test('[A1] is the machine’s value after one call', async () => {
+describe('a valid reply', () => {
+  test('[A1] becomes the output of the machine after one call', async () => {
     const rig = attemptRig();
     expect(rig.state()).toEqual({ calling: 'opening' });
     rig.call().started();
@@ -18,7 +18,7 @@ describe('a reply that validates', () => {
     expect(rig.calls).toHaveLength(1);
   });
 
-  test('[A6] takes the same path and gives the same value without a single chunk before its end', async () => {
+  test('[A6] takes the same path and yields the same value when no chunk arrives before the end', async () => {
     const [chunked, whole] = [attemptRig(), attemptRig()];
     chunked.call().started();
     chunked.call().progressed();
@@ -28,8 +28,8 @@ describe('a reply that validates', () => {
   });
 });
 
-describe('a reply that does not validate', () => {
-  test('[A4] is corrected in a second call, at once', async () => {
+describe('an invalid reply', () => {
+  test('[A4] is corrected immediately in a second call', async () => {
     const rig = attemptRig();
     await rig.end(badReply());
     expect(rig.calls).toHaveLength(2);
@@ -40,7 +40,7 @@ describe('a reply that does not validate', () => {
   });
 
   test.each([0, 1, 2, 5])(
-    '[A4] %i corrections are one call more, and then the last failure',
+    '[A4] with %i corrections, makes one call more than that and then returns the last failure',
     async (maxCorrections) => {
       const rig = attemptRig({ policy: { maxCorrections } });
       for (let call = 0; call <= maxCorrections; call += 1) await rig.end(badReply());
@@ -53,7 +53,7 @@ describe('a reply that does not validate', () => {
     },
   );
 
-  test('[A4] the default is two corrections, and a negative number is refused', () => {
+  test('[A4] allows two corrections by default and rejects a negative number', () => {
     expect(limitsSchema.parse({}).maxCorrections).toBe(2);
     for (const key of ['maxCorrections', 'maxTransportRetries'])
       for (const value of [-1, 0.5, Number.NaN])
@@ -61,7 +61,7 @@ describe('a reply that does not validate', () => {
   });
 
   test.each(['extraction', 'schema', 'refinement', 'transformation'] as const)(
-    '[A10] a failure of %s is paid from the corrections',
+    '[A10] counts a %s failure against the corrections',
     async (stage) => {
       const rig = attemptRig({
         validate: async () => ({ ok: false, failure: failureOf(stage, 'bad', 'No.') }),
@@ -76,7 +76,7 @@ describe('a reply that does not validate', () => {
     },
   );
 
-  test('never more calls than the run has left, whatever is allowed', async () => {
+  test('never makes more calls than the run has left', async () => {
     const rig = attemptRig({ policy: { maxCorrections: 9, maxCalls: 2 } });
     await rig.end(badReply());
     await rig.end(badReply());
@@ -85,8 +85,8 @@ describe('a reply that does not validate', () => {
   });
 });
 
-describe('what the next call is told', () => {
-  test('[A9] the previous reply and its errors, path by path', async () => {
+describe('correction feedback', () => {
+  test('[A9] contains the previous reply and its errors, path by path', async () => {
     const issues = [
       { path: 'ids.3.name', message: 'expected string' },
       { path: '', message: 'too much' },
@@ -103,7 +103,7 @@ describe('what the next call is told', () => {
     expect(feedback?.problem).toContain('- (root): too much');
   });
 
-  test('[A9] a huge reply and very many errors are told in a bounded way, and what is left out is said', async () => {
+  test('[A9] is bounded for a huge reply and many errors, and states what was omitted', async () => {
     const issues = Array.from({ length: 5_000 }, (_, n) => ({ path: `items.${n}`, message: 'expected number' }));
     const rig = attemptRig({ validate: async () => ({ ok: false, failure: { ...SCHEMA_FAILURE, issues } }) });
     await rig.end(reply({ text: `begin${'x'.repeat(1_000_000)}end` }));
@@ -115,16 +115,16 @@ describe('what the next call is told', () => {
   });
 
   it.each([
-    ['message of an issue', { issues: [{ path: 'a', message: 'x'.repeat(1_000_000) }] }],
-    ['path of an issue', { issues: [{ path: 'x'.repeat(1_000_000), message: 'no' }] }],
-    ['message of a failure', { message: 'x'.repeat(1_000_000) }],
-  ])('[A9] a very long %s is told in a bounded way too', async (_, changes) => {
+    ['issue message', { issues: [{ path: 'a', message: 'x'.repeat(1_000_000) }] }],
+    ['issue path', { issues: [{ path: 'x'.repeat(1_000_000), message: 'no' }] }],
+    ['failure message', { message: 'x'.repeat(1_000_000) }],
+  ])('[A9] is bounded for a very long %s', async (_, changes) => {
     const rig = attemptRig({ validate: async () => ({ ok: false, failure: { ...SCHEMA_FAILURE, ...changes } }) });
     await rig.end(reply());
     expect(rig.call().input.feedback?.problem.length).toBeLessThan(10_000);
   });
 
-  test('[A9] a transport failure tells nothing new: what was wrong before stays said', async () => {
+  test('[A9] keeps the previous feedback after a transport failure', async () => {
     const rig = attemptRig();
     await rig.end(badReply('{"first":1}'));
     const told = rig.call().input.feedback;
@@ -135,15 +135,15 @@ describe('what the next call is told', () => {
   });
 });
 
-describe('the retry policy', () => {
-  test('[A3] can be replaced in its decision: one that declines without throwing ends the attempt', async () => {
+describe('a custom retry policy', () => {
+  test('[A3] ends the attempts by declining a retry', async () => {
     const rig = attemptRig({ machine: attemptMachine.provide({ guards: { retryIsAllowed: () => false } }) });
     await rig.end(badReply());
     expect(rig.calls).toHaveLength(1);
     expect(rig.outcome()).toMatchObject({ ok: false, failure: SCHEMA_FAILURE });
   });
 
-  test('[A3] can be replaced in what it waits: the backoff is a named delay', async () => {
+  test('[A3] replaces the backoff, which is a named delay', async () => {
     const rig = attemptRig({ machine: attemptMachine.provide({ delays: { backoff: 7 } }) });
     await rig.end(brokenReply());
     rig.clock.increment(6);

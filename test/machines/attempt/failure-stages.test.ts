@@ -16,27 +16,27 @@ async function validate(output: z.ZodType, value: unknown) {
 
 const goal = z.object({ goal: z.string(), score: z.number() });
 
-describe('a whole reply held against its schema', () => {
-  test('that fits is the value as the schema reads it', async () => {
+describe('validating a complete reply', () => {
+  test('returns the value parsed by the schema for a valid reply', async () => {
     const schema = intentionReplySchema.extend({ score: z.number().default(1) });
     const value = { ...replies.intention, more: 1 };
     expect(await validate(schema, value)).toEqual({ ok: true, value: { ...replies.intention, score: 1 } });
   });
 
-  test('that fits a schema of the user’s but not the chain’s is no value: the chain reads its own fields', async () => {
+  test('rejects a reply that matches only the user-supplied schema, because the chain reads its own fields', async () => {
     const said = await validate(goal, { goal: 'x', score: 1 });
     expect(said).toMatchObject({ ok: false, failure: { stage: 'schema' } });
     expect(said.ok === false && said.failure.issues.map(({ path }) => path)).toContain('clarity');
   });
 
-  test('[A10] that has the wrong shape is a failure of schema, with each place', async () => {
+  test('[A10] classifies a wrong shape as a schema failure and lists each path', async () => {
     const said = await validate(z.object({ of: z.array(goal) }), { of: [{ goal: 1, score: 1 }, { goal: 'x' }] });
     expect(said).toMatchObject({ ok: false, failure: { stage: 'schema', code: 'invalid_reply', retryable: true } });
     expect(said.ok === false && said.failure.issues.map(({ path }) => path)).toEqual(['of.0.goal', 'of.1.score']);
     expect(said.ok === false && said.failure.message).toMatch(/2 places/);
   });
 
-  test('[A10] that only breaks a rule is a failure of refinement', async () => {
+  test('[A10] classifies a broken rule as a refinement failure', async () => {
     const positive = goal.refine(({ score }) => score > 0, { path: ['score'], message: 'must be above 0' });
     expect(await validate(positive, { goal: 'x', score: -1 })).toMatchObject({
       ok: false,
@@ -44,12 +44,12 @@ describe('a whole reply held against its schema', () => {
     });
   });
 
-  test('[A10] that breaks a rule and has the wrong shape is a failure of schema', async () => {
+  test('[A10] classifies a broken rule with a wrong shape as a schema failure', async () => {
     const both = z.object({ goal: z.string().refine((text) => text !== 'x'), score: z.number() });
     expect(await validate(both, { goal: 'x', score: '1' })).toMatchObject({ failure: { stage: 'schema' } });
   });
 
-  it('[A10] whose transformation throws is a failure of transformation, worth a correction', async () => {
+  it('[A10] classifies a transform that throws as a transformation failure that may be corrected', async () => {
     const schema = goal.transform(() => {
       throw new Error('no such goal');
     });

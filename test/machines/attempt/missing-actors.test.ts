@@ -30,7 +30,7 @@ describe('a missing actor', () => {
     ['readReply', attemptMachine],
     ['readReply', attemptMachine.provide({ actors: { validateReply } })],
     ['validateReply', attemptMachine.provide({ actors: { readReply: replies } })],
-  ])('%s fails with port_missing, its name and what to do, when it is invoked', async (name, machine) => {
+  ])('%s fails with port_missing, its name, and a hint when it is invoked', async (name, machine) => {
     expect(await outcomeOf(machine)).toMatchObject({
       ok: false,
       failure: { stage: 'unexpected', code: 'port_missing', retryable: false },
@@ -40,7 +40,7 @@ describe('a missing actor', () => {
     expect(failure.message).toContain('machine.provide');
   });
 
-  test('of the action machine ends the loop with port_missing', async () => {
+  test('ends the capability loop with port_missing', async () => {
     const actor = createActor(actionMachine, { input: actionInput([]) }).start();
     await flush();
     expect(actor.getSnapshot().output).toMatchObject({
@@ -49,7 +49,7 @@ describe('a missing actor', () => {
     });
   });
 
-  test('of the chain ends the run with a degraded answer that names it', async () => {
+  test('ends the run with a degraded answer that names the actor', async () => {
     const actor = createActor(chainMachine, { input: chainInput({ request: 'Is it?' }) }).start();
     await flush(200);
     const { status, output, context } = actor.getSnapshot();
@@ -58,7 +58,7 @@ describe('a missing actor', () => {
     expect(output?.metadata.explanation).toContain('is missing');
   });
 
-  test('is a type error of the factories', () => {
+  test('is a type error in the factories', () => {
     // @ts-expect-error: `validateReply` is missing
     createAttemptMachine({ readReply });
     // @ts-expect-error: all but `attempt` are missing
@@ -67,7 +67,7 @@ describe('a missing actor', () => {
     createChainMachine({});
   });
 
-  test('with all actors the machine calls them', () => {
+  test('does not occur when all actors are provided: the machine calls each one', () => {
     const actor = createActor(createAttemptMachine({ readReply, validateReply }), { input }).start();
     expect(actor.getSnapshot().value).toEqual({ calling: 'opening' });
     actor.stop();
@@ -84,7 +84,7 @@ describe('an actor that fails', () => {
     ['undefined', undefined, 'undefined'],
     ['a symbol', Symbol('no'), 'Symbol(no)'],
   ])(
-    'a validator that rejects with %s is an unexpected failure: told in one line, not tried again',
+    'reports a one-line unexpected failure and does not retry when a validator rejects with %s',
     async (_, thrown, message) => {
       const rig = validator(thrown);
       await rig.end(reply());
@@ -98,15 +98,15 @@ describe('an actor that fails', () => {
 
   it.each([
     ['an object without a prototype', Object.create(null)],
-    ['an error whose message is no text', Object.assign(new Error('x'), { message: 5 })],
-  ])('a validator that rejects with %s does not crash the machine', async (_, thrown) => {
+    ['an error with a non-string message', Object.assign(new Error('x'), { message: 5 })],
+  ])('does not crash the machine when a validator rejects with %s', async (_, thrown) => {
     const rig = validator(thrown);
     await rig.end(reply());
     expect(rig.actor.getSnapshot().status).toBe('done');
     expect(rig.outcome()).toMatchObject({ ok: false, failure: { stage: 'unexpected' } });
   });
 
-  test('a reader that throws as it starts is an unexpected failure of that attempt', async () => {
+  test('reports an unexpected failure when a reader throws on start', async () => {
     const rig = attemptRig({
       onRead: () => {
         throw new Error('no reader');
@@ -121,7 +121,7 @@ describe('an actor that fails', () => {
     expect(rig.facts.map(({ type }) => type)).toEqual(['attempt-start', 'attempt-end']);
   });
 
-  test('stopped in mid-attempt, the reader is stopped with the machine', () => {
+  test('stops the reader when the machine is stopped during an attempt', () => {
     const rig = attemptRig();
     rig.call().started();
     rig.actor.stop();

@@ -5,15 +5,15 @@ import { attemptWithModel, GOAL } from './attempt-with-model.ts';
 
 const wrong = { ...GOAL, clarity: 3, alignment: [{ messageId: 7, score: 0.5 }] };
 
-describe('an attempt over a model', () => {
-  test('[A6] streamed in any chunks or in one piece, the value is the same', async () => {
+describe('attempts with a model', () => {
+  test('[A6] yields the same value for any chunking and for a single chunk', async () => {
     for (const chunkChars of [1, 3, 16, 100_000]) {
       const rig = attemptWithModel(scriptedModel({ intention: [GOAL] }, { chunkChars }));
       expect((await rig.settle()).output).toMatchObject({ ok: true, value: GOAL });
     }
   });
 
-  test('[A7] the last partial comes before the end, and is the value', async () => {
+  test('[A7] emits the last partial, equal to the value, before the end', async () => {
     const rig = attemptWithModel(scriptedModel({ intention: [GOAL] }));
     await rig.settle();
     const types = rig.seen.map(({ type }) => type);
@@ -22,7 +22,7 @@ describe('an attempt over a model', () => {
     expect(types[0]).toBe('attempt-start');
   });
 
-  test('[A8] a failed attempt’s partials all precede its attempt-end, and the retry’s begin afresh', async () => {
+  test('[A8] emits all partials of a failed attempt before its attempt-end and restarts partials on retry', async () => {
     const rig = attemptWithModel(scriptedModel({ intention: [wrong, GOAL] }));
     await rig.settle();
     const spans = rig.seen.map((one) => {
@@ -36,7 +36,7 @@ describe('an attempt over a model', () => {
     expect(rig.ofType('attempt-end').map(({ failure }) => failure?.stage ?? null)).toEqual(['schema', null]);
   });
 
-  test('[A9] the second call carries the wrong reply and its errors, path by path', async () => {
+  test('[A9] sends the invalid reply and its errors, path by path, in the second call', async () => {
     const model = scriptedModel({ intention: [wrong, GOAL] });
     const rig = attemptWithModel(model);
     expect((await rig.settle()).output).toMatchObject({ ok: true, execution: { corrections: 1 } });
@@ -47,7 +47,7 @@ describe('an attempt over a model', () => {
     expect(second?.turns[3]?.content).toMatch(/- clarity: .*\n- alignment\.0\.messageId: /);
   });
 
-  test('[A10] transport, extraction and schema are told apart', async () => {
+  test('[A10] distinguishes transport, extraction, and schema failures', async () => {
     const rig = attemptWithModel(
       scriptedModel({
         intention: [{ text: 'no JSON' }, wrong, { reply: GOAL, cut: 20 }],
@@ -62,14 +62,14 @@ describe('an attempt over a model', () => {
     ]);
   });
 
-  test('[A2] the stream level gives what it read, valid or not: the machine validates', async () => {
+  test('[A2] leaves validation to the machine: the stream level returns what it read, valid or not', async () => {
     const rig = attemptWithModel(scriptedModel({ intention: [wrong] }), { maxCorrections: 0 });
     await rig.settle();
     expect(rig.ofType('partial').at(-1)?.value).toEqual(wrong);
     expect(rig.actor.getSnapshot().output).toMatchObject({ ok: false, failure: { stage: 'schema' } });
   });
 
-  test('[A11] the usage of failed attempts adds up', async () => {
+  test('[A11] adds up the usage of failed attempts', async () => {
     const usage = { inputTokens: 100, outputTokens: 7, estimated: false };
     const rig = attemptWithModel(scriptedModel({ intention: [wrong, { text: '' }, GOAL] }, { usage }));
     expect((await rig.settle()).output?.execution).toMatchObject({
@@ -77,7 +77,7 @@ describe('an attempt over a model', () => {
     });
   });
 
-  it('[A11] an attempt that stalled is charged with an estimate of its prompt and of what was streamed', async () => {
+  it('[A11] charges a stalled attempt with an estimate of its prompt and the streamed text', async () => {
     const text = '{"goal":"'.padEnd(4_000, 'x');
     const rig = attemptWithModel(scriptedModel({ intention: [{ hang: true, text }, GOAL] }));
     await rig.settle();
@@ -88,8 +88,8 @@ describe('an attempt over a model', () => {
   });
 });
 
-describe('an attempt that is left', () => {
-  test('[A13] a stalled stream is aborted, says nothing more, and the retry succeeds', async () => {
+describe('an attempt that is left early', () => {
+  test('[A13] aborts a stalled stream, ignores its later chunks, and succeeds on retry', async () => {
     const rig = attemptWithModel(scriptedModel({ intention: [{ hang: true, text: '{"goal":"so' }, GOAL] }));
     await rig.settle();
     rig.clock.increment(900);
@@ -101,7 +101,7 @@ describe('an attempt that is left', () => {
     expect(rig.ofType('attempt-end').map(({ failure }) => failure?.code ?? null)).toEqual(['stalled', null]);
   });
 
-  test('stopped in mid-attempt, the call is aborted and nothing is told any more', async () => {
+  test('aborts the call and reports nothing more when stopped during an attempt', async () => {
     let signal: AbortSignal | undefined;
     let push: (text: string) => void = () => {};
     const model: ChatModel = {
@@ -125,7 +125,7 @@ describe('an attempt that is left', () => {
     expect(rig.seen).toHaveLength(told);
   });
 
-  test('chunks come as heartbeats no more often than an eighth of chunkMs', async () => {
+  test('sends heartbeats for chunks at most once per eighth of chunkMs', async () => {
     let push: (text: string) => void = () => {};
     const model: ChatModel = {
       id: 'pushed',
@@ -147,7 +147,7 @@ describe('an attempt that is left', () => {
   });
 });
 
-describe('mistakes around the model end in a failure, not in a crash', () => {
+describe('errors around the model', () => {
   test.each<[string, () => AsyncIterable<ModelPart>]>([
     [
       'throws instead of streaming',
@@ -156,13 +156,13 @@ describe('mistakes around the model end in a failure, not in a crash', () => {
       },
     ],
     [
-      'throws in mid-stream',
+      'throws mid-stream',
       async function* () {
         yield { type: 'text-delta', text: '{' };
         throw new Error('not today');
       },
     ],
-  ])('[A10] a model that %s is unexpected and not called again', async (_, stream) => {
+  ])('[A10] reports an unexpected failure and does not retry when a model %s', async (_, stream) => {
     const rig = attemptWithModel({ id: 'broken', contextWindowTokens: 1_000, stream });
     expect((await rig.settle()).output).toMatchObject({
       ok: false,
@@ -171,7 +171,7 @@ describe('mistakes around the model end in a failure, not in a crash', () => {
     });
   });
 
-  test('an input that does not fit the prompt is named, and the model is not called', async () => {
+  test('reports invalid prompt input by name and does not call the model', async () => {
     const model = scriptedModel({});
     const rig = attemptWithModel(model, {}, { phase: 'intention', request: 5 });
     const { output } = await rig.settle();

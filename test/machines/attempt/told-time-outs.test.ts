@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { attemptRig, brokenReply } from './attempt-rig.ts';
 
-describe('a reply that its reader gave up', () => {
+describe('a reply that its reader timed out', () => {
   it.each(['no_reply', 'stalled'])(
-    'with %s took as long as the reply says, not as long as the policy waits',
+    'uses the duration reported with %s instead of the delay of the policy',
     async (code) => {
       const { call, clock, end, actor } = attemptRig({ policy: { firstChunkMs: 60_000, chunkMs: 60_000 } });
       call();

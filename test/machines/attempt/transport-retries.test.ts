@@ -4,8 +4,8 @@ import { attemptRig, badReply, brokenReply, flush, reply } from './attempt-rig.t
 /** The longest delay that a timer of the platform can hold; a longer one fires at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-describe('a call that broke on its way', () => {
-  test('[A3] waits exponentially longer each time, up to the bound, and not a millisecond less', async () => {
+describe('a call with a transport failure', () => {
+  test('[A3] is retried after exponentially growing delays, never early and never above the maximum', async () => {
     const rig = attemptRig({ policy: { maxTransportRetries: 6, backoffBaseMs: 100, backoffMaxMs: 1_000 } });
     for (const [index, waitMs] of [100, 200, 400, 800, 1_000, 1_000].entries()) {
       await rig.end(brokenReply());
@@ -20,7 +20,7 @@ describe('a call that broke on its way', () => {
     expect(rig.outcome()).toMatchObject({ ok: false, failure: { stage: 'transport' } });
   });
 
-  test.each([0, 1, 3])('[A4] %i transport retries are one call more', async (maxTransportRetries) => {
+  test.each([0, 1, 3])('[A4] with %i transport retries, makes one call more than that', async (maxTransportRetries) => {
     const rig = attemptRig({ policy: { maxTransportRetries } });
     for (let call = 0; call <= maxTransportRetries; call += 1) {
       await rig.end(brokenReply());
@@ -30,7 +30,7 @@ describe('a call that broke on its way', () => {
     expect(rig.outcome()).toMatchObject({ ok: false, execution: { transportRetries: maxTransportRetries } });
   });
 
-  test('[A4] corrections and transport retries are counted apart: neither takes from the other', async () => {
+  test('[A4] counts corrections and transport retries separately', async () => {
     const rig = attemptRig({ policy: { maxCorrections: 1, maxTransportRetries: 1 } });
     await rig.end(badReply());
     await rig.end(brokenReply());
@@ -42,7 +42,7 @@ describe('a call that broke on its way', () => {
   });
 
   test.each([0, 70, 5_000])(
-    '[A13] Retry-After of %i ms comes before the backoff, above its bound too',
+    '[A13] prefers a Retry-After of %i ms to the backoff, even above the maximum',
     async (retryAfterMs) => {
       const rig = attemptRig({ policy: { backoffBaseMs: 100, backoffMaxMs: 200 } });
       await rig.end(brokenReply({ code: 'rate_limited', status: 429, retryAfterMs }));
@@ -55,7 +55,7 @@ describe('a call that broke on its way', () => {
     },
   );
 
-  it('[A13] a Retry-After of nearly what a timer can hold is waited for, and one beyond it ends the attempts: neither is no wait', async () => {
+  it('[A13] waits for a Retry-After just below the timer limit and stops retrying for one above it', async () => {
     const asked = (retryAfterMs: number) => brokenReply({ code: 'rate_limited', status: 429, retryAfterMs });
     const policy = { totalMs: MAX_TIMER_MS };
     const patient = attemptRig({ policy });
@@ -75,7 +75,7 @@ describe('a call that broke on its way', () => {
   test.each([
     [401, 'unauthorized'],
     [400, 'bad_request'],
-  ])('[A13] status %i is hopeless: no further call', async (status, code) => {
+  ])('[A13] does not retry status %i', async (status, code) => {
     const rig = attemptRig();
     await rig.end(brokenReply({ status, code, retryable: false }));
     rig.clock.increment(1_000_000);
@@ -84,8 +84,8 @@ describe('a call that broke on its way', () => {
   });
 });
 
-describe('a call that says nothing', () => {
-  test('[A13] is over when its first chunk is late, and not a millisecond before; then it is retried as transport', async () => {
+describe('a call without a first chunk', () => {
+  test('[A13] times out exactly at the first-chunk deadline and is retried as a transport failure', async () => {
     const rig = attemptRig({ policy: { firstChunkMs: 1_000 } });
     rig.clock.increment(999);
     expect(rig.state()).toEqual({ calling: 'opening' });
@@ -103,7 +103,7 @@ describe('a call that says nothing', () => {
     });
   });
 
-  test('[A13] the second call has a first-chunk deadline of its own', async () => {
+  test('[A13] gets a new first-chunk deadline on the second call', async () => {
     const rig = attemptRig({ policy: { firstChunkMs: 1_000, backoffBaseMs: 100 } });
     rig.clock.increment(1_000);
     rig.clock.increment(100);
@@ -114,8 +114,8 @@ describe('a call that says nothing', () => {
   });
 });
 
-describe('a stream that stalls', () => {
-  test('[A13] is over after chunkMs and an eighth without a heartbeat, and not a millisecond before', () => {
+describe('a stalled stream', () => {
+  test('[A13] times out exactly chunkMs plus an eighth after the last heartbeat', () => {
     const rig = attemptRig({ policy: { chunkMs: 800, firstChunkMs: 1_000 } });
     rig.clock.increment(500);
     rig.call().started();
@@ -127,7 +127,7 @@ describe('a stream that stalls', () => {
     expect(rig.actor.getSnapshot().context.failure).toMatchObject({ stage: 'transport', code: 'stalled' });
   });
 
-  test('[A13] lives as long as heartbeats come, long after the first-chunk deadline', async () => {
+  test('[A13] stays alive while heartbeats arrive, long after the first-chunk deadline', async () => {
     const rig = attemptRig({ policy: { chunkMs: 800, firstChunkMs: 1_000 } });
     rig.call().started();
     for (let beat = 0; beat < 50; beat += 1) {
@@ -139,14 +139,14 @@ describe('a stream that stalls', () => {
     expect(rig.outcome()).toMatchObject({ ok: true, execution: { attempts: [{ durationMs: 50 * 899 }] } });
   });
 
-  it('is recorded to end when its timer fired', () => {
+  it('is recorded as ended when its timer fires', () => {
     const rig = attemptRig({ policy: { chunkMs: 800 } });
     rig.call().started();
     rig.clock.increment(900);
     expect(rig.actor.getSnapshot().context.execution.attempts[0]).toMatchObject({ startedAtMs: 0, durationMs: 900 });
   });
 
-  it('[A13] the longest chunkMs allowed is a delay that a timer can hold', () => {
+  it('[A13] is timed correctly with the largest allowed chunkMs', () => {
     const asked: number[] = [];
     const rig = attemptRig({ policy: { chunkMs: MAX_TIMER_MS, firstChunkMs: MAX_TIMER_MS } });
     const { setTimeout } = rig.clock;

@@ -36,18 +36,18 @@ type Open<T, Path extends string> =
           : never;
 
 describe('the contexts of the machines', () => {
-  it('[A5] the types hold nothing but JSON', () => {
+  it('[A5] contain only JSON types', () => {
     expectTypeOf<NotJson<ChainState, 'state'>>().toEqualTypeOf<never>();
     expectTypeOf<NotJson<AttemptState, 'attempt'>>().toEqualTypeOf<never>();
     expectTypeOf<NotJson<ActionState, 'action'>>().toEqualTypeOf<never>();
   });
 
-  it('[A5] the check itself finds what is no JSON', () => {
+  it('[A5] are checked by a type that detects non-JSON types', () => {
     expectTypeOf<NotJson<{ a: { b: Date }[]; c: () => void; d: string }, 'x'>>().toEqualTypeOf<'x.a[].b' | 'x.c'>();
     expectTypeOf<NotJson<{ a?: string; b: Map<string, string>; c: 1n }, 'x'>>().toEqualTypeOf<'x.a' | 'x.b' | 'x.c'>();
   });
 
-  it('[A5] only what capabilities and prompts define is left open by the types', () => {
+  it('[A5] leave open only the types that capabilities and prompts define', () => {
     expectTypeOf<Open<ChainState, 'state'>>().toEqualTypeOf<
       | `state.capabilities[].arguments.${string}`
       | `state.results.action.results[].arguments.${string}`
@@ -60,13 +60,13 @@ describe('the contexts of the machines', () => {
     >();
   });
 
-  it('[A5] an execution holds no state of the attempt under way', () => {
+  it('[A5] keep no in-flight attempt state in an execution', () => {
     expectTypeOf<keyof AttemptExecution>().toEqualTypeOf<
       'id' | 'task' | 'attempts' | 'corrections' | 'transportRetries' | 'fallbacks' | 'usage'
     >();
   });
 
-  it('[A5] a new state survives JSON unchanged', () => {
+  it('[A5] survive JSON unchanged when newly created', () => {
     const state = initialState(aChainInput());
     expect(JSON.parse(JSON.stringify(state))).toStrictEqual(state);
   });

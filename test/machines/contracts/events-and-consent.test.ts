@@ -8,8 +8,8 @@ import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { readChoice } from '../../../machines/policies/consent.ts';
 import { results } from './samples.ts';
 
-describe('the words of a run', () => {
-  it('[C1] there are six phases in their order, each with a schema for its reply', () => {
+describe('run contracts', () => {
+  it('[C1] define six phases in order, each with a reply schema', () => {
     expect(PHASES).toEqual(['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
     expect(Object.keys(replySchemas)).toEqual([...PHASES, 'continuation', 'summary', 'synthesis']);
     for (const phase of PHASES) {
@@ -18,18 +18,18 @@ describe('the words of a run', () => {
     }
   });
 
-  it('[C1] a model is asked for a phase, for summaries or for the synthesis, and for nothing else', () => {
+  it('[C1] call a model only for a phase, summaries, or the synthesis', () => {
     expect(TASKS).toEqual([...PHASES, 'continuation', 'summary', 'synthesis']);
     expect(taskSchema.safeParse('chat').success).toBe(false);
   });
 
-  it('[A10] the five stages of failure are told apart', () => {
+  it('[A10] distinguish five failure stages', () => {
     expect(failureStageSchema.options).toEqual(
       expect.arrayContaining(['transport', 'extraction', 'schema', 'refinement', 'transformation']),
     );
   });
 
-  it('[Y5] a proposal that is no phase passes validation, so that the chart can answer it', () => {
+  it('[Y5] accept a proposal that is not a phase, so that the chart can handle it', () => {
     const reply = { ...results.yield.reply, proposedPhase: 'nowhere' };
     expect(replySchemas.yield.parse(reply).proposedPhase).toBe('nowhere');
   });
@@ -40,18 +40,18 @@ describe('the words of a run', () => {
     { type: 'run.directed', phase: 'nowhere', prompt: 'try this' },
     { type: 'run.finished' },
     { type: 'consent.given', choice: 'what?', items: { m1: 'keep' } },
-  ])('[Y4] [U8] the event $type is understood', (event) => {
+  ])('[Y4] [U8] accept the event $type', (event) => {
     expect(chainEventSchema.parse(event)).toEqual(event);
   });
 
-  it('[U9] a choice is one of three; other words for a single message are taken, and keep it', () => {
+  it('[U9] define three consent choices and read any other text for a single message as keep', () => {
     expect(consentChoiceSchema.options).toEqual(['keep', 'summarise', 'remove']);
     const bad = { type: 'consent.given', choice: 'keep', items: { m1: 'burn' } };
     expect(chainEventSchema.safeParse(bad).success).toBe(true);
     expect(readChoice('burn')).toBe('keep');
   });
 
-  it('an error has a stable code and its cause', () => {
+  it('give an error a stable code and its cause', () => {
     const cause = new Error('below');
     const error = new PostChainError('port_missing', 'The port is missing.', { cause });
     expect(error).toBeInstanceOf(Error);

@@ -87,19 +87,19 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
 };
 
 describe('a journal entry', () => {
-  it.each(Object.values(facts))('of type $type survives JSON with its place', (fact) => {
+  it.each(Object.values(facts))('of type $type survives JSON with its position', (fact) => {
     const entry = { seq: 3, atMs: 12.5, ...fact };
     expect(journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)))).toEqual(entry);
   });
 
-  it('is refused with a negative place, an unknown type, or another version', () => {
+  it('is rejected with a negative position, an unknown type, or another version', () => {
     const start = { seq: 0, atMs: 0, ...facts['run-start'] };
     expect(journalEntrySchema.safeParse({ ...start, seq: -1 }).error?.issues[0]?.path).toEqual(['seq']);
     expect(journalEntrySchema.safeParse({ ...start, type: 'gossip' }).success).toBe(false);
     expect(JSON.stringify(journalEntrySchema.safeParse({ ...start, version: 2 }).error?.issues)).toContain('version');
   });
 
-  it('of a chart names the field that is bad', () => {
+  it('reports the invalid field in a chart entry', () => {
     const bad = { ...facts.decision, decision: aDecision({ cycle: 0 }) };
     expect(emittedEventSchema.safeParse(bad).error?.issues.map(({ path }) => path.join('.'))).toEqual([
       'decision.cycle',

@@ -20,7 +20,7 @@ const refusals = contractCases.flatMap(({ title, schema, value, bad }) =>
 );
 
 describe('contracts', () => {
-  it.each(refusals)('$title refuses a bad $path and names it', ({ schema, value, path }) => {
+  it.each(refusals)('$title rejects an invalid $path and names it', ({ schema, value, path }) => {
     const issues = schema.safeParse(value).error?.issues.map((issue) => issue.path.join('.')) ?? [];
     expect(issues.some((named) => named === path || named.startsWith(`${path}.`))).toBe(true);
   });
@@ -33,7 +33,7 @@ describe('contracts', () => {
       schema: capabilityDescriptorSchema,
       value: { name: 'a', description: 'b', arguments: {}, timeoutMs: null },
     },
-  ])('$title has no optional field: whichever is missing is named', ({ schema, value }) => {
+  ])('$title has no optional field: each missing field is named', ({ schema, value }) => {
     for (const field of Object.keys(value)) {
       const rest = Object.fromEntries(Object.entries(value).filter(([key]) => key !== field));
       expect(schema.safeParse(rest).error?.issues.map(({ path }) => path[0])).toEqual([field]);

@@ -6,7 +6,7 @@ const thresholds = thresholdsSchema.parse({});
 const named = (schema: typeof limitsSchema | typeof thresholdsSchema, value: object) =>
   schema.safeParse(value).error?.issues[0]?.path.join('.');
 
-describe('the defaults of a run', () => {
+describe('run defaults', () => {
   it.each([
     ['[Y2] five cycles', limits.maxCycles, 5],
     ['[R3] five runs of capabilities', limits.maxContinuations, 5],
@@ -25,7 +25,7 @@ describe('the defaults of a run', () => {
     ['[U4] consent over 1,000 characters', thresholds.userMessageChars, 1_000],
     ['[U4] summaries of 200 characters for the user', thresholds.userSummaryChars, 200],
     ['[U10] 70 % of the window', thresholds.windowShare, 0.7],
-  ])('%s is what the requirements say', (_, got, wanted) => {
+  ])('%s match the requirements', (_, got, wanted) => {
     expect(got).toBe(wanted);
   });
 
@@ -39,39 +39,39 @@ describe('the defaults of a run', () => {
     'phaseMs',
     'capabilityMs',
     'consentMs',
-  ])('a %s of zero or less, or not finite, is refused by its name', (name) => {
+  ])('rejects a %s that is zero, negative, or not finite by name', (name) => {
     for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(named(limitsSchema, { [name]: value })).toBe(name);
   });
 
   it.each(['maxCorrections', 'maxTransportRetries', 'maxPhaseRetries'])(
-    '[A4] a negative %s is refused by its name, and zero is not',
+    '[A4] rejects a negative %s by name and accepts zero',
     (name) => {
       expect(named(limitsSchema, { [name]: -1 })).toBe(name);
       expect(limitsSchema.safeParse({ [name]: 0 }).success).toBe(true);
     },
   );
 
-  it('[C8] a time-out that a timer cannot hold is refused by its name', () => {
+  it('[C8] rejects a timeout above the timer limit by name', () => {
     expect(named(limitsSchema, { phaseMs: 2 ** 31 })).toBe('phaseMs');
     expect(limitsSchema.safeParse({ phaseMs: 2 ** 31 - 1 }).success).toBe(true);
   });
 
-  it('[E9] a synthesis reserve of zero is allowed, a negative one is not', () => {
+  it('[E9] accepts a synthesis reserve of zero and rejects a negative one', () => {
     expect(limitsSchema.parse({ synthesisReserveTokens: 0 }).synthesisReserveTokens).toBe(0);
     expect(named(limitsSchema, { synthesisReserveTokens: -1 })).toBe('synthesisReserveTokens');
   });
 
-  it.each(Object.keys(thresholdsSchema.shape))('a negative %s is refused by its name', (name) => {
+  it.each(Object.keys(thresholdsSchema.shape))('rejects a negative %s by name', (name) => {
     expect(named(thresholdsSchema, { [name]: -1 })).toBe(name);
     expect(named(thresholdsSchema, { [name]: Number.NaN })).toBe(name);
   });
 
-  it('[U11] a half-life of zero cycles is refused by its name', () => {
+  it('[U11] rejects a half-life of zero cycles by name', () => {
     expect(named(thresholdsSchema, { halfLifeCycles: 0 })).toBe('halfLifeCycles');
   });
 
-  it('a misspelt limit or threshold is refused, not ignored', () => {
+  it('rejects a misspelled limit or threshold instead of ignoring it', () => {
     expect(limitsSchema.safeParse({ maxCycle: 3 }).error?.message).toContain('maxCycle');
     expect(thresholdsSchema.safeParse({ confidense: 0.5 }).error?.message).toContain('confidense');
   });

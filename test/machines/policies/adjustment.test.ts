@@ -3,10 +3,10 @@ import { adjust } from '../../../machines/policies/limits.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { aChainInput } from './states.ts';
 
-describe('other numbers in the middle of a run', () => {
+describe('adjusting limits and thresholds during a run', () => {
   const state = initialState(aChainInput());
 
-  it('take the place of those that are named, and of no other', () => {
+  it('replaces only the named values', () => {
     const next = adjust(state, { limits: { maxCycles: 9 }, thresholds: { confidence: 0.2 } });
     expect(next).toEqual({
       limits: { ...state.limits, maxCycles: 9 },
@@ -21,7 +21,7 @@ describe('other numbers in the middle of a run', () => {
     { thresholds: { confidence: 2 } },
     { thresholds: { prune: 0.9, summarise: 0.1 } },
     { thresholds: { confidence: Number.NaN } },
-  ])('that make no sense leave them as they are: %j', (adjustment) => {
+  ])('ignores invalid values: %j', (adjustment) => {
     const next = { ...state, ...adjust(state, adjustment) };
     expect([next.limits, next.thresholds]).toEqual([state.limits, state.thresholds]);
   });

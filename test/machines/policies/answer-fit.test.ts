@@ -6,7 +6,7 @@ const LONG =
   'First the caissons were sunk, then the arch was raised from both shores with cranes, and at last the deck was hung.';
 const fits = (request: string, answer: string) => answerFit(request, answer).score === 1;
 
-describe('the kind of thing that a request asks for', () => {
+describe('the answer type of a request', () => {
   it.each([
     ['Who designed the Helder Bridge?', 'person'],
     ['The Helder Bridge was designed by whom?', 'person'],
@@ -41,12 +41,12 @@ describe('the kind of thing that a request asks for', () => {
     ['', 'open'],
     ['Write a poem about the bridge', 'writing'],
     ['Please translate this into French: where is the bridge?', 'writing'],
-  ])('%s is: %s [Y1]', (request, kind) => {
+  ])('[Y1] is detected for "%s": %s', (request, kind) => {
     expect(requestKind(request)).toBe(kind);
   });
 });
 
-describe('the fit of an answer', () => {
+describe('answer fit', () => {
   it.each([
     ['Who designed it?', 'John Bradfield'],
     ['Who designed it?', 'It was designed by the engineer John Bradfield and his staff at the department of works.'],
@@ -67,7 +67,7 @@ describe('the fit of an answer', () => {
     ],
     ['List all bridges', '- Helder Bridge\n- Tower Bridge\n- Long Bridge\n- Old Bridge\n- Iron Bridge\n- Rope Bridge'],
     ['Write a poem about it', 'O steel that leaps from shore to shore, who made thee?'],
-  ])('is full: %s %s [Y1]', (request, answer) => {
+  ])('[Y1] is full for %s: %s', (request, answer) => {
     expect(answerFit(request, answer).score).toBe(1);
   });
 
@@ -85,7 +85,7 @@ describe('the fit of an answer', () => {
     ['Which firm built it?', LONG.replaceAll(/\bwas|were\b/g, '').repeat(2), 'tooLong'],
     ['Who designed the Helder Bridge in 1932?', 'The Helder Bridge was designed in 1932.', 'addsNothing'],
     ['Who designed it?', 'Who designed which bridge in the north?', 'asksBack'],
-  ])('is low: %s %s (%s) [Y1]', (request, answer, signal) => {
+  ])('[Y1] is low for %s: %s (%s)', (request, answer, signal) => {
     const { score, signals } = answerFit(request, answer);
     expect(score).toBeGreaterThan(0);
     expect(score).toBeLessThan(0.5);
@@ -109,12 +109,12 @@ describe('the fit of an answer', () => {
     'It cannot be determined from the texts.',
     'The name of the designer is not mentioned.',
     'There is not enough information to answer.',
-  ])('is nothing for what is no answer: %j [Y1]', (answer) => {
+  ])('[Y1] is zero for the non-answer %j', (answer) => {
     expect(answerFit('Who designed it?', answer)).toMatchObject({ score: 0, signals: { answered: false } });
     expect(answerFit('Explain how it was built.', answer).score).toBe(0);
   });
 
-  it('lets an answer hedge a detail after it has answered [Y1]', () => {
+  it('[Y1] allows an answer to hedge a detail after the actual answer', () => {
     expect(fits('How was it built?', `${LONG} How many rivets it took is not known.`)).toBe(true);
     expect(fits('How was it built?', `${LONG.replaceAll('.', ', ').repeat(4)} and by whom is not known.`)).toBe(true);
   });
@@ -124,11 +124,11 @@ describe('the fit of an answer', () => {
     ['How do I find the load of the arch?', 'We need to find the thrust first, and I will determine it from the rise.'],
     ['Is the north stair open?', 'No, it is not available in winter.'],
     ['How many steps has it?', 'Nothing but a ladder of 40 rungs.'],
-  ])('takes a no, a plan or a wish within an answer for an answer: %s %s [Y1]', (request, answer) => {
+  ])('[Y1] accepts a negation, a plan, or a wish within an answer: %s %s', (request, answer) => {
     expect(answerFit(request, answer).signals['answered']).toBe(true);
   });
 
-  it('is never less for a request that is open, however long the answer grows [Y1]', () => {
+  it('[Y1] is never reduced for an open request, however long the answer is', () => {
     const words = fc.array(fc.constantFrom('arch', 'deck', 'is', 'steel', 'Lang', '1932', 'the'), { minLength: 1 });
     fc.assert(
       fc.property(words, words, (some, more) => {
@@ -138,7 +138,7 @@ describe('the fit of an answer', () => {
     );
   });
 
-  it('is 0, low or full for any text [Y1]', () => {
+  it('[Y1] is zero, low, or full for any text', () => {
     const anyText = fc.oneof(
       fc.string(),
       fc.string({ unit: 'grapheme' }),
@@ -152,7 +152,7 @@ describe('the fit of an answer', () => {
   });
 
   it.each(['or ', 'what a ', 'between a and ', 'is not ', '? ', ' ', "I can't "])(
-    'comes to an end for 10 MB of %j',
+    'terminates for 10 MB of %j',
     (part) => {
       const long = part.repeat(10_000_000 / part.length);
       expect(answerFit(long, long).score).toBeGreaterThanOrEqual(0);

@@ -20,11 +20,11 @@ describe('applying operations to the context', () => {
     [operations.TRANSFORM, [{ ...m1, content: 'Opened 1932.', tags: ['draft', 'summary'] }]],
     [operations.LINK, [{ ...m1, links: [{ to: 'm2', relation: 'supports', strength: 0.8 }] }]],
     [operations.PRIORITIZE, [{ ...m1, importance: 0.9 }]],
-  ])('[C3] $operation changes what it is about and nothing else', (operation, wanted) => {
+  ])('[C3] $operation changes only its target', (operation, wanted) => {
     expect(applied(operation)).toEqual(wanted);
   });
 
-  it('[C2] no message and no operation is ever written to', () => {
+  it('[C2] never mutates a message or an operation', () => {
     fc.assert(
       fc.property(contextArbitrary, operationsArbitrary, (messages, given) => {
         const before = structuredClone(messages);
@@ -34,7 +34,7 @@ describe('applying operations to the context', () => {
     );
   });
 
-  it('[C3] ids stay unique and every message stays valid', () => {
+  it('[C3] keeps ids unique and every message valid', () => {
     fc.assert(
       fc.property(contextArbitrary, operationsArbitrary, (messages, given) => {
         const ids = idsOf(applyOperations(messages, given));
@@ -44,7 +44,7 @@ describe('applying operations to the context', () => {
     );
   });
 
-  it('[C3] messages that stay keep their order, and new ones come last', () => {
+  it('[C3] keeps the order of existing messages and appends new ones', () => {
     const withoutPrune = operationsArbitrary.map((all) => all.filter(({ operation }) => operation !== 'PRUNE'));
     fc.assert(
       fc.property(contextArbitrary, withoutPrune, (messages, given) => {
@@ -53,7 +53,7 @@ describe('applying operations to the context', () => {
     );
   });
 
-  it('[C3] a pruned message leaves no gap in the order of the others', () => {
+  it('[C3] leaves no gap when a message is pruned', () => {
     fc.assert(
       fc.property(contextArbitrary, (messages) => {
         for (const { id } of messages)
@@ -64,7 +64,7 @@ describe('applying operations to the context', () => {
     );
   });
 
-  it('[C3] an operation on a message that is not there changes nothing', () => {
+  it('[C3] ignores an operation on a message that does not exist', () => {
     fc.assert(
       fc.property(contextArbitrary, operationArbitrary, (messages, operation) => {
         fc.pre(operation.operation !== 'ADD');
@@ -73,12 +73,12 @@ describe('applying operations to the context', () => {
     );
   });
 
-  it('[C3] adding a message that is there changes nothing', () => {
+  it('[C3] ignores adding a message that already exists', () => {
     const other = { ...operations.ADD, target: 'm1', data: { message: aMessage({ content: 'another text' }) } };
     expect(applied(other)).toEqual([m1]);
   });
 
-  it('[C3] applying in two halves is applying at once', () => {
+  it('[C3] gives the same result when applied in two halves', () => {
     fc.assert(
       fc.property(contextArbitrary, operationsArbitrary, fc.nat(12), (messages, given, cut) => {
         const halves = applyOperations(applyOperations(messages, given.slice(0, cut)), given.slice(cut));
@@ -87,12 +87,12 @@ describe('applying operations to the context', () => {
     );
   });
 
-  it('[C3] tagging and prioritising twice is the same as once', () => {
+  it('[C3] is idempotent for TAG and PRIORITIZE', () => {
     for (const operation of [operations.TAG, operations.PRIORITIZE, operations.TRANSFORM])
       expect(applyOperations([m1], [operation, operation])).toEqual(applied(operation));
   });
 
-  it('[U5] a summary keeps the references and the source of what it stands for', () => {
+  it('[U5] keeps references and source on a summary', () => {
     const source = { path: 'a.md', startLine: 1, endLine: 2 };
     const [summary] = applyOperations([aMessage({ references: ['p1'], source })], [operations.TRANSFORM]);
     expect(summary).toMatchObject({ id: 'm1', references: ['p1'], source, tags: ['draft', 'summary'] });

@@ -16,8 +16,8 @@ const assessed = (state: ReturnType<typeof aState>, said: Partial<YieldReply> = 
   assess(state, state.messages, { ...reply, ...said });
 const withResults = (changes: object) => aState({ results: { ...results, ...changes } });
 
-describe('the assessment of an answer', () => {
-  it('[Y8] is valid in any state, has a rationale, and takes its numbers from the reply', () => {
+describe('assessing an answer', () => {
+  it('[Y8] is valid in any state, has a rationale, and uses the numbers of the reply', () => {
     fc.assert(
       fc.property(chainStateArbitrary, replies.yield as fc.Arbitrary<YieldReply>, (state, said) => {
         const found = assess(deepFreeze(state), visibleMessages(state), deepFreeze(said));
@@ -34,7 +34,7 @@ describe('the assessment of an answer', () => {
     );
   });
 
-  it('[Y2] has no change in the first cycle, and later the one from the answer before', () => {
+  it('[Y2] has no change in the first cycle and the change from the previous answer later', () => {
     expect(assessed(aState()).change).toBeNull();
     expect(assessed(aState({ assessment: anAssessment({ answer: 'in 1932' }) })).change).toBe(0);
     expect(assessed(aState({ assessment: anAssessment({ answer: 'no idea' }) })).change).toBe(1);
@@ -53,15 +53,15 @@ describe('the assessment of an answer', () => {
       {},
       'observation',
     ],
-    ['too little information', {}, { informationSufficiency: 0.69 }, 'experience'],
-    ['a wish for tools', {}, { needsTools: true }, 'action'],
-    ['a proposal of the model', {}, { proposedPhase: 'yield' }, 'yield'],
+    ['insufficient information', {}, { informationSufficiency: 0.69 }, 'experience'],
+    ['a requested tool', {}, { needsTools: true }, 'action'],
+    ['the proposal of the model', {}, { proposedPhase: 'yield' }, 'yield'],
     ['nothing', {}, {}, 'action'],
-  ])('[Y3] [Y4] sees %s and proposes where to go', (_, changes, said, wanted) => {
+  ])('[Y3] [Y4] detects %s and proposes a phase', (_, changes, said, wanted) => {
     expect(assessed(withResults(changes), said).proposal).toBe(wanted);
   });
 
-  it('[Y3] sees a context over its limit of tokens', () => {
+  it('[Y3] detects a context over its token limit', () => {
     const full = aState({ contextWindowTokens: 100, messages: [aMessage({ content: 'x'.repeat(284) })] });
     expect(assessed(full).proposal).toBe('understanding');
     expect(assessed({ ...full, contextWindowTokens: 102 }).proposal).toBe('action');
@@ -75,7 +75,7 @@ describe('the assessment of an answer', () => {
     expect(repeats([{ ...turn, fingerprint: fingerprint('in 1931') }])).toBe(0);
   });
 
-  it('[Y5] [Y7] counts a proposal that is no phase as the default phase it will become', () => {
+  it('[Y5] [Y7] counts a proposal that is not a phase as the default phase', () => {
     const turn = { cycle: 1, target: 'action', fingerprint: fingerprint(reply.answer) } as const;
     const found = assessed(aState({ recursion: { history: [turn] } }), { proposedPhase: 'nowhere' });
     expect(found).toMatchObject({ proposal: 'nowhere', proposedBy: 'model', repeats: 1 });

@@ -53,34 +53,34 @@ describe('a claimed completion', () => {
       'John Bradfield drew the bridge, Dorman Long built it, and premier Lang opened it in 1932.',
     ],
     ['Write a poem about the bridge', 'O arch of iron, leap from shore to shore and carry evening home'],
-  ])('is believed: %s %s [Y1]', (request, answer) => {
+  ])('[Y1] is accepted: %s %s', (request, answer) => {
     expect(believed(answer, { request })).toBe(true);
   });
 
   it.each([
-    [WHO, 'Helen Marsh', 'stands nowhere though the texts speak of all that is asked'],
-    [WHO, 'John Lang', 'put together from two texts'],
-    [WHO, 'John Bradfield of Oslo', 'a detail added'],
-    [WHO, 'The bridge was designed by Helen Marsh.', 'a sentence that stands nowhere'],
-    [WHO, 'I could not find the designer.', 'no answer'],
+    [WHO, 'Helen Marsh', 'not found, although the texts cover the whole question'],
+    [WHO, 'John Lang', 'combined from two texts'],
+    [WHO, 'John Bradfield of Oslo', 'an added detail'],
+    [WHO, 'The bridge was designed by Helen Marsh.', 'an unsupported sentence'],
+    [WHO, 'I could not find the designer.', 'not an answer'],
     [WHO, 'John Bradfield, Jack Lang, Dorman Long, Helen Marsh', 'several for one'],
-    ['When was the Helder Bridge opened?', '1933', 'another year'],
-    ['How many workers died?', 'Dorman Long', 'no number'],
+    ['When was the Helder Bridge opened?', '1933', 'a different year'],
+    ['How many workers died?', 'Dorman Long', 'not a number'],
     [
       'Explain how the bridge came to be.',
       'Violins from Cremona were sold across the meadows of Bohemia for copper.',
       'made of something else',
     ],
-  ])('is not believed: %s %s: %s [Y1]', (request, answer) => {
+  ])('[Y1] is rejected: %s %s: %s', (request, answer) => {
     expect(believed(answer, { request })).toBe(false);
   });
 
-  it('believes what fits where nothing was gathered [Y1]', () => {
+  it('[Y1] is accepted for a fitting answer when nothing was retrieved', () => {
     expect(believed('John Bradfield', { gathered: [] })).toBe(true);
     expect(believed('Unknown', { gathered: [] })).toBe(false);
   });
 
-  it('believes a name that stands nowhere only where the texts leave a gap [Y1]', () => {
+  it('[Y1] is accepted for an unsupported name only if the texts leave a gap', () => {
     const request = 'Who wrote the opera that was sung when the Helder Bridge was opened?';
     expect(believed('Ada Stone', { request })).toBe(true);
     expect(believed('Ada Stone', { request, gathered: texts('Violins from Cremona.') })).toBe(false);
@@ -89,7 +89,7 @@ describe('a claimed completion', () => {
     expect(believed('1875', { request: when })).toBe(false);
   });
 
-  it('is not believed where the model says that it guesses [Y1]', () => {
+  it('[Y1] is rejected when the model says that it is guessing', () => {
     expect(believed('John Bradfield', { rationale: 'The second text names John Bradfield.' })).toBe(true);
     expect(believed('John Bradfield', { rationale: 'It is probably John Bradfield.' })).toBe(false);
     expect(believed('John Bradfield', { rationale: 'I’m not sure, but I will answer John Bradfield.' })).toBe(false);
@@ -97,7 +97,7 @@ describe('a claimed completion', () => {
     expect(believed('John Bradfield', { rationale: `${early} It was John Bradfield.` })).toBe(true);
   });
 
-  it('is believed though the model has not solved it, where the answer stands word for word [Y1]', () => {
+  it('[Y1] is accepted for a verbatim answer even if the model reports the task as unsolved', () => {
     const rationale = 'I haven’t found the answer within the steps that I had.';
     expect(judge('John Bradfield', { rationale })).toMatchObject({ complete: true, inputs: { doubts: 'unsolved' } });
     expect(believed('Bradfield the engineer', { rationale })).toBe(false);
@@ -115,7 +115,7 @@ describe('a claimed completion', () => {
     ['Which was opened first, the Helder Bridge or the Stone Quay?', 'the Helder Bridge', true],
     ['Explain what opened first of the Helder Bridge and the Long Tunnel', 'the Helder Bridge', true],
     ['Which was opened first, the Helder Bridge or the Old Ferry?', 'the Helder Bridge', true],
-  ])('is held against the dates of the texts: %s %s [Y1]', (request, answer, wanted) => {
+  ])('[Y1] is checked against the dates in the texts: %s %s', (request, answer, wanted) => {
     const gathered = [
       ...BRIDGE,
       ...texts(
@@ -128,7 +128,7 @@ describe('a claimed completion', () => {
     expect(believed(answer, { request, gathered })).toBe(wanted);
   });
 
-  it('lets lesser doubts add up [Y1]', () => {
+  it('[Y1] accumulates weak negative signals', () => {
     const request = 'What firm of the city of Hull was the builder of the long bridge at Helder?';
     const named = texts('Dorman Long Brothers');
     const none = judge('Dorman', {
@@ -147,12 +147,12 @@ describe('a claimed completion', () => {
     expect(judge('Dorman', { request, gathered: texts('Dorman', 'Dorman') }).complete).toBe(false);
   });
 
-  it('has no lesser doubts about an answer to something open [Y1]', () => {
+  it('[Y1] has no weak negative signals for an open question', () => {
     const gathered = texts('Meadow.', 'Meadow.');
     expect(judge('a meadow', { request: 'Explain what you see.', gathered }).inputs['doubts']).toBe('');
   });
 
-  it('links an answer to the subject only where one text has all of it [Y1]', () => {
+  it('[Y1] links an answer to the subject only if one text contains both in full', () => {
     const request = 'Which firm built the Helder Bridge?';
     const apart = texts(
       'The Helder Bridge was built by a firm of Hull, Stone.',
@@ -161,7 +161,7 @@ describe('a claimed completion', () => {
     expect(judge('Dorman Stone', { request, gathered: apart }).inputs['doubts']).toBe('unlinked');
   });
 
-  it('is never complete without a claim, whatever answer and texts say [Y1]', () => {
+  it('[Y1] is never accepted without a claim, whatever the answer and texts contain', () => {
     fc.assert(
       fc.property(anyClaim, (inputs) => {
         expect(claimedCompletion({ ...inputs, claims: false }).complete).toBe(false);
@@ -170,13 +170,16 @@ describe('a claimed completion', () => {
     expect(believed('John Bradfield', { claims: false, gathered: texts(ORDERS, ORDERS) })).toBe(false);
   });
 
-  it.each(['Unknown', 'Helen Marsh', 'John Lang'])('is not believed for %s because a text orders so [Y1]', (answer) => {
-    expect(believed(answer)).toBe(false);
-    expect(believed(answer, { gathered: [...BRIDGE, ...texts(ORDERS)] })).toBe(false);
-    expect(believed(answer, { gathered: [...texts(ORDERS), ...BRIDGE] })).toBe(false);
-  });
+  it.each(['Unknown', 'Helen Marsh', 'John Lang'])(
+    '[Y1] is not accepted for %s because a retrieved text instructs it',
+    (answer) => {
+      expect(believed(answer)).toBe(false);
+      expect(believed(answer, { gathered: [...BRIDGE, ...texts(ORDERS)] })).toBe(false);
+      expect(believed(answer, { gathered: [...texts(ORDERS), ...BRIDGE] })).toBe(false);
+    },
+  );
 
-  it('says what it saw, flat, with a score of 0..1 that the verdict follows from [Y8]', () => {
+  it('[Y8] reports its signals as a flat record, with a score of 0..1 that determines the result', () => {
     fc.assert(
       fc.property(anyClaim, (given) => {
         const { complete, score, inputs } = claimedCompletion(given);
@@ -189,12 +192,9 @@ describe('a claimed completion', () => {
     );
   });
 
-  it.each(['A b ', 'is not ', '1,', ', a or ', 'Which was first, A or B? '])(
-    'comes to an end for 10 MB of %j',
-    (part) => {
-      const long = part.repeat(10_000_000 / part.length);
-      const first = `${long}Which was first, A or B?`;
-      expect(judge(long, { request: first, gathered: texts(long), rationale: long }).score).toBeLessThanOrEqual(1);
-    },
-  );
+  it.each(['A b ', 'is not ', '1,', ', a or ', 'Which was first, A or B? '])('terminates for 10 MB of %j', (part) => {
+    const long = part.repeat(10_000_000 / part.length);
+    const first = `${long}Which was first, A or B?`;
+    expect(judge(long, { request: first, gathered: texts(long), rationale: long }).score).toBeLessThanOrEqual(1);
+  });
 });

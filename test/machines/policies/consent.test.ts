@@ -20,7 +20,7 @@ const contentAfter = (id: string, choice: ConsentChoice, items?: Record<string, 
   applyOperations(messages, resolveConsent(batch, choice, items)).find((message) => message.id === id)?.content;
 
 describe('asking for consent', () => {
-  it('[U8] asks once for the whole batch, with a preview of 50 characters of each message', () => {
+  it('[U8] asks once for the whole batch with a 50-character preview of each message', () => {
     const request = consentRequest(batch, messages);
     expect(request?.items.map(({ messageId, chars }) => [messageId, chars])).toEqual([
       ['u1', LONG.length],
@@ -29,7 +29,7 @@ describe('asking for consent', () => {
     expect(request?.items[0]).toMatchObject({ preview: `${LONG.slice(0, 50)}…`, summary: 'Opened 1932.' });
   });
 
-  it('[U8] asks nothing where nothing of the user’s is touched', () => {
+  it('[U8] does not ask when no user content is affected', () => {
     expect(consentRequest([operations.PRUNE, operations.TRANSFORM], messages)).toBeNull();
     expect(consentRequest([], messages)).toBeNull();
   });
@@ -45,36 +45,36 @@ describe('asking for consent', () => {
     ['remove?', 'keep'],
     ['summarise them', 'keep'],
     ['__proto__', 'keep'],
-  ])('[U8] the reply %j is read as %s', (said, wanted) => {
+  ])('[U8] reads the reply %j as %s', (said, wanted) => {
     expect(readChoice(said)).toBe(wanted);
   });
 
-  it('[U8] any reply but a clear one keeps', () => {
+  it('[U8] reads any unclear reply as keep', () => {
     const clear = /^\s*(keep|summari[sz]e|remove)\s*$/iu;
     fc.assert(fc.property(fc.string(), (said) => clear.test(said) || readChoice(said) === 'keep'));
   });
 
-  it('[U8] a misspelt word is no consent', () => {
+  it('[U8] does not accept a misspelled word as consent', () => {
     expect(readChoice('zummarise')).toBe('keep');
   });
 });
 
-describe('the word of the user', () => {
+describe('the decision of the user', () => {
   it.each([
     ['keep', LONG],
     ['summarise', 'Opened 1932.'],
     ['remove', undefined],
-  ] as const)('[U8] %s is done to the whole batch', (choice, wanted) => {
+  ] as const)('[U8] applies %s to the whole batch', (choice, wanted) => {
     expect(contentAfter('u1', choice)).toBe(wanted);
     expect(contentAfter('u2', choice)).toBe(wanted);
   });
 
-  it('[U8] what needs no consent is done whatever the user says', () => {
+  it('[U8] does not affect operations that need no consent', () => {
     for (const choice of ['keep', 'summarise', 'remove'] as const)
       expect(resolveConsent(batch, choice)[1]).toEqual(operations.PRUNE);
   });
 
-  it('[U9] one by one, it comes before the word for all', () => {
+  it('[U9] prefers the choice for a single message to the choice for all', () => {
     const choices = ['keep', 'summarise', 'remove'] as const;
     for (const all of choices)
       for (const own of choices) {
@@ -83,22 +83,22 @@ describe('the word of the user', () => {
       }
   });
 
-  it('[U9] names that are no message change nothing', () => {
+  it('[U9] ignores ids that match no message', () => {
     const wild = JSON.parse('{"__proto__":"remove","constructor":"remove","nobody":"remove"}');
     expect(resolveConsent(batch, 'keep', wild)).toEqual(resolveConsent(batch, 'keep'));
   });
 
-  it('[U9] overrides a recommendation on any message, not only on the user’s own', () => {
+  it('[U9] overrides a recommendation for any message, not only user messages', () => {
     const kept = applyOperations(messages, resolveConsent(batch, 'keep', { m1: 'keep' }));
     expect(kept.map(({ id }) => id)).toContain('m1');
   });
 
-  it('[U8] kept messages are marked, so that nobody asks again', () => {
+  it('[U8] marks kept messages so that they are not asked about again', () => {
     const [first] = applyOperations(messages, resolveConsent(batch, 'keep'));
     expect(first?.tags).toContain(KEPT_BY_USER);
   });
 
-  it('[U8] no operation on user content is left waiting, and each tells what was said', () => {
+  it('[U8] leaves no operation on user content pending and records the decision on each', () => {
     const choice = fc.constantFrom<ConsentChoice>('keep', 'summarise', 'remove');
     const items = fc.dictionary(fc.constantFrom('u1', 'u2'), choice);
     fc.assert(
@@ -113,7 +113,7 @@ describe('the word of the user', () => {
     );
   });
 
-  it('[U8] user content is only shortened or dropped where the user said so', () => {
+  it('[U8] shortens or drops user content only with consent', () => {
     const choice = fc.constantFrom<ConsentChoice>('keep', 'summarise', 'remove');
     fc.assert(
       fc.property(choice, fc.dictionary(fc.constantFrom('u1', 'u2'), choice), (all, own) => {

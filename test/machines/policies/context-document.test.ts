@@ -15,8 +15,8 @@ const documents = fc.tuple(contextArbitrary, numbered).map(([messages, operation
   document: deepFreeze(append(contextDocument(messages), operations)),
 }));
 
-describe('a context as a document', () => {
-  it('[U12] is a fold: the messages that it began with, and every operation applied to them in order', () => {
+describe('a context document', () => {
+  it('[U12] is a fold of its initial messages and all operations applied to them in order', () => {
     fc.assert(
       fc.property(documents, ({ messages, operations, document }) => {
         expect(contextOf(document)).toEqual(applyOperations(messages, operations));
@@ -24,7 +24,7 @@ describe('a context as a document', () => {
     );
   });
 
-  it('[U12] undoing the last operation gives exactly the messages before it, content and order', () => {
+  it('[U12] restores the exact messages and order when the last operation is undone', () => {
     fc.assert(
       fc.property(documents, ({ messages, operations, document }) => {
         const last = operations.at(-1)?.id ?? '';
@@ -33,7 +33,7 @@ describe('a context as a document', () => {
     );
   });
 
-  it('[U12] undoing any operation gives the messages as if it had never been', () => {
+  it('[U12] yields the messages without an operation when it is undone', () => {
     fc.assert(
       fc.property(documents, fc.nat(11), ({ messages, operations, document }, at) => {
         const id = operations[at % operations.length]?.id ?? '';
@@ -43,7 +43,7 @@ describe('a context as a document', () => {
     );
   });
 
-  it('[U12] undoing everything, in any order, gives the messages that it began with', () => {
+  it('[U12] restores the initial messages when everything is undone, in any order', () => {
     const order = documents.chain((given) =>
       fc.tuple(fc.constant(given), fc.shuffledSubarray([...given.operations], { minLength: given.operations.length })),
     );
@@ -54,7 +54,7 @@ describe('a context as a document', () => {
     );
   });
 
-  it('[U12] redo takes an undo back, and undoing twice is undoing once', () => {
+  it('[U12] reverts an undo on redo, and treats a second undo as a no-op', () => {
     fc.assert(
       fc.property(documents, fc.nat(11), ({ operations, document }, at) => {
         const id = operations[at % operations.length]?.id ?? '';
@@ -64,7 +64,7 @@ describe('a context as a document', () => {
     );
   });
 
-  it('[U12] an operation that there is not cannot be undone: nothing changes', () => {
+  it('[U12] ignores an undo of an operation that does not exist', () => {
     fc.assert(
       fc.property(documents, ({ document }) => {
         expect(undo(document, 'nothing')).toBe(document);

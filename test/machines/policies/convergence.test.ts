@@ -15,7 +15,7 @@ const words = fc.array(fc.stringMatching(/^[a-z0-9]{1,8}$/), { minLength: 1, max
 const gaps = fc.array(fc.constantFrom(' ', '  ', '\n', '\t', ', ', '. ', ' - '), { minLength: 12, maxLength: 12 });
 
 describe('the change between two answers', () => {
-  it('[Y2] is 0..1, the same both ways, and none for equal answers', () => {
+  it('[Y2] is in 0..1, symmetric, and zero for equal answers', () => {
     fc.assert(
       fc.property(anyText, anyText, (a, b) => {
         const change = changeBetween(a, b);
@@ -27,7 +27,7 @@ describe('the change between two answers', () => {
     );
   });
 
-  it('[Y2] is what counting the words by hand gives', () => {
+  it('[Y2] equals the result of counting the words by hand', () => {
     fc.assert(
       fc.property(prose, prose, (a, b) => {
         expect(changeBetween(a, b)).toBeCloseTo(naiveChange(a, b), 12);
@@ -45,17 +45,17 @@ describe('the change between two answers', () => {
     expect(changeBetween(a, b)).toBe(wanted);
   });
 
-  it('[Y2] sees that a number with a decimal point became another', () => {
+  it('[Y2] detects a changed number with a decimal point', () => {
     expect(changeBetween('It is 3.5.', 'It is 5.3.')).toBeGreaterThan(0);
   });
 
-  it('[Y2] sees that a word changed in a script with vowel signs', () => {
+  it('[Y2] detects a changed word in a script with vowel signs', () => {
     expect(changeBetween('की', 'का')).toBe(1);
   });
 });
 
 describe('the fingerprint of a text', () => {
-  it('[Y7] is the same for the same words, whatever case, spacing and punctuation', () => {
+  it('[Y7] ignores case, spacing, and punctuation', () => {
     fc.assert(
       fc.property(words, gaps, (given, between) => {
         const plain = given.join(' ');
@@ -65,21 +65,21 @@ describe('the fingerprint of a text', () => {
     );
   });
 
-  it('[Y7] differs for other words, another order, and words run together', () => {
+  it('[Y7] differs for other words, another order, and joined words', () => {
     const texts = ['bridge opened', 'opened bridge', 'bridgeopened', 'bridge', 'opened', '', 'bridge opened opened'];
     expect(new Set(texts.map(fingerprint)).size).toBe(texts.length);
   });
 
-  it('[Y7] hardly ever falls together for different texts', () => {
+  it('[Y7] rarely collides for different texts', () => {
     const prints = Array.from({ length: 2_000 }, (_, at) => fingerprint(`answer number ${at}`));
     expect(new Set(prints).size).toBe(prints.length);
   });
 
-  it('[Y7] is eight hexadecimal digits for any text', () => {
+  it('[Y7] has eight hexadecimal digits for any text', () => {
     fc.assert(fc.property(anyText, (text) => /^[0-9a-f]{8}$/.test(fingerprint(text))));
   });
 
-  it('[Y7] differs for words that differ by a vowel sign', () => {
+  it('[Y7] differs for words that differ in a vowel sign', () => {
     expect(fingerprint('की')).not.toBe(fingerprint('का'));
   });
 });

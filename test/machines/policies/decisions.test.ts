@@ -33,7 +33,7 @@ const assessed = withRules(
 );
 
 describe('a decision', () => {
-  it.each(RULES)('[Y8] to complete by %s tells why, with the numbers of the rule', (rule) => {
+  it.each(RULES)('[Y8] states the reason and the compared numbers when it completes by %s', (rule) => {
     const { decision } = decideToComplete(assessed, rule);
     expect(decisionSchema.parse(decision)).toMatchObject({ cycle: 3, rule, complete: true, nextPhase: null });
     expect(decision?.rationale).toMatch(/\w/);
@@ -42,7 +42,7 @@ describe('a decision', () => {
     expect(Object.keys(decision?.inputs ?? {})).not.toEqual([]);
   });
 
-  it('[Y8] is valid, has a rationale and shows numbers in any state', () => {
+  it('[Y8] is valid with a rationale and numbers in any state', () => {
     const phase = fc.constantFrom(...PHASES);
     fc.assert(
       fc.property(chainStateArbitrary, phase, fc.constantFrom(...RULES), (any, target, rule) => {
@@ -63,7 +63,7 @@ describe('a decision', () => {
   });
 
   it.each(PHASES)(
-    '[Y4] [Y6] to go on with %s gives a prompt, the origin, the next cycle and a turn of history',
+    '[Y4] [Y6] to continue with %s sets the prompt, the origin, the next cycle, and a history entry',
     (phase) => {
       const { decision, direction, recursion } = decideToContinue(assessed, 'nextPhaseChosen', phase);
       expect(decision).toMatchObject({ complete: false, nextPhase: phase, inputs: { confidence: 0.91, change: 0.05 } });
@@ -74,21 +74,21 @@ describe('a decision', () => {
     },
   );
 
-  it('[Y6] the continuation prompt names what is missing and differs from phase to phase', () => {
+  it('[Y6] writes a continuation prompt that names what is missing and differs per phase', () => {
     const prompts = PHASES.map((phase) => continuationPrompt(assessed, phase));
     expect(new Set(prompts).size).toBe(PHASES.length);
     for (const prompt of prompts) expect(prompt).toContain('Still missing: the day.');
     expect(continuationPrompt(aState(), 'action')).not.toContain('missing');
   });
 
-  it('[Y6] the continuation prompt does not grow with the cycles', () => {
+  it('[Y6] writes a continuation prompt that does not grow with the cycles', () => {
     let state: ChainState = assessed;
     const first = continuationPrompt(state, 'action');
     for (let at = 0; at < 20; at += 1) state = { ...state, ...decideToContinue(state, 'nextPhaseChosen', 'action') };
     expect(state.recursion.continuationPrompt).toBe(first);
   });
 
-  it('[Y5] on a proposal that is no phase says so and names the default', () => {
+  it('[Y5] for a proposal that is not a phase says so and names the default', () => {
     const state = { ...assessed, assessment: anAssessment({ proposal: 'nowhere', proposedBy: 'model' }) };
     const { decision, direction } = decideToContinue(state, 'nextPhaseInvalid', 'action');
     expect(direction).toBe('action');
@@ -96,14 +96,14 @@ describe('a decision', () => {
     expect(decision?.rationale).toMatch(/"nowhere" is not a phase.*action/);
   });
 
-  it.each(PHASES)('[Y4] the user directs to %s, with words of their own or the usual prompt', (phase) => {
+  it.each(PHASES)('[Y4] follows the user to %s, with the prompt of the user or the default one', (phase) => {
     const own = decideAsDirected(assessed, phase, 'Look at page 4.');
     expect(own).toMatchObject({ direction: phase, decision: { rule: 'directedByUser', nextPhase: phase } });
     expect(own.recursion?.continuationPrompt).toBe('Look at page 4.');
     expect(decideAsDirected(assessed, phase).recursion?.continuationPrompt).toBe(continuationPrompt(assessed, phase));
   });
 
-  it('[Y8] of the user is not put down to a rule that chose otherwise', () => {
+  it('[Y8] of the user is not attributed to a rule that chose otherwise', () => {
     const state = {
       ...assessed,
       assessment: anAssessment({ proposal: 'experience', rationale: 'sufficiency is too low' }),
@@ -112,13 +112,13 @@ describe('a decision', () => {
     expect(decision?.rationale).not.toContain('sufficiency is too low');
   });
 
-  it('[Y8] no more than the newest 16 are kept', () => {
+  it('[Y8] is kept in a list of the newest 16', () => {
     let state: ChainState = assessed;
     for (let at = 0; at < 40; at += 1) state = { ...state, ...decideToContinue(state, 'nextPhaseChosen', 'action') };
     expect(state.decisions.map(({ cycle }) => cycle)).toEqual(Array.from({ length: 16 }, (_, at) => at + 27));
   });
 
-  it('[Y8] even the one that stands for none is valid, and completes nothing', () => {
+  it('[Y8] is valid and completes nothing even as the placeholder', () => {
     expect(NO_DECISION.complete).toBe(false);
     expect(decisionSchema.parse(NO_DECISION)).toEqual(NO_DECISION);
   });

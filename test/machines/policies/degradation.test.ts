@@ -26,8 +26,8 @@ const INCOMPLETE = { interruption: { kind: 'phase_failed' } } as const;
 const TTL = { decision: aDecision({ rule: 'cycleLimitReached' }) };
 const ZERO = ofCycles(0);
 
-describe('why an answer is degraded', () => {
-  it('[E5] a complete run has no reason', () => {
+describe('degradation reasons', () => {
+  it('[E5] are empty for a complete run', () => {
     expect(reasons({})).toEqual([]);
     expect(missingFields(read(complete))).toEqual([]);
   });
@@ -49,14 +49,14 @@ describe('why an answer is degraded', () => {
       'incomplete_state',
       'not_converged',
     ],
-  ] as const)('[E5] %s', (_, changes, first, second) => {
+  ] as const)('[E5] rank %s', (_, changes, first, second) => {
     const found = reasons(changes);
     expect(found[0]).toBe(first);
     expect(found).toContain(second);
     expect(answerOf({ ...complete, ...changes }).metadata.reason).toBe(first);
   });
 
-  it('[E5] all four at once are told in their order', () => {
+  it('[E5] are listed in order when all four apply', () => {
     const decision = aDecision({ rule: 'cycleLimitReached', complete: false });
     expect(reasons({ ...INCOMPLETE, ...ZERO, decision })).toEqual([
       'incomplete_state',
@@ -66,12 +66,12 @@ describe('why an answer is degraded', () => {
     ]);
   });
 
-  it('[E5] a phase that failed and was skipped is an incomplete state, before TTL', () => {
+  it('[E5] rank a failed and skipped phase as an incomplete state, before TTL', () => {
     const skipped = { results: { ...results, experience: null }, failures: [aPhaseFailure('experience')], ...TTL };
     expect(reasons(skipped)).toEqual(['incomplete_state', 'ttl_exhausted', 'not_converged']);
   });
 
-  it('[E3] [E5] a run that is complete without an answer is degraded', () => {
+  it('[E3] [E5] mark a complete run without an answer as degraded', () => {
     const reply = { ...results.yield.reply, answer: '' };
     const empty = aState({
       results: { ...aState().results, yield: { ...results.yield, reply } },
@@ -82,12 +82,12 @@ describe('why an answer is degraded', () => {
     expect(answerOf(empty)).toMatchObject({ status: 'degraded', metadata: { degraded: true } });
   });
 
-  it('[E5] a run that was ended before it settled, and lacks nothing else, has not converged', () => {
+  it('[E5] include "not converged" for a run that ended early and lacks nothing else', () => {
     const interruption = { kind: 'finished_by_user' } as const;
     expect(reasons({ interruption, decision: goingOn })).toEqual(['not_converged']);
   });
 
-  it('[E5] TTL is exhausted where the limit of cycles decided, and the answer says so', () => {
+  it('[E5] include TTL when the cycle limit ended the run, and the answer notes it', () => {
     expect(ttlExhausted(read(complete))).toBe(false);
     expect(ttlExhausted(read({ ...complete, ...TTL }))).toBe(true);
     const answer = answerOf({ ...complete, ...TTL, ...ofCycles(5) });
@@ -98,11 +98,11 @@ describe('why an answer is degraded', () => {
   it.each([
     ['budgetExhausted', 'budget_exhausted'],
     ['loopDetected', 'loop_broken'],
-  ] as const)('[E3] [E5] a run that %s ended is degraded by %s', (rule, reason) => {
+  ] as const)('[E3] [E5] for a run ended by %s include %s', (rule, reason) => {
     expect(reasons({ decision: aDecision({ rule }) })).toContain(reason);
   });
 
-  it('[E5] the fields that are missing are named: phases without a result, and the answer', () => {
+  it('[E5] list the missing fields: phases without a result, and the answer', () => {
     expect(missingFields(read(aState()))).toEqual([...PHASES, 'answer']);
     expect(missingFields(read({ ...complete, results: { ...results, experience: null } }))).toEqual(['experience']);
     expect(missingFields(read({ ...complete, assessment: anAssessment({ answer: ' \n' }) }))).toEqual(['answer']);

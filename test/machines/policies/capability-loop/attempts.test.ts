@@ -21,8 +21,8 @@ const used = (modelCalls: number, inputTokens: number, outputTokens: number) => 
   },
 });
 
-describe('the bounds of a loop’s model calls', () => {
-  it('[R1] are the tokens of the loop, for the one question that classifies', () => {
+describe('limits for the model calls of a loop', () => {
+  it('[R1] equal the token budget of the loop for the single classification call', () => {
     const loop = aLoop({ maxTokens: 70 });
     expect(actionAttempt(loop)).toEqual({
       id: 's1.action',
@@ -33,7 +33,7 @@ describe('the bounds of a loop’s model calls', () => {
     });
   });
 
-  it('[R6] are what is left of them, for each question after it, which has an id of its own', () => {
+  it('[R6] equal the remaining tokens for each later call, which has its own id', () => {
     const { policy } = aLoop();
     const loop = aLoop({ runs: 2, maxTokens: 100, policy: { ...policy, maxCalls: 5 }, ...used(2, 40, 25) });
     expect(continuationAttempt(loop)).toMatchObject({
@@ -43,7 +43,7 @@ describe('the bounds of a loop’s model calls', () => {
     });
   });
 
-  it('are never less than what an attempt takes', () => {
+  it('are never below the minimum for one attempt', () => {
     const { policy } = aLoop();
     const spent = aLoop({ maxTokens: 0, policy: { ...policy, maxCalls: 1 }, ...used(1, 40, 25) });
     expect(actionAttempt(spent).policy.maxTokens).toBe(1);
@@ -51,8 +51,8 @@ describe('the bounds of a loop’s model calls', () => {
   });
 });
 
-describe('what the deciding model is shown', () => {
-  it('[R6] is every step, the oldest first, with what it was given and what came of it', () => {
+describe('the prompt of the deciding model', () => {
+  it('[R6] lists every step, oldest first, with its input and outcome', () => {
     const results = [
       aCapabilityResult({ output: 'a draft' }),
       aCapabilityResult({ capability: 'review', success: false, output: '', code: 'threw', error: 'no pen' }),
@@ -71,20 +71,20 @@ describe('what the deciding model is shown', () => {
     });
   });
 
-  it('is most of the last step, less of those before, and the beginning of long arguments', () => {
+  it('shows most of the last step, less of earlier steps, and the start of long arguments', () => {
     const [first, last] = shownOf({ results: outputs(2, 10_000) }).steps;
     expect([first?.output.length, last?.output.length]).toEqual([2_000, 8_000]);
     const [step] = shownOf({ results: [aCapabilityResult({ arguments: { text: 'x'.repeat(1_000) } })] }).steps;
     expect(step?.arguments).toHaveLength(500);
   });
 
-  it('is 48,000 characters at most, of the newest steps: of the others it is told that they were', () => {
+  it('shows at most 48,000 characters of the newest steps and notes the omitted ones', () => {
     const steps = shownOf({ results: outputs(40, 2_000) }).steps;
     const chars = steps.map(({ output }) => output.length);
     expect(chars).toEqual([...Array(16).fill(0), ...Array(24).fill(2_000)]);
   });
 
-  it('is the newest 64 steps one by one; those before are counted by their names', () => {
+  it('shows the newest 64 steps individually and counts older ones by name', () => {
     const failed = { success: false, output: '', code: 'threw', error: 'no pen' } as const;
     const early = [aCapabilityResult(), aCapabilityResult({ capability: 'review', ...failed }), aCapabilityResult()];
     const { steps, earlier } = shownOf({ results: [...early, ...outputs(64, 1)] });
@@ -97,7 +97,7 @@ describe('what the deciding model is shown', () => {
 });
 
 describe('the model calls of a loop', () => {
-  it('[A11] add up to one execution, which keeps the newest attempts', () => {
+  it('[A11] add up to one execution that keeps the newest attempts', () => {
     const attempts = (from: number, count: number) =>
       Array.from({ length: count }, (_, at) => anAttempt({ attempt: from + at }));
     const usage = { modelCalls: 1, inputTokens: 2, outputTokens: 3, estimated: false, cost: 0 };

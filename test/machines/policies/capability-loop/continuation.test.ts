@@ -10,13 +10,13 @@ const throwing = {
   },
 };
 
-describe('what a decider says', () => {
+describe('reading the reply of a decider', () => {
   it.each([
     [{ done: true }, null],
     [{ done: true, finalOutput: null }, null],
     [{ done: true, finalOutput: 'So.' }, 'So.'],
     [{ done: true, finalOutput: 'So.', next: { capability: 'draft', arguments: '{}' } }, 'So.'],
-  ])('[R5] %j is done', (said, finalOutput) => {
+  ])('[R5] reads %j as done', (said, finalOutput) => {
     expect(readContinuation(said)).toEqual({
       continuation: { done: true, finalOutput },
       call: null,
@@ -29,7 +29,7 @@ describe('what a decider says', () => {
     [{ a: 1 }, '{"a":1}'],
     [{}, '{}'],
     ['', ''],
-  ])('[R5] the next step’s arguments may be %j', (given, text) => {
+  ])('[R5] accepts %j as arguments of the next step', (given, text) => {
     const call = { capability: 'draft', arguments: text };
     expect(
       readContinuation({ done: false, finalOutput: null, next: { capability: 'draft', arguments: given } }),
@@ -46,7 +46,7 @@ describe('what a decider says', () => {
     [{ capability: 'draft', arguments: null }, 'arguments_not_object'],
     [{ capability: 'draft', arguments: 5 }, 'arguments_not_object'],
     [{ capability: 'draft', arguments: [1] }, 'arguments_not_object'],
-  ])('[R5] the next step %j is none: %s', (next, code) => {
+  ])('[R5] rejects the next step %j: %s', (next, code) => {
     expect(readContinuation({ done: false, next })).toMatchObject({
       continuation: { done: false, next: null },
       call: null,
@@ -55,17 +55,17 @@ describe('what a decider says', () => {
   });
 
   it.each([undefined, null, 5, 'done', [], {}, { done: 'yes' }, { done: true, finalOutput: 5 }])(
-    '[R7] %j is no continuation',
+    '[R7] rejects %j as a continuation',
     (said) => {
       expect(readContinuation(said)).toMatchObject({ continuation: null, call: null, problem: { code: null } });
     },
   );
 
-  it('[R7] what throws when it is read is no continuation', () => {
+  it('[R7] rejects a reply that throws when it is read', () => {
     expect(readContinuation(throwing)).toMatchObject({ continuation: null, problem: { code: null } });
   });
 
-  it('[R5] arguments that are no JSON are no continuation', () => {
+  it('[R5] rejects non-JSON arguments', () => {
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
     expect(readContinuation({ done: false, next: { capability: 'draft', arguments: loop } }).continuation).toBeNull();
@@ -73,7 +73,7 @@ describe('what a decider says', () => {
 });
 
 describe('a final output', () => {
-  it('[R5] that says something takes the place of the last result only', () => {
+  it('[R5] replaces only the last result when it has text', () => {
     const results = deepFreeze(runs(3));
     expect(synthesizeLast(results, { done: true, finalOutput: 'the end' })).toEqual([
       ...results.slice(0, 2),
@@ -81,11 +81,11 @@ describe('a final output', () => {
     ]);
   });
 
-  it.each([null, '', '  \n'])('[R5] %j leaves the last result as it is', (finalOutput) => {
+  it.each([null, '', '  \n'])('[R5] keeps the last result unchanged for %j', (finalOutput) => {
     expect(synthesizeLast(deepFreeze(runs(2)), { done: true, finalOutput })).toEqual(runs(2));
   });
 
-  it('[R5] without any run stands for nothing', () => {
+  it('[R5] is ignored when nothing ran', () => {
     expect(synthesizeLast([], { done: true, finalOutput: 'the end' })).toEqual([]);
   });
 });

@@ -21,12 +21,12 @@ function loopAfter(results: readonly CapabilityResult[]): ActionState {
 describe('the results of a loop', () => {
   const whole = aCapabilityResult({ arguments: { text: long }, output: long });
 
-  it('are kept whole, the newest sixteen', () => {
+  it('keeps the newest sixteen whole', () => {
     expect(loopAfter(Array(16).fill(whole)).results).toEqual(Array(16).fill(whole));
     expect(loopAfter(Array(18).fill(whole)).results.slice(2)).toEqual(Array(16).fill(whole));
   });
 
-  it('are shortened before them: what they were given and what they gave', () => {
+  it('shortens the input and output of older ones', () => {
     const [first] = loopAfter(Array(17).fill(whole)).results;
     expect(first).toEqual({ ...whole, arguments: {}, output: expect.stringMatching(/^x{499}…$/) });
     const [failed] = loopAfter([
@@ -36,13 +36,13 @@ describe('the results of a loop', () => {
     expect(failed).toMatchObject({ arguments: { topic: 'bridges' }, error: expect.stringMatching(/^x{499}…$/) });
   });
 
-  it('[R3] are counted as runs, each once', () => {
+  it('[R3] counts each run once', () => {
     expect(loopAfter(Array(3).fill(whole)).runs).toBe(3);
   });
 });
 
 describe('the memory of a loop', () => {
-  it('[R4] has the user’s message once, then an entry a run, with the beginning of what it gave or why it failed', () => {
+  it('[R4] contains the user message once, then one entry per run with the start of its output or its failure', () => {
     const failed = aCapabilityResult({ success: false, output: 'half', code: 'threw', error: 'no pen' });
     expect(loopAfter([aCapabilityResult({ output: long }), failed]).memory).toEqual([
       { role: 'user', content: 'Write a note.' },
@@ -51,16 +51,16 @@ describe('the memory of a loop', () => {
     ]);
   });
 
-  it('[R4] stays as it is where nothing ran', () => {
+  it('[R4] stays unchanged when nothing ran', () => {
     expect(appendMemory(aLoop())).toEqual([]);
   });
 });
 
-describe('a run that came to nothing', () => {
+describe('a failed run', () => {
   const call = { capability: 'review', arguments: '{"words":3}' };
   const running = aLoop({ call, checked: { words: 3 }, sessionId: 'talk-1', begun: 1 });
 
-  it('[R2] [R7] is a result with its arguments, its time, its session and what was wrong', () => {
+  it('[R2] [R7] is recorded with its arguments, duration, session, and failure', () => {
     expect(failedResult(running, 'timed_out', 'too late', 40)).toEqual({
       capability: 'review',
       arguments: { words: 3 },
@@ -75,7 +75,7 @@ describe('a run that came to nothing', () => {
     });
   });
 
-  it('[R4] [R7] by being broken off is a result and remembered, and says why', () => {
+  it('[R4] [R7] is recorded and remembered with the reason when it was aborted', () => {
     const { results, runs, memory, stopReason } = abortLoop(deepFreeze(running), 'the user left');
     const error = 'it was aborted: the user left';
     expect(results).toMatchObject([{ capability: 'review', success: false, code: 'broken_off', error }]);
@@ -83,7 +83,7 @@ describe('a run that came to nothing', () => {
     expect(memory.at(-1)).toEqual({ role: 'assistant', capability: 'review', success: false, summary: error });
   });
 
-  it('[R3] leaves a loop that was broken off between two runs with the results that it has', () => {
+  it('[R3] keeps the earlier results when the loop is aborted between two runs', () => {
     const loop = { ...loopAfter([aCapabilityResult()]), begun: 1 };
     expect(abortLoop(loop, 'the user left')).toEqual({ ...loop, stopReason: 'broken_off' });
   });

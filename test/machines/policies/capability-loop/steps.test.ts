@@ -15,7 +15,7 @@ import { aLoop } from './states.ts';
 const wish = (capability: string) => aLoop({ call: { capability, arguments: '{}' } });
 
 describe('the rules of the capability loop', () => {
-  it('[R5] there is nothing to run without a wish; after a decider’s word that is an invalid step', () => {
+  it('[R5] treats a missing step as nothing to run at first, and as invalid after a decision', () => {
     expect(nothingToRun(aLoop())).toEqual({ holds: true, inputs: { capability: null } });
     expect(nothingToRun(wish('draft'))).toEqual({ holds: false, inputs: { capability: 'draft' } });
     expect(nothingToRun(aLoop({ continuation: { done: false, next: null } })).holds).toBe(false);
@@ -30,20 +30,20 @@ describe('the rules of the capability loop', () => {
     ['toString', 'unknown_capability'],
     ['__proto__', 'unknown_capability'],
     ['unknown', 'unknown_capability'],
-  ])('[R5] the name %j is invalid because of %s', (capability, cause) => {
+  ])('[R5] reports the name %j as invalid: %s', (capability, cause) => {
     expect(nextStepInvalid(wish(capability))).toEqual({
       holds: cause !== null,
       inputs: { capability, cause, known: 2 },
     });
   });
 
-  it('[R5] says what is wrong in a line, however long the name', () => {
+  it('[R5] describes the failure in one line regardless of the length of the name', () => {
     const message = `unknown capability "${'x'.repeat(100)}"`;
     expect(stepProblem(wish('x'.repeat(5_000)))).toEqual({ code: 'unknown_capability', message });
     expect(stepProblem(wish('a\nb'))?.message).toBe('unknown capability "a\\nb"');
   });
 
-  it('[R5] a step that was no step keeps the cause that it was read with', () => {
+  it('[R5] keeps the original cause of an unreadable step', () => {
     const problem = { code: 'missing_name' as const, message: 'it has none' };
     expect(nextStepInvalid(aLoop({ continuation: { done: false, next: null }, problem }))).toMatchObject({
       holds: true,
@@ -51,7 +51,7 @@ describe('the rules of the capability loop', () => {
     });
   });
 
-  it('[R3] the limit is reached with as many runs as allowed and not before', () => {
+  it('[R3] reaches the limit exactly at the maximum number of runs', () => {
     fc.assert(
       fc.property(fc.nat(12), fc.integer({ min: 1, max: 12 }), (runs, maxContinuations) => {
         expect(continuationLimitReached(aLoop({ runs, maxContinuations }))).toEqual({
@@ -62,12 +62,12 @@ describe('the rules of the capability loop', () => {
     );
   });
 
-  it('[R5] the first step is the one before any run', () => {
+  it('[R5] treats a step as the first one only before any run', () => {
     expect(isFirstStep(aLoop()).holds).toBe(true);
     expect(isFirstStep(aLoop({ runs: 1 })).holds).toBe(false);
   });
 
-  it('[R6] the model is asked while there are calls and tokens left, and never where it does not decide', () => {
+  it('[R6] asks the model only if it is the decider and calls and tokens remain', () => {
     const base = aLoop({ decider: 'model', maxTokens: 100 });
     const asked = (modelCalls: number, inputTokens: number, changes = {}) => {
       const usage = { ...NO_USAGE, modelCalls, inputTokens };
@@ -82,7 +82,7 @@ describe('the rules of the capability loop', () => {
     ]);
   });
 
-  it('[R10] a capability’s own time-out comes before the loop’s', () => {
+  it('[R10] prefers the timeout of a capability to that of the loop', () => {
     const state = wish('draft');
     const [first, ...others] = state.input.capabilities;
     const capabilities = [{ ...(first as NonNullable<typeof first>), timeoutMs: 7 }, ...others];

@@ -8,7 +8,7 @@ import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 
 describe('without a prompt', () => {
-  it('[U8] consent without a terminal is "keep" immediately', async () => {
+  it('[U8] answers consent with "keep" immediately when there is no terminal', async () => {
     const { run, finish } = startAsked({}, { history: TWO }, lineAnswerer);
     await finish();
     expect(resolved(run)).toMatchObject([{ kept: 2, by: 'nobody' }]);
@@ -18,7 +18,7 @@ describe('without a prompt', () => {
     ['keep', { kept: 2 }],
     ['summarise', { summarised: 2 }],
     ['remove', { removed: 2 }],
-  ] as const)('[U8] a choice made by option, "%s", applies immediately', async (choice, counted) => {
+  ] as const)('[U8] applies the choice "%s" from the options immediately', async (choice, counted) => {
     const { run, fake, finish } = startAsked({}, { history: TWO }, (terminal) =>
       withConsent(terminalAnswerer(terminal), choice, 'option'),
     );
@@ -27,7 +27,7 @@ describe('without a prompt', () => {
     expect(fake.written()).toBe('');
   });
 
-  it('a prompt that fails keeps messages and finishes the run', async () => {
+  it('keeps messages and finishes the run when a prompt fails', async () => {
     const broken = async (): Promise<never> => {
       throw new Error('EIO');
     };
@@ -43,7 +43,7 @@ describe('without a prompt', () => {
 });
 
 describe('replies', () => {
-  it('are not sent if they come too late', async () => {
+  it('are not sent after the deadline', async () => {
     let late: (event: ChainEvent) => void = () => {};
     const consent = () => new Promise<ChainEvent>((resolve) => (late = resolve));
     const { run, clock, finish } = startAsked({ yield: { hang: true } }, { history: TWO }, (terminal) => ({
@@ -63,7 +63,7 @@ describe('replies', () => {
 });
 
 describe('questions of a resumed run', () => {
-  it('are not asked again if they were answered', async () => {
+  it('are not asked again if they were already answered', async () => {
     const plan = { yield: (call: number) => unsureAnswer(call, { confidence: 0.1 }) };
     const { run } = startScripted(plan, { limits: { maxCycles: 5 } }, { mode: 'manual' });
     const asks = () => entriesOf(run, 'direction-asked').length;

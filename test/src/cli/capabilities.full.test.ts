@@ -25,7 +25,7 @@ const calculating = () => {
 };
 
 describe('postchain run --capability and --mcp', () => {
-  it('[R6] [R10] gives the model built-in capabilities and those of a server, and lets it run several', async () => {
+  it('[R6] [R10] offers built-in and server capabilities to the model and lets it run several', async () => {
     const server = await calculating();
     const env = { OPENAI_BASE_URL: server.baseURL, POSTCHAIN_CONTINUATION: 'model' };
     const given = ['--capability', 'calculator', 'current_time', '--mcp', `node ${everything} stdio`];
@@ -41,7 +41,7 @@ describe('postchain run --capability and --mcp', () => {
     [['--capability', 'play'], /calculator, current_time, search_documents, read_passage/],
     [['--capability', 'read_passage'], /--capability read_passage requires --docs/],
     [['--mcp', 'no-such-command-anywhere'], /^postchain: .*no-such-command-anywhere/m],
-  ])('%j is rejected before anything starts', async (flags, message) => {
+  ])('rejects %j before anything starts', async (flags, message) => {
     const { code, stdout, stderr } = await cli('run', 'x', ...flags);
     expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -50,7 +50,7 @@ describe('postchain run --capability and --mcp', () => {
   it.each([
     ['an empty request', ' ', [], /request: expected a question or a task/],
     ['a journal that cannot be written', 'x', ['--journal', 'no/such/folder/run.jsonl'], /no\/such\/folder/],
-  ])('%s closes the server that was started', async (_, request, flags, message) => {
+  ])('closes the server it started after %s', async (_, request, flags, message) => {
     const { code, stderr } = await cli('run', request, '--mcp', `node ${everything} stdio`, ...flags);
     expect(stderr).toMatch(message);
     expect(code).toBe(2);

@@ -21,7 +21,7 @@ describe('a run over earlier turns, without a terminal', () => {
     [['--consent', 'keep'], 'consent (option): 3 kept, 0 summarized, 0 removed'],
     [['--consent', 'summarise'], 'consent (option): 0 kept, 3 summarized, 0 removed'],
     [['--consent', 'remove'], 'consent (option): 0 kept, 0 summarized, 3 removed'],
-  ])('[U4][U8] %j: consent for the long messages is requested and given immediately', async (flags, line) => {
+  ])('[U4] [U8] with %j, requests consent for the long messages and answers it immediately', async (flags, line) => {
     const path = join(temporaryFolder(), 'run.jsonl');
     const history = fileWith(JSON.stringify(LONG_HISTORY));
     const { code, stderr } = await cli(
@@ -45,7 +45,7 @@ describe('a run over earlier turns, without a terminal', () => {
     expect(start).toMatchObject({ request: REQUEST, messages: LONG_HISTORY.map(({ content }) => ({ content })) });
   });
 
-  it('[U13] progress lists the removed messages under Understanding', async () => {
+  it('[U13] lists the removed messages under Understanding in the progress output', async () => {
     const history = fileWith(JSON.stringify(LONG_HISTORY));
     const { stderr } = await cli('run', REQUEST, '--docs', 'docs', '--history', history, '--consent', 'remove');
     const lines = stderr.split('\n').map((line) => line.trim());
@@ -56,7 +56,7 @@ describe('a run over earlier turns, without a terminal', () => {
     expect(lines.slice(at + 2)).toContain('removed earlier.h1 (user): the user agreed to remove it');
   });
 
-  it('[U8] an unknown choice is rejected with the allowed ones', async () => {
+  it('[U8] rejects an unknown choice and lists the allowed ones', async () => {
     const { code, stderr } = await cli('run', REQUEST, '--consent', 'maybe');
     expect(code).toBe(2);
     expect(stderr).toBe(
@@ -68,7 +68,7 @@ describe('a run over earlier turns, without a terminal', () => {
     ['no-such.json', /^postchain: Cannot read the history "no-such\.json": ENOENT/],
     ['README.md', /^postchain: README\.md, line 1: invalid JSON \(.*\); expected a JSON array/],
     ['package.json', /^postchain: package\.json, line 1: invalid JSON/],
-  ])('an invalid history, %s, is rejected with one line', async (path, message) => {
+  ])('rejects an invalid history, %s, with a one-line error', async (path, message) => {
     const { code, stdout, stderr } = await cli('run', REQUEST, '--history', path);
     expect(stderr).toMatch(message);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -92,7 +92,7 @@ describe('a run over earlier turns, at a terminal', () => {
     return { fake, answer, code, seen };
   }
 
-  it('[U8][U9] asks during the progress and continues with the reply', async () => {
+  it('[U8] [U9] asks during the run and continues with the reply', async () => {
     const { fake, answer, code, seen } = start({});
     await seen('What should happen to them?');
     await fake.press('down', 'enter');
@@ -105,7 +105,7 @@ describe('a run over earlier turns, at a terminal', () => {
     expect(fake.inOrder()).toMatchObject({ raw: false, cursorShown: true });
   });
 
-  it('Ctrl-C at the prompt cancels the run: a degraded answer, exit code 130, no listener left', async () => {
+  it('cancels the run on Ctrl-C at the prompt: a degraded answer, exit code 130, no listener left', async () => {
     const listening = process.listenerCount('SIGINT');
     const { fake, answer, code, seen } = start({});
     await seen('What should happen to them?');
@@ -116,7 +116,7 @@ describe('a run over earlier turns, at a terminal', () => {
     expect(process.listenerCount('SIGINT')).toBe(listening);
   });
 
-  it.each([{ json: true }, { quiet: true }])('[U8] %j asks nothing and keeps everything', async (flags) => {
+  it.each([{ json: true }, { quiet: true }])('[U8] with %j, asks nothing and keeps everything', async (flags) => {
     const journal = join(temporaryFolder(), 'run.jsonl');
     const { fake, answer, code } = start({ ...flags, journal });
     expect(await code).toBe(0);
@@ -125,7 +125,7 @@ describe('a run over earlier turns, at a terminal', () => {
     if (flags.json) expect(() => finalAnswerSchema.parse(JSON.parse(answer.written()))).not.toThrow();
   });
 
-  it.each(['input', 'out'] as const)('[U8] asks nothing if its %s is not a terminal', async (name) => {
+  it.each(['input', 'out'] as const)('[U8] asks nothing if %s is not a terminal', async (name) => {
     const fake = fakeTerminal();
     Object.assign(fake.terminal[name], { isTTY: false });
     const { code } = start({}, fake);
@@ -134,7 +134,7 @@ describe('a run over earlier turns, at a terminal', () => {
     expect(fake.written()).toContain('3 kept, 0 summarized, 0 removed');
   });
 
-  it('[U8] --consent replaces the prompt', async () => {
+  it('[U8] uses --consent instead of prompting', async () => {
     const { fake, code } = start({ consent: 'remove' });
     expect(await code).toBe(0);
     expect(fake.written()).not.toContain('What should happen');

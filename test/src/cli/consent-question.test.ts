@@ -38,7 +38,7 @@ describe('consent at a terminal', () => {
   it.each([
     [1, { kept: 0, summarised: 2, removed: 0 }],
     [2, { kept: 0, summarised: 0, removed: 2 }],
-  ])('[U8] choice %i applies to all', async (below, counted) => {
+  ])('[U8] applies choice %i to all messages', async (below, counted) => {
     const { run, fake, finish } = startAsked({}, { history: TWO });
     await seen(fake, 'Esc');
     await fake.press(...Array.from({ length: below }, () => 'down' as const), 'enter');
@@ -65,7 +65,7 @@ describe('consent at a terminal', () => {
     expect(fates(run)).toEqual(['TRANSFORM earlier.h1', 'PRUNE earlier.h2']);
   });
 
-  it('[U9] Escape keeps the messages without a reply', async () => {
+  it('[U9] keeps the messages without a reply on Escape', async () => {
     const { run, fake, finish } = await atSecondPrompt();
     await fake.press('escape');
     await finish();
@@ -91,7 +91,7 @@ describe('consent at a terminal', () => {
     await finish();
   });
 
-  it.each(['escape', 'ctrl-d'] as const)('[U8] %s keeps everything', async (key) => {
+  it.each(['escape', 'ctrl-d'] as const)('[U8] keeps everything on %s', async (key) => {
     const { run, fake, finish } = startAsked({}, { history: TWO });
     await seen(fake, 'Esc');
     await fake.press(key);
@@ -126,7 +126,7 @@ describe('consent at a terminal', () => {
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual([`run.${how}`]);
   });
 
-  it('Ctrl-C cancels the run', async () => {
+  it('cancels the run on Ctrl-C', async () => {
     const { run, fake, finish } = startAsked({}, { history: TWO });
     await seen(fake, 'Esc');
     await fake.press('ctrl-c');
@@ -135,14 +135,14 @@ describe('consent at a terminal', () => {
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.cancelled']);
   });
 
-  it('Ctrl-C at one of several prompts gives no reply to any of them', async () => {
+  it('replies to none of several prompts when Ctrl-C is pressed at one of them', async () => {
     const { run, fake, finish } = await atSecondPrompt();
     await fake.press('ctrl-c');
     expect((await finish()).status).toBe('cancelled');
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.cancelled']);
   });
 
-  it('prints no control character of a message or a summary', async () => {
+  it('prints no control characters from a message or a summary', async () => {
     const hostile = '\u001b[2J\u001b]0;owned\u0007 \u202eevil\u202c \u009b31m\r\nnext\u0000 line.';
     const summary = { ...replies.summary, summaries: [{ messageId: 'earlier.h1', summary: `${hostile} Short.` }] };
     const { fake, finish } = startAsked({ summary } as Plan, { history: [user(`${hostile} ${told('it')}`)] });

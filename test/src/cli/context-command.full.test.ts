@@ -54,7 +54,7 @@ describe('postchain context', () => {
     expect(await command()).not.toContain('…');
   });
 
-  it('[U12] --undo shows what comes back, changes or disappears, and the sizes before and after', async () => {
+  it('[U12] with --undo, shows what is restored, changed, or removed, and the sizes before and after', async () => {
     const added = document.operations.find((one) => one.operation === 'ADD')?.target ?? '';
     const text = await command({ undo: [SUMMARIZED, REMOVED, idOf(added, 'ADD')] });
     expect(text).toMatch(
@@ -88,7 +88,7 @@ describe('postchain context', () => {
     }
   });
 
-  it('--json prints operations, messages, undone operations and changes', async () => {
+  it('with --json, prints operations, messages, undone operations, and changes', async () => {
     const { operations, messages, undone, changes } = await json({ undo: [REMOVED, REMOVED] });
     expect(operations.map(({ id }: { id: string }) => id)).toEqual(document.operations.map(({ id }) => id));
     expect(operations.find(({ id }: { id: string }) => id === REMOVED)).toMatchObject({
@@ -108,7 +108,7 @@ describe('postchain context', () => {
     expect(await json({})).toMatchObject({ undone: [], changes: [] });
   });
 
-  it('says so if undoing no longer changes anything', async () => {
+  it('reports that undoing has no effect', async () => {
     const id = idOf('earlier.h3', 'PRUNE');
     const tagged = {
       ...document.operations[0],
@@ -139,7 +139,7 @@ describe('postchain context', () => {
     }
   });
 
-  it('reads a journal whose last line was cut off', async () => {
+  it('reads a journal with a truncated last line', async () => {
     const text = linesOf(journal);
     const path = fileWith(text.slice(0, text.length - 30));
     expect(await contextCommand(path, {}, plain())).toBe(await command());
@@ -167,7 +167,7 @@ describe('postchain context, with invalid arguments, prints one line and exits w
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('but accepts --undo once or several times', async () => {
+  it('accepts --undo once or several times', async () => {
     const once = await cli('context', good(), '--undo', SUMMARIZED, REMOVED);
     const twice = await cli('context', good(), '--undo', SUMMARIZED, '--undo', REMOVED);
     expect(once).toMatchObject({ code: 0, stderr: '' });

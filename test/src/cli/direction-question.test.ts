@@ -31,7 +31,7 @@ describe('the prompt for the next phase', () => {
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.finished']);
   });
 
-  it('[Y4] reads lines without a terminal; an empty line accepts the proposal', async () => {
+  it('[Y4] reads lines without a terminal and accepts the proposal on an empty line', async () => {
     const fake = fakeTerminal();
     const lines = new PassThrough() as unknown as NodeJS.ReadStream;
     const { run, finish } = startAsked(

@@ -7,7 +7,7 @@ it.each([
   ['an option', ['run', 'x', '--format', ESCAPE]],
   ['a command', [`no${ESCAPE}`]],
   ['a number', ['run', 'x', '--max-cycles', ESCAPE]],
-  ['a folder, with its stack', ['--stack', 'run', 'x', '--session', 's', '--session-file', `no/${ESCAPE}`]],
+  ['a directory, with its stack', ['--stack', 'run', 'x', '--session', 's', '--session-file', `no/${ESCAPE}`]],
 ])('an error about %s prints no control characters', async (_, args) => {
   const { code, stdout, stderr } = await cli(...args);
   expect(code).not.toBe(0);

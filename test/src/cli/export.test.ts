@@ -36,7 +36,7 @@ describe('the exported page', () => {
     expect(existsSync(join(folder, 'elsewhere.html'))).toBe(false);
   });
 
-  it('is readable only by its owner after --force, too', async () => {
+  it('is also readable only by its owner with --force', async () => {
     const output = outputIn(temporaryFolder());
     writeFileSync(output, 'old', { mode: 0o644 });
     await exportCommand(await aRun(), { output, force: true });
@@ -71,7 +71,7 @@ describe('the output of postchain export', () => {
     expect(text).not.toContain('ann@example.org');
   });
 
-  it('lists the patterns that match nothing', async () => {
+  it('lists patterns that match nothing', async () => {
     const flags = { redact: ['so?', 'nowhere'], preview: true };
     expect(await exportCommand(await aRun(), flags)).toContain('--redact "nowhere" matches nothing');
     expect(await exportCommand(await aRun(), flags)).not.toContain('"so?" matches nothing');

@@ -76,7 +76,7 @@ describe('recorded runs', () => {
     expect((await user.call('replay', file)).stdout).toMatch(/^Identical/u);
   });
 
-  it('only warn if the default place is not writable; a chosen place must be writable', async () => {
+  it('only warn if the default location is not writable, but fail if a chosen one is not', async () => {
     const home = join(temporaryFolder(), 'home');
     writeFileSync(home, 'no folder');
     const run = await startCli(['run', 'Is it so?', '--quiet'], { HOME: home, POSTCHAIN_JOURNALS: '' }).finished;
@@ -114,7 +114,7 @@ describe('recorded runs', () => {
 });
 
 describe('postchain resume and fork', () => {
-  it('[promise 6] resume continues a killed run without repeating calls', async () => {
+  it('[promise 6] resumes a killed run without repeating calls', async () => {
     const model = await aModel('yield');
     const user = aUser(model.env);
     const killed = user.start('run', 'Is it so?', '--model', 'good');
@@ -146,7 +146,7 @@ describe('postchain resume and fork', () => {
     expect(model.asked).toHaveLength(8);
   });
 
-  it('fork changes a threshold and leaves the original unchanged', async () => {
+  it('changes a threshold in a fork and leaves the original unchanged', async () => {
     const model = await aModel();
     const user = aUser(model.env);
     const file = join(temporaryFolder(), 'run.jsonl');
@@ -161,7 +161,7 @@ describe('postchain resume and fork', () => {
     expect(story.stdout).toContain(`at ${at}: thresholds.confidence=0.99`);
   });
 
-  it('fork reopens the documents of the run', async () => {
+  it('reopens the documents of the run in a fork', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'papers'));
     writeFileSync(join(folder, 'papers', 'a.md'), '# Bridges\n\nThe harbour bridge was opened in 1932.\n');
@@ -174,7 +174,7 @@ describe('postchain resume and fork', () => {
 });
 
 describe('edge cases', () => {
-  it.skipIf(!existsSync('/proc/self'))('rejects an unwritable place and does not hang', async () => {
+  it.skipIf(!existsSync('/proc/self'))('rejects an unwritable location without hanging', async () => {
     const { code, stderr } = await aUser({}, '/proc/nope').call('run', 'x');
     expect(stderr).toMatch(/^postchain: Cannot write the journal "\/proc\/nope" \(ENOENT/u);
     expect(code).toBe(2);

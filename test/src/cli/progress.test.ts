@@ -70,7 +70,7 @@ function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress:
   return lines.slice(2, -1);
 }
 
-describe('changes to the context, in the progress of a run', () => {
+describe('context changes in the progress output', () => {
   it('[U13] prints nothing if nothing changed', () => {
     expect(shown({})).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('changes to the context, in the progress of a run', () => {
     expect(lines[1]).toBe(`still over the limit ${by}; removing more needs your consent`);
   });
 
-  it('[U13] prints what could not be measured, even alone', () => {
+  it('[U13] prints what could not be measured, even if nothing else changed', () => {
     expect(shown({ problem: 'the embeddings\n failed' })).toEqual(['context not measured: the embeddings failed']);
   });
 

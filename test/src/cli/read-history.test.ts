@@ -14,8 +14,8 @@ describe('readHistory', () => {
     ['a JSON array', JSON.stringify(turns)],
     ['an array over many lines, with a byte order mark', `\ufeff \n${JSON.stringify(turns, null, 2)}\n`],
     ['JSON lines', lines],
-    ['JSON lines of Windows, with empty ones', `\r\n${lines.replaceAll('\n', '\r\n\r\n')}\r\n`],
-    ['turns with more in them', JSON.stringify(turns.map((turn) => ({ ...turn, name: 'Ann', at: 7 })))],
+    ['JSON lines with CRLF and empty lines', `\r\n${lines.replaceAll('\n', '\r\n\r\n')}\r\n`],
+    ['turns with additional fields', JSON.stringify(turns.map((turn) => ({ ...turn, name: 'Ann', at: 7 })))],
   ])('reads %s', async (_, text) => {
     expect(await readHistory(fileWith(text))).toEqual(turns);
   });

@@ -56,7 +56,7 @@ describe('postchain run', () => {
     expect(markdown.stdout).not.toContain('\u001b');
   });
 
-  it('piped text has colors only with FORCE_COLOR', async () => {
+  it('colors piped text only with FORCE_COLOR', async () => {
     const colored = await startCli(['run', 'x', '--quiet'], { NO_COLOR: '', FORCE_COLOR: '1' }).finished;
     expect(colored.stdout).toContain('\u001b[1mAnswer\u001b[22m ');
     const plain = await startCli(['run', 'x', '--quiet'], { NO_COLOR: '' }).finished;
@@ -75,7 +75,7 @@ describe('postchain run', () => {
     expect(entries.at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
   });
 
-  it('a degraded answer exits with 3', async () => {
+  it('exits with 3 for a degraded answer', async () => {
     const { code, stdout } = await cli('run', 'What is the capital of Peru?', '--docs', 'docs', '--max-cycles', '1');
     expect(code).toBe(3);
     expect(stdout).toMatch(/^Answer .*\n\nDegraded \(ttl exhausted\): .*The limit of 1 cycle was reached/);
@@ -125,7 +125,7 @@ describe('postchain run', () => {
     expect(code).toBe(0);
   });
 
-  it('Ctrl-C prints the degraded answer and exits with 130', async () => {
+  it('prints the degraded answer and exits with 130 on Ctrl-C', async () => {
     const server = await chatServer(({ method, response }) => {
       if (method === 'GET') return refuse(response, 404, {});
       streaming(response).write(event({ choices: [{ index: 0, delta: { content: '{"response": "It' } }] }));

@@ -72,13 +72,13 @@ describe('postchain run --session', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('is in the help, with the default session file', async () => {
+  it('appears in the help with the default session file', async () => {
     const { stdout } = await cli('run', '--help');
     expect(stdout).toMatch(/--session <id>/);
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('(default: ~/.postchain/sessions.db)');
   });
 
-  it('shows the context of a run with what was recalled', async () => {
+  it('shows the context of a run with the recalled turns', async () => {
     const [file, journal] = [aFile(), join(temporaryFolder(), 'run.jsonl')];
     const flags = ['--session', 'u42', '--session-file', file, '--quiet', '--journal', journal];
     await cli('run', 'What is a phase?', ...flags);
@@ -91,7 +91,7 @@ describe('postchain run --session', () => {
   });
 });
 
-describe('session entries, in the progress of a run', () => {
+describe('session entries in the progress output', () => {
   const at = { seq: 0, atMs: 0, sessionId: 'u42' };
   const shown = (...events: JournalEntry[]): readonly string[] => {
     const fake = fakeTerminal(120);

@@ -32,14 +32,14 @@ describe('invalid usage prints one line and exits with 2, before anything starts
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('a malformed key', async () => {
+  it('a malformed key is rejected', async () => {
     const { code, stderr } = await startCli(['run', 'x'], { OPENAI_API_KEY: 'sk white space' }).finished;
     expect(code).toBe(2);
     expect(stderr).toMatch(/^postchain: OPENAI_API_KEY.*\n$/);
     expect(stderr).not.toContain('sk white');
   });
 
-  it('a key that the server rejects', async () => {
+  it('a key that the server rejects is reported', async () => {
     const server = await chatServer(({ response }) => refuse(response, 401, { error: { message: 'no such key' } }));
     const env = { OPENAI_API_KEY: 'sk-wrong', OPENAI_BASE_URL: server.baseURL };
     const { code, stderr } = await startCli(['run', 'x'], env).finished;
@@ -48,7 +48,7 @@ describe('invalid usage prints one line and exits with 2, before anything starts
     expect(server.exchanges.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it.skipIf(process.getuid?.() === 0)('a file without read permission', async () => {
+  it.skipIf(process.getuid?.() === 0)('a file without read permission is reported', async () => {
     const file = join(temporaryFolder(), 'secret.md');
     writeFileSync(file, 'x');
     chmodSync(file, 0);

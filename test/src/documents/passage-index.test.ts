@@ -32,7 +32,7 @@ describe('the passage index', () => {
     expect(passages).toMatchObject([{ heading: ['Yield', 'Order'], relevance: 1 }]);
   });
 
-  it('[C5] returns an absolute relevance: a word that no document contains lowers it for all', async () => {
+  it('[C5] returns an absolute relevance, which a word missing from all documents lowers', async () => {
     const [known] = (await search('consent')).passages;
     const [half] = (await search('consent for cryptocurrencies')).passages;
     expect(known?.relevance).toBe(1);

@@ -106,7 +106,7 @@ describe('10,000 aborts over one signal that never aborts', () => {
       expect(warnings).toEqual([]);
     });
 
-  it('[A13] an output that has its value leaves nothing either', async () => {
+  it('[A13] nor after the value was delivered', async () => {
     const { signal } = new AbortController();
     const clock = new CountingClock();
     const model = partModel(whole);
@@ -131,7 +131,7 @@ describe('aborts over HTTP', () => {
     return open;
   }
 
-  it(`[A13] ${ABORTS} in mid-stream leave no socket, timer or listener`, async () => {
+  it(`[A13] leave no socket, timer, or listener after ${ABORTS} mid-stream aborts`, async () => {
     const server = await chatServer(({ response }) => {
       streaming(response).write(event(chunk({ content: '{"title":"Pan' })));
     });

@@ -25,7 +25,7 @@ async function exhausted(value: Promise<unknown>): Promise<AttemptsExhausted> {
   throw new Error(`expected AttemptsExhausted, got ${JSON.stringify(error)}`);
 }
 
-describe('options that make no sense', () => {
+describe('invalid options', () => {
   it.each([
     ['no model', { ...good, model: undefined }, 'invalid_option', /model: expected a model.*; received undefined/],
     [
@@ -34,7 +34,7 @@ describe('options that make no sense', () => {
       'invalid_schema',
       /schema: expected a Standard Schema.*; received undefined/,
     ],
-    ['a schema with no JSON form', { ...good, schema: v.object({ a: v.number() }) }, 'invalid_schema', /valibot/],
+    ['a schema without a JSON form', { ...good, schema: v.object({ a: v.number() }) }, 'invalid_schema', /valibot/],
     [
       'no prompt',
       { ...good, prompt: undefined },
@@ -42,15 +42,15 @@ describe('options that make no sense', () => {
       /prompt: expected a non-blank string.*; received undefined/,
     ],
     ['a blank prompt', { ...good, prompt: ' \n' }, 'invalid_option', /prompt/],
-    ['no turn', { ...good, prompt: [] }, 'invalid_option', /prompt: .*; received an array of 0/],
-    ['a turn of nobody', { ...good, prompt: [{ role: 'robot', content: 'x' }] }, 'invalid_option', /prompt/],
+    ['no turns', { ...good, prompt: [] }, 'invalid_option', /prompt: .*; received an array of 0/],
+    ['a turn without a role', { ...good, prompt: [{ role: 'robot', content: 'x' }] }, 'invalid_option', /prompt/],
     [
       'two system turns',
       { ...good, system: 'Be brief.', prompt: [{ role: 'system', content: 'x' }] },
       'invalid_option',
       /system: expected one system turn; received one in the prompt too/,
     ],
-    ['a reply form of no driver', { ...good, replyForm: 'xml' }, 'invalid_option', /replyForm: .*; received "xml"/],
+    ['an unknown reply form', { ...good, replyForm: 'xml' }, 'invalid_option', /replyForm: .*; received "xml"/],
     [
       'negative corrections',
       { ...good, policy: { maxCorrections: -1 } },
@@ -58,41 +58,36 @@ describe('options that make no sense', () => {
       /maxCorrections: .*; received -1/,
     ],
     [
-      'half a retry',
+      'a fractional retry count',
       { ...good, policy: { maxTransportRetries: 0.5 } },
       'invalid_option',
       /maxTransportRetries: .*; received 0.5/,
     ],
     [
-      'a fallback that is no model',
+      'a fallback that is not a model',
       { ...good, policy: { fallbackModels: ['gpt'] } },
       'invalid_option',
       /fallbackModels/,
     ],
-    ['a rule that is no function', { ...good, policy: { shouldRetry: true } }, 'invalid_option', /shouldRetry/],
-    ['a policy of misspelt numbers', { ...good, policy: { maxCorections: 1 } }, 'invalid_option', /maxCorections/],
-    ['no time', { ...good, limits: { totalMs: 0 } }, 'invalid_option', /totalMs: .*; received 0/],
-    ['an endless time', { ...good, limits: { chunkMs: Number.POSITIVE_INFINITY } }, 'invalid_option', /chunkMs/],
+    ['a hook that is not a function', { ...good, policy: { shouldRetry: true } }, 'invalid_option', /shouldRetry/],
+    ['a policy with misspelled numbers', { ...good, policy: { maxCorections: 1 } }, 'invalid_option', /maxCorections/],
+    ['a timeout of zero', { ...good, limits: { totalMs: 0 } }, 'invalid_option', /totalMs: .*; received 0/],
+    ['an infinite timeout', { ...good, limits: { chunkMs: Number.POSITIVE_INFINITY } }, 'invalid_option', /chunkMs/],
     [
-      'a misspelt option',
+      'a misspelled option',
       { ...good, shema: Answer },
       'invalid_option',
       /^shema: unknown option; expected one of model, schema, .*prompt, signal\.$/,
     ],
     [
-      'a policy’s option as a limit',
+      'a policy option passed as a limit',
       { ...good, limits: { maxCorrections: 1 } },
       'invalid_option',
       /^limits.maxCorrections: unknown option; expected one of .*totalMs/,
     ],
-    [
-      'a model that does not say how much it takes',
-      { ...good, model: { stream() {} } },
-      'invalid_option',
-      /contextWindowTokens/,
-    ],
-    ['a signal that is none', { ...good, signal: {} }, 'invalid_option', /signal/],
-  ])('%s: refused in one line before anything is called', (_, options, code, message) => {
+    ['a model without a prompt limit', { ...good, model: { stream() {} } }, 'invalid_option', /contextWindowTokens/],
+    ['an invalid signal', { ...good, signal: {} }, 'invalid_option', /signal/],
+  ])('reject %s with a one-line error before any call', (_, options, code, message) => {
     let error: unknown;
     try {
       createStructuredOutput(options as never);
@@ -104,7 +99,7 @@ describe('options that make no sense', () => {
     expect(good.model.calls).toHaveLength(0);
   });
 
-  it('are refused by createAttempt just so, its prompt when it is given', () => {
+  it('are also rejected by createAttempt, the prompt when it is passed', () => {
     expect(() => createAttempt({ model: good.model, schema: v.object({}) })).toThrow(/valibot/);
     const { input } = createAttempt({ model: good.model, schema: Answer });
     expect(() => input('')).toThrow(/prompt/);
@@ -112,11 +107,11 @@ describe('options that make no sense', () => {
   });
 });
 
-describe('a prompt over the model’s limit', () => {
+describe('a prompt over the limit of the model', () => {
   const small = { ...partModel(said({ a: 1 })), contextWindowTokens: 200 };
   const prompt = 'x'.repeat(2_000);
 
-  it('is not sent, and the failure says how much of it there is', async () => {
+  it('is not sent, and the failure reports its size', async () => {
     const error = await exhausted(createStructuredOutput({ model: small, schema: Answer, prompt }).value);
     expect(small.calls).toHaveLength(0);
     expect(error.failure).toMatchObject({ code: 'prompt_too_long', stage: 'transport', retryable: false });
@@ -124,7 +119,7 @@ describe('a prompt over the model’s limit', () => {
     expect(error.attempts).toHaveLength(1);
   });
 
-  it('goes to a fallback that has room for it', async () => {
+  it('is sent to a fallback model with a larger limit', async () => {
     const large = partModel(said({ a: 2 }));
     const policy = retryPolicy(fallbackModel(large));
     const output = createStructuredOutput({ model: small, schema: Answer, prompt, policy });
@@ -133,9 +128,9 @@ describe('a prompt over the model’s limit', () => {
   });
 });
 
-describe('a reply that is none', () => {
+describe('an unusable reply', () => {
   it.each(['[{"a":1}]', '[1,2]', '[]', 'Here: [{"a":1}] as asked.'])(
-    '[A10] a list for an object (%s) fits no schema, and nothing within it is taken for the value',
+    '[A10] with a list instead of an object (%s) matches no schema, and its items are not used as the value',
     async (reply) => {
       const error = await exhausted(
         createStructuredOutput({ ...good, model: partModel(said(reply)), policy: once }).value,
@@ -145,7 +140,7 @@ describe('a reply that is none', () => {
   );
 
   it.each(['{"a":1', '{"a":1}}'.slice(0, 5), '"a"', '42', 'null', 'a: 1', '{a:1}', "{'a':1}"])(
-    '[A10] %s is no JSON object: extraction',
+    '[A10] of %s is not a JSON object and fails extraction',
     async (reply) => {
       const error = await exhausted(
         createStructuredOutput({ ...good, model: partModel(said(reply)), policy: once }).value,
@@ -154,7 +149,7 @@ describe('a reply that is none', () => {
     },
   );
 
-  it('[A10] 200 MB without an end are stopped at the limit', async () => {
+  it('[A10] without an end is stopped at the size limit (200 MB)', async () => {
     const chunk = 'x'.repeat(64_000);
     for (const part of [text(chunk), { type: 'reasoning-delta', text: chunk } satisfies ModelPart]) {
       let given = 0;
@@ -173,7 +168,7 @@ describe('a reply that is none', () => {
     }
   });
 
-  it('[A10] nor are they read over HTTP: the connection is closed', async () => {
+  it('[A10] over HTTP is stopped at the size limit by closing the connection', async () => {
     let written = 0;
     const content = 'x'.repeat(16_000);
     const server = await chatServer(async ({ response }) => {

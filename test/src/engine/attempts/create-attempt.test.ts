@@ -51,8 +51,8 @@ function desk(...scripts: readonly CallScript[]) {
   return { model, clock, partials, triage, actor: createActor(machine, { clock }) };
 }
 
-describe('the attempt machine in a chart of the user’s own', () => {
-  it('gives its value, typed and transformed, and its partials on the way', async () => {
+describe('the attempt machine in a user-defined chart', () => {
+  it('returns its typed and transformed value and emits partials', async () => {
     const { actor, partials, model, triage } = desk(said({ ...ticket, urgent: 'very' }), said(ticket));
     await toPromise(actor.start());
     expect(actor.getSnapshot().value).toBe('sorted');
@@ -69,14 +69,14 @@ describe('the attempt machine in a chart of the user’s own', () => {
     }>();
   });
 
-  it('[A10] gives its failure as an outcome, never as an error', async () => {
+  it('[A10] returns a failure as an outcome, never as an error', async () => {
     const { actor } = desk(said('no JSON'));
     await toPromise(actor.start());
     expect(actor.getSnapshot().value).toBe('unsorted');
     expect(actor.getSnapshot().context.found).toMatchObject({ ok: false, failure: { stage: 'extraction' } });
   });
 
-  it('is an actor like any other: seen in the system, and stopped with the state that invokes it', async () => {
+  it('is a normal actor: visible in the system and stopped with the state that invokes it', async () => {
     const { actor, model } = desk([silence]);
     actor.start();
     await settle();
@@ -87,7 +87,7 @@ describe('the attempt machine in a chart of the user’s own', () => {
     expect(model.open()).toBe(0);
   });
 
-  it('[A4] gives each execution an id and a budget of its own', async () => {
+  it('[A4] gives each execution its own id and budget', async () => {
     const { triage } = desk();
     const [a, b] = [triage.input('x'), triage.input('x')];
     expect(a.id).not.toBe(b.id);
@@ -95,7 +95,7 @@ describe('the attempt machine in a chart of the user’s own', () => {
   });
 });
 
-describe('a model that thinks aloud', () => {
+describe('a model that streams its reasoning', () => {
   const thought = { type: 'reasoning-delta', text: 'Hm. ' } as const;
 
   /** Resolves when the clock has come so far. */
@@ -104,7 +104,7 @@ describe('a model that thinks aloud', () => {
       clock.setTimeout(resolve, ms);
     });
 
-  it('[A13] is alive, however long that takes', async () => {
+  it('[A13] does not stall, however long it reasons', async () => {
     const clock = new SimulatedClock();
     const script = [...Array(8)].flatMap((_, at) => [thought, later(clock, (at + 1) * 20_000)]);
     const model = partModel([...script, ...said(ticket)]);
@@ -118,7 +118,7 @@ describe('a model that thinks aloud', () => {
     expect(actor.getSnapshot().output).toMatchObject({ ok: true, execution: { attempts: [{ attempt: 1 }] } });
   });
 
-  it('[A13] and then falls silent has stalled', async () => {
+  it('[A13] stalls when it stops streaming', async () => {
     const clock = new SimulatedClock();
     const model = partModel([thought, silence], said(ticket));
     const { machine, input } = createAttempt({ model, schema: Ticket, clock });

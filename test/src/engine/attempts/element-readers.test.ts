@@ -4,8 +4,8 @@ import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { ArkCity, City, cities, item, listFrom, osaka, paris, quito, short, watch, wrapped } from './elements-rig.ts';
 
-describe('readers', () => {
-  it('[A8] a slow one sees nothing that is void by then but what it has seen', async () => {
+describe('element readers', () => {
+  it('[A8] do not receive voided items that they have not read yet', async () => {
     const { model, output } = listFrom(z.array(City));
     const reading = output.elements[Symbol.asyncIterator]();
     const next = async (): Promise<string> => {
@@ -26,7 +26,7 @@ describe('readers', () => {
     ]);
   });
 
-  it('a late one begins with the items so far, and after the end sees them all', async () => {
+  it('that start late receive all items so far, even after the end', async () => {
     const { model, output } = listFrom(z.array(City));
     const early = watch(output.elements);
     await model.say('Well: [{"name":"Lima"}]');
@@ -46,7 +46,7 @@ describe('readers', () => {
     expect([early, late, last].every(({ isOver }) => isOver())).toBe(true);
   });
 
-  it('the first that comes in mid-stream misses nothing', async () => {
+  it('receive every item if the first one starts mid-stream', async () => {
     const { model, output } = listFrom(z.array(City));
     void output.value;
     await model.say(`{"value":[${JSON.stringify(osaka)},`);
@@ -57,7 +57,7 @@ describe('readers', () => {
     expect(seen).toEqual([item(1, 0, osaka), item(1, 1, quito)]);
   });
 
-  it('the last one that leaves stops the call, unless somebody awaits the value', async () => {
+  it('stop the call when the last one leaves, unless the value is awaited', async () => {
     for (const isAwaited of [false, true]) {
       const { model, output } = listFrom(z.array(City));
       const value = isAwaited ? output.value : null;
@@ -76,7 +76,7 @@ describe('readers', () => {
     }
   });
 
-  it('what one does to an item never reaches the value', async () => {
+  it('cannot change the value by changing an item', async () => {
     for (const schema of [listOf(ArkCity), z.array(City)]) {
       const { model, output } = listFrom<typeof schema>(schema);
       const reading = (async () => {

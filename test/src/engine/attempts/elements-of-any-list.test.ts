@@ -12,12 +12,12 @@ import { City, item, listFrom, osaka, quito, watch } from './elements-rig.ts';
 const elementsOf = (output: object): AsyncIterable<ElementUpdate> =>
   (output as { readonly elements: AsyncIterable<ElementUpdate> }).elements;
 
-describe('a list whose schema does not tell its items', () => {
+describe('a list whose schema does not expose its item schema', () => {
   it.each([
     ['arktype', type({ name: 'string', size: 'number.integer > 0' }).array()],
     ['valibot', toStandardJsonSchema(v.array(v.object({ name: v.string(), size: v.number() })))],
     ['zod, transformed', z.array(City).transform((list) => list)],
-  ] as const)('[A12] is asked of each item alone: %s', async (_, schema) => {
+  ] as const)('[A12] is validated one item at a time: %s', async (_, schema) => {
     const { model, output } = listFrom(schema as typeof listSchema);
     const { seen, isOver } = watch(elementsOf(output));
     await model.say(`{"value":[${JSON.stringify(osaka)}`);
@@ -30,7 +30,7 @@ describe('a list whose schema does not tell its items', () => {
     expect(isOver()).toBe(true);
   });
 
-  it('[A12] that wants more than one item gives them all at its end', async () => {
+  it('[A12] yields all items at the end if it requires more than one', async () => {
     const schema = toStandardJsonSchema(v.pipe(v.array(v.string()), v.minLength(2)));
     const { model, output } = listFrom(schema);
     const { seen } = watch(elementsOf(output));
@@ -43,7 +43,7 @@ describe('a list whose schema does not tell its items', () => {
     expect(seen).toEqual([item(1, 0, 'a'), item(1, 1, 'b')]);
   });
 
-  it('[A8] that is named twice is the later one, as in JSON.parse: the items before it are void', async () => {
+  it('[A8] voids the earlier items of a repeated key, because JSON.parse keeps the last one', async () => {
     for (const [text, wanted] of [
       ['{"value":[1,2],"value":[3]}', [item(1, 0, 1), item(1, 1, 2), '1:reset', item(1, 0, 3)]],
       ['{"value":[1,2],"value":[]}', [item(1, 0, 1), item(1, 1, 2), '1:reset']],
@@ -61,7 +61,7 @@ describe('a list whose schema does not tell its items', () => {
     }
   });
 
-  it('is read at the same cost however many wait', async () => {
+  it('is read at the same cost for any number of readers', async () => {
     const many = Array.from({ length: 100_000 }, (_, at) => at);
     const model = partModel(said(many, 1_000_000));
     const output = createStructuredOutput({ model, schema: z.array(z.int()), prompt: 'Which?' });
@@ -71,7 +71,7 @@ describe('a list whose schema does not tell its items', () => {
     expect(count).toBe(100_000);
   });
 
-  it('gives none where it makes no list of it', async () => {
+  it('yields nothing if the schema does not produce a list', async () => {
     const { model, output } = listFrom(z.array(City).transform((list) => list.length));
     const { seen, isOver } = watch(elementsOf(output));
     await model.say(`{"value":[${JSON.stringify(osaka)}]}`);

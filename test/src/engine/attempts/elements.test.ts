@@ -13,7 +13,7 @@ describe('an item', () => {
   for (const [name, schema] of Object.entries(lists))
     for (const replyForm of REPLY_FORMS)
       for (const isWrapped of [true, false])
-        it(`[A12] is given with its last character: ${name}, ${replyForm}, ${isWrapped ? 'wrapped' : 'bare'}`, async () => {
+        it(`[A12] is yielded at its last character: ${name}, ${replyForm}, ${isWrapped ? 'wrapped' : 'bare'}`, async () => {
           const { model, output } = listFrom(schema, { replyForm });
           const { seen, isOver } = watch(output.elements);
           const text = isWrapped ? wrapped(cities) : JSON.stringify(cities);
@@ -27,7 +27,7 @@ describe('an item', () => {
           expect(await output.value).toEqual(cities);
         });
 
-  it('[A12] that is a text is given with its closing quote', async () => {
+  it('[A12] is yielded at its closing quote if it is a string', async () => {
     for (const schema of [z.array(z.string()), listOf(type('string'))]) {
       const { model, output } = listFrom(schema);
       const { seen } = watch(output.elements);
@@ -46,7 +46,7 @@ describe('an item', () => {
     }
   });
 
-  it('[A12] that is a number is given once it is certain to be whole, and before the next begins', async () => {
+  it('[A12] is yielded once it is complete if it is a number, before the next one starts', async () => {
     const { model, output } = listFrom(z.array(z.number()));
     const { seen } = watch(output.elements);
     const numbers = [1, 12, -0.5, 1e21, 0];
@@ -59,7 +59,7 @@ describe('an item', () => {
     expect(seen).toHaveLength(5);
   });
 
-  it('[A12] may be a list, a truth or nothing, with white space between', async () => {
+  it('[A12] may be a list, a boolean, or null, with whitespace in between', async () => {
     const values = [[1, [2]], [], true, null, {}];
     const { model, output } = listFrom(z.array(z.json()));
     const { seen } = watch(output.elements);
@@ -73,7 +73,7 @@ describe('an item', () => {
     expect(await output.value).toEqual(values);
   });
 
-  it('[A12] comes in a large chunk as in small ones', async () => {
+  it('[A12] is yielded the same from large and small chunks', async () => {
     const { model, output } = listFrom(z.array(City));
     const { seen } = watch(output.elements);
     await model.say(`Here you are: ${wrapped(cities)}. Bye!`);
@@ -82,7 +82,7 @@ describe('an item', () => {
     expect(await output.value).toEqual(cities);
   });
 
-  it('there may be none', async () => {
+  it('is never yielded for an empty list', async () => {
     const { model, output } = listFrom(z.array(City));
     const { seen, isOver } = watch(output.elements);
     await model.say(wrapped([]));
@@ -92,8 +92,8 @@ describe('an item', () => {
   });
 });
 
-describe('validation of an item', () => {
-  it('[A12] gives what the schema makes of it', async () => {
+describe('item validation', () => {
+  it('[A12] yields the output of the schema', async () => {
     const schema = z.array(z.object({ day: z.string().transform((text) => text.length), n: z.number().default(7) }));
     const { model, output } = listFrom(schema);
     const { seen } = watch(output.elements);
@@ -104,7 +104,7 @@ describe('validation of an item', () => {
     expect(await output.value).toEqual([{ day: 6, n: 7 }]);
   });
 
-  it('[A12] keeps back one that is wrong, and all after it, until the attempt has failed', async () => {
+  it('[A12] withholds an invalid item and all after it until the attempt has failed', async () => {
     const { model, output } = listFrom(z.array(City));
     const { seen } = watch(output.elements);
     await model.say(wrapped([osaka, { ...quito, size: -1 }, paris]));
@@ -117,7 +117,7 @@ describe('validation of an item', () => {
     expect(await output.value).toEqual([paris]);
   });
 
-  it('[A12] that throws is one that fails', async () => {
+  it('[A12] treats a throwing validation as a failure', async () => {
     const schema = z.array(
       z.string().transform((text) => {
         if (text === 'b') throw new Error('not b');
@@ -133,7 +133,7 @@ describe('validation of an item', () => {
     expect(error()).toMatchObject({ code: 'attempts_exhausted', failure: { stage: 'transformation' } });
   });
 
-  it('[A8] a list that is wrong as a whole voids items that are right', async () => {
+  it('[A8] voids valid items when the whole list is invalid', async () => {
     const { model, output } = listFrom(z.array(City).min(2));
     const { seen } = watch(output.elements);
     await model.say(wrapped([osaka]));
@@ -144,7 +144,7 @@ describe('validation of an item', () => {
     expect(seen.slice(2)).toEqual([item(2, 0, osaka), item(2, 1, quito)]);
   });
 
-  it('[A8] a reply that breaks off voids what came of it, and the last reset is the end', async () => {
+  it('[A8] voids the items of an interrupted reply and ends with the last reset', async () => {
     const { model, output } = listFrom(z.array(City), { policy: maxCorrections(1) });
     const { seen, error } = watch(output.elements);
     for (const attempt of [1, 2]) {
@@ -157,14 +157,14 @@ describe('validation of an item', () => {
   });
 });
 
-describe('a list that was none', () => {
+describe('items of an invalid list', () => {
   const lima = { name: 'Lima', size: 10 };
   const replies = {
     'a list in prose that breaks': `As [${JSON.stringify(lima)}, sic]: ${wrapped([osaka])}`,
     'a member that is given twice': `{"value":[${JSON.stringify(lima)}],"value":[${JSON.stringify(osaka)}]}`,
   };
   for (const [name, reply] of Object.entries(replies))
-    it(`[A8] [A12] ${name}: what is given and not voided is the value`, async () => {
+    it(`[A8] [A12] are voided: ${name}`, async () => {
       const { model, output } = listFrom(z.array(City));
       const { seen } = watch(output.elements);
       await sayEach(model, reply, () => {});
@@ -174,7 +174,7 @@ describe('a list that was none', () => {
     });
 });
 
-describe('an item schema that takes its time', () => {
+describe('an asynchronous item schema', () => {
   /** Names are checked when the test says so. */
   function slowNames() {
     const checks = new Map<string, (fits: boolean) => void>();
@@ -189,7 +189,7 @@ describe('an item schema that takes its time', () => {
     return { schema, checks, check };
   }
 
-  it('[A12] gives items in order, whichever is done first', async () => {
+  it('[A12] yields items in order regardless of completion order', async () => {
     const { schema, check } = slowNames();
     const { model, output } = listFrom(schema);
     const { seen } = watch(output.elements);
@@ -202,7 +202,7 @@ describe('an item schema that takes its time', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('[A12] keeps back what comes after a wrong one', async () => {
+  it('[A12] withholds the items after an invalid one', async () => {
     const { schema, check } = slowNames();
     const { model, output } = listFrom(schema);
     const { seen } = watch(output.elements);
@@ -216,7 +216,7 @@ describe('an item schema that takes its time', () => {
     expect(seen).toEqual([item(1, 0, 'a')]);
   });
 
-  it('[A8] gives nothing of an attempt after its reset', async () => {
+  it('[A8] yields nothing from an attempt after its reset', async () => {
     const { schema, checks, check } = slowNames();
     const { model, output } = listFrom(schema);
     const { seen } = watch(output.elements);
@@ -233,7 +233,7 @@ describe('an item schema that takes its time', () => {
     expect(seen).toEqual(['1:reset', item(2, 0, 'new')]);
   });
 
-  it('[A12] is waited for: the items still come, each once, before the end', async () => {
+  it('[A12] is awaited: every item is yielded once before the end', async () => {
     const { schema, checks, check } = slowNames();
     const { model, output } = listFrom(schema);
     const { seen, isOver } = watch(output.elements);
@@ -248,8 +248,8 @@ describe('an item schema that takes its time', () => {
   });
 });
 
-describe('a schema that is no list', () => {
-  it('has no elements: invalid_option, and nothing is called', () => {
+describe('a schema that is not a list', () => {
+  it('has no elements: fails with invalid_option before any call', () => {
     for (const schema of [City, z.tuple([z.string()])]) {
       const { model, output } = listFrom<typeof schema>(schema);
       expect(() => output.elements).toThrow(

@@ -10,7 +10,7 @@ import { partModel, said } from '../../../support/part-model.ts';
 import { pancakes, Recipe, read, recipeFrom, wrong } from './recipe-rig.ts';
 
 describe('a request', () => {
-  it('names the schema as tools take names, and counts the schema where it goes beside the turns', async () => {
+  it('uses a valid tool name for the schema and counts the schema if it is sent beside the turns', async () => {
     const model = partModel(said(pancakes));
     const name = `my recipe: ${'x'.repeat(80)}`;
     for (const replyForm of ['text', 'tool-call'] as const)
@@ -27,8 +27,8 @@ describe('a request', () => {
   });
 });
 
-describe('what the user holds', () => {
-  it('may be spread, logged and serialised: that calls no model', async () => {
+describe('the output handle', () => {
+  it('can be spread, logged, and serialized without calling a model', async () => {
     const { model, output } = recipeFrom([said(pancakes)]);
     expect({ ...output }).not.toHaveProperty('value');
     expect(JSON.parse(JSON.stringify(output))).toEqual({ execution: output.execution });
@@ -40,7 +40,7 @@ describe('what the user holds', () => {
     await expect(output.value).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  it('has texts of an enum typed as the texts that they are while they come', () => {
+  it('types enum strings as such while they stream', () => {
     type Mood = DeepPartial<{ mood: 'cheerful' | 'gloomy'; scores: number[]; of: { yes: boolean } | null }>;
     expectTypeOf<Mood>().toEqualTypeOf<{
       readonly mood?: string;
@@ -49,7 +49,7 @@ describe('what the user holds', () => {
     }>();
   });
 
-  it('fails with the stack of its caller, and no cause where there is none', async () => {
+  it('fails with the stack of its caller and without a cause if there is none', async () => {
     const { output } = recipeFrom([said(wrong, 50)]);
     const error = await output.value.catch((met: unknown) => met as Error);
     expect((error as Error).stack).toMatch(
@@ -58,7 +58,7 @@ describe('what the user holds', () => {
     expect(error).not.toHaveProperty('cause');
   });
 
-  it('gives partials of a union that a model did not wrap', async () => {
+  it('yields partials of a union that a model did not wrap', async () => {
     const schema = z.discriminatedUnion('is', [
       z.object({ is: z.literal('a'), a: z.string() }),
       z.object({ is: z.literal('b'), b: z.int() }),
@@ -72,7 +72,7 @@ describe('what the user holds', () => {
     }
   });
 
-  it('gives values that are no objects: a text, a number, a truth, null', async () => {
+  it('yields values that are not objects: a string, a number, a boolean, null', async () => {
     for (const [schema, value] of [
       [z.string(), 'hi'],
       [z.int(), 7],
@@ -86,7 +86,7 @@ describe('what the user holds', () => {
       }
   });
 
-  it('tells a model whose stream is none what is wrong', async () => {
+  it('reports what is wrong with a model that returns no stream', async () => {
     const model = { id: 'mine', contextWindowTokens: 1_000, stream: async () => 'x' } as never;
     const { failure } = (await createStructuredOutput({ model, schema: Recipe, prompt: 'How?' }).value.catch(
       (met: unknown) => met,

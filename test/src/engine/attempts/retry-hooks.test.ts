@@ -29,7 +29,7 @@ class AskedClock extends CountingClock {
 }
 
 describe('shouldRetry', () => {
-  it('[A3] is asked only where the budgets allow another call, with the failed attempt in the execution', async () => {
+  it('[A3] is called with the failed attempt, only if the budgets allow another call', async () => {
     const asked: string[] = [];
     const policy = retryPolicy(maxCorrections(2), exponentialBackoff({ baseMs: 1 }), {
       shouldRetry: ({ attempts }, { stage }) => {
@@ -41,7 +41,7 @@ describe('shouldRetry', () => {
     expect([...new Set(asked)]).toEqual(['1 schema schema', '2 transport transport', '3 schema schema']);
   });
 
-  it('[A3] declines without throwing, and the attempts end with the failure as it was', async () => {
+  it('[A3] ends the attempts with the unchanged failure by returning false', async () => {
     for (const [script, stage] of [
       [wrong, 'schema'],
       [down(), 'transport'],
@@ -53,7 +53,7 @@ describe('shouldRetry', () => {
     }
   });
 
-  it('[A3] [A4] cannot allow what the budgets, hope or maxCalls do not', async () => {
+  it('[A3] [A4] cannot allow what the budgets, a permanent error, or maxCalls forbid', async () => {
     const eager: RetryPolicy = { shouldRetry: () => true };
     expect((await tried([wrong], retryPolicy(maxCorrections(1), eager))).attempts).toHaveLength(2);
     expect((await tried([refused], eager)).attempts).toHaveLength(1);
@@ -62,7 +62,7 @@ describe('shouldRetry', () => {
 });
 
 describe('recordFailure', () => {
-  it('[A3] says how a failed attempt is kept; one that was good stays as it is', async () => {
+  it('[A3] determines how a failed attempt is recorded; a successful one is unchanged', async () => {
     const policy: RetryPolicy = { recordFailure: (record) => ({ ...record, text: '(left out)' }) };
     const { attempts, told } = await tried([wrong, right], policy);
     expect(attempts.map(({ text }) => text)).toEqual(['(left out)', '{"yes":true}']);
@@ -72,12 +72,12 @@ describe('recordFailure', () => {
     }
   });
 
-  it('[A3] [A9] does not keep the model from its own reply', async () => {
+  it('[A3] [A9] does not hide the previous reply from the model', async () => {
     const { model } = await tried([wrong, right], { recordFailure: (record) => ({ ...record, text: '' }) });
     expect(toldIn(model, 1)[0]).toBe('{"yes":"perhaps"}');
   });
 
-  it('is given the record and the execution before it', async () => {
+  it('receives the record and the execution before it', async () => {
     const seen: [number, number][] = [];
     const policy: RetryPolicy = {
       recordFailure: (record: AttemptRecord, { attempts }) => {
@@ -94,7 +94,7 @@ describe('recordFailure', () => {
 });
 
 describe('prepareRetry', () => {
-  it('[A3] changes the wait of the call to come, and what the model is told', async () => {
+  it('[A3] changes the delay of the next call and the feedback', async () => {
     const policy: RetryPolicy = {
       prepareRetry: ({ waitMs, feedback }) => ({
         waitMs: waitMs + 25,
@@ -111,7 +111,7 @@ describe('prepareRetry', () => {
     expect(toldIn(model, 2)).toEqual(toldIn(model, 1));
   });
 
-  it('is asked with what the policy prepared, the execution and the failure; not for the call of another model', async () => {
+  it('receives the prepared retry, the execution, and the failure, but is not called for a fallback model', async () => {
     const asked: unknown[] = [];
     const policy = retryPolicy(maxCorrections(1), fallbackModel(named('b', right)), {
       prepareRetry: (next, { attempts }, { stage }) => {
@@ -124,22 +124,22 @@ describe('prepareRetry', () => {
   });
 });
 
-describe('a wait that is none', () => {
+describe('an invalid delay', () => {
   // Fault: what prepareRetry asks for is taken as it is. The platform's timer fires at once for all of these but -1.
-  it.for([Number.NaN, Number.POSITIVE_INFINITY, 1e12])('[A3] of %d ms is never asked of a timer', async (waitMs) => {
+  it.for([Number.NaN, Number.POSITIVE_INFINITY, 1e12])('[A3] of %d ms never reaches a timer', async (waitMs) => {
     const clock = new AskedClock();
     await tried([down(), right], { prepareRetry: (next) => ({ ...next, waitMs }) }, { clock });
     for (const ms of clock.asked) expect(ms >= 0 && ms <= 2_147_483_647).toBe(true);
   });
 
-  it('[A3] below nothing is none', async () => {
+  it('[A3] below zero is zero', async () => {
     const { endedAtMs } = await tried([down(), right], { prepareRetry: (next) => ({ ...next, waitMs: -5 }) });
     expect(endedAtMs).toBe(0);
   });
 });
 
 describe('finalizeOrThrow', () => {
-  it('[A3] has the last word: an error of its own is what everybody gets', async () => {
+  it('[A3] can replace the error that everybody receives', async () => {
     const heard: unknown[] = [];
     const { error, output } = await tried([wrong], {
       finalizeOrThrow: (exhausted) => {
@@ -154,7 +154,7 @@ describe('finalizeOrThrow', () => {
     await expect(output.next()).rejects.toBe(error);
   });
 
-  it('[A3] that does not throw leaves the error as it is, and is not asked where there is a value', async () => {
+  it('[A3] keeps the error if it does not throw, and is not called on success', async () => {
     let asked = 0;
     const policy: RetryPolicy = {
       finalizeOrThrow: () => {
@@ -167,7 +167,7 @@ describe('finalizeOrThrow', () => {
   });
 });
 
-describe('a rule that throws', () => {
+describe('a hook that throws', () => {
   const thrower = (): never => {
     throw new Own('a mistake in the rule');
   };
@@ -178,7 +178,7 @@ describe('a rule that throws', () => {
   ];
 
   for (const [name, policy] of rules) {
-    it(`[A3] ends the attempts with what ${name} threw, and leaves nothing behind`, async () => {
+    it(`[A3] ends the attempts with the error of ${name} and cleans up`, async () => {
       const { signal } = new AbortController();
       const { error, clock, model, output } = await tried([down()], policy, { signal });
       expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_broke' } });
@@ -190,7 +190,7 @@ describe('a rule that throws', () => {
     });
   }
 
-  it.for(rules)('[A3] [A13] of %s ends the call that was too slow', async ([, policy]) => {
+  it.for(rules)('[A3] [A13] in %s ends a call that is still waiting', async ([, policy]) => {
     const { error, model, output } = await tried([[silence]], policy, { limits: { firstChunkMs: 100 } });
     expect(error).toMatchObject({ failure: { code: 'policy_broke' }, attempts: [{ failure: { code: 'no_reply' } }] });
     await expect(output.next()).rejects.toBe(error);
@@ -198,17 +198,20 @@ describe('a rule that throws', () => {
     expect(model.open()).toBe(0);
   });
 
-  it.for(rules)('[A3] of %s the error is the cause itself', async ([, policy]) => {
+  it.for(rules)('[A3] in %s becomes the cause itself', async ([, policy]) => {
     const { error } = await tried([down()], policy);
     expect(error?.cause).toBeInstanceOf(Own);
   });
 });
 
-describe('a rule that gives no answer', () => {
+describe('an invalid hook result', () => {
   it.for([
     ['alone', (rule: RetryPolicy) => rule],
-    ['put together', (rule: RetryPolicy) => retryPolicy(maxCorrections(1), rule, { shouldRetry: () => true })],
-  ] as const)('[A3] a promise say, is a mistake and no "no": %s', async ([, made]) => {
+    [
+      'from a composed policy',
+      (rule: RetryPolicy) => retryPolicy(maxCorrections(1), rule, { shouldRetry: () => true }),
+    ],
+  ] as const)('[A3] such as a promise is an error and not a false: %s', async ([, made]) => {
     const rule = { shouldRetry: async () => true } as unknown as RetryPolicy;
     const { error, model } = await tried([wrong, right], made(rule));
     expect(error).toMatchObject({ failure: { code: 'policy_broke', message: expect.stringContaining('a promise') } });
@@ -216,20 +219,20 @@ describe('a rule that gives no answer', () => {
   });
 });
 
-describe('several policies as one', () => {
-  it('of numbers the last counts, the others stay', async () => {
+describe('composed policies', () => {
+  it('use the last value of each number', async () => {
     const policy = retryPolicy(maxCorrections(4), maxTransportRetries(1), maxCorrections(1));
     expect((await tried([wrong], policy)).attempts).toHaveLength(2);
     expect((await tried([down()], policy)).attempts).toHaveLength(2);
   });
 
-  it('models are lined up in the order they are named', async () => {
+  it('append models in order', async () => {
     const lines = [retryPolicy(fallbackModel(named('b', refused))), fallbackModel(named('c', right))];
     expect((await tried([refused], retryPolicy(...lines))).models).toEqual([0, 1, 2]);
     expect((await tried([refused], retryPolicy(...lines.toReversed()))).models).toEqual([0, 1]);
   });
 
-  it('[A3] every rule is asked, in order, each with what the one before it made', async () => {
+  it('[A3] call every hook in order with the result of the previous one', async () => {
     const asked: string[] = [];
     const rule = (name: string, ms: number): RetryPolicy => ({
       shouldRetry: () => asked.push(`should ${name}`) > 0,
@@ -245,7 +248,7 @@ describe('several policies as one', () => {
     expect(asked.indexOf('should a')).toBeLessThan(asked.indexOf('should b'));
   });
 
-  it('[A3] one that declines is enough', async () => {
+  it('[A3] stop if one hook declines', async () => {
     for (const order of [
       [true, false],
       [false, true],
@@ -255,7 +258,7 @@ describe('several policies as one', () => {
     }
   });
 
-  it('none at all is the default', async () => {
+  it('are the default policy if empty', async () => {
     expect((await tried([wrong], retryPolicy())).attempts).toHaveLength(3);
   });
 });

@@ -29,7 +29,7 @@ const withLimits = (limits: object) => createStructuredOutput({ model, schema: A
 
 const bad = [-1, Number.NaN, Number.POSITIVE_INFINITY];
 
-describe('numbers out of their range', () => {
+describe('out-of-range numbers', () => {
   const made: readonly [field: string, named: string, make: (n: number) => unknown, alsoBad: readonly number[]][] = [
     ['maxCorrections', 'maxCorrections', maxCorrections, [1.5]],
     ['maxTransportRetries', 'maxTransportRetries', maxTransportRetries, [0.1]],
@@ -41,7 +41,7 @@ describe('numbers out of their range', () => {
   ];
 
   for (const [, named, make, more] of made)
-    it(`[A4] are refused where the policy is made, by the name that was written: ${named}`, () => {
+    it(`[A4] are rejected where the policy is created, by their option name: ${named}`, () => {
       for (const n of [...bad, ...more]) {
         const { code, message } = refusal(() => make(n));
         expect(code).toBe('invalid_option');
@@ -53,7 +53,7 @@ describe('numbers out of their range', () => {
     });
 
   for (const [field, , , more] of made)
-    it(`[A4] are refused in a policy that is a plain object: ${field}`, () => {
+    it(`[A4] are rejected in a plain object policy: ${field}`, () => {
       for (const n of [...bad, ...more]) {
         const { code, message } = refusal(() => withPolicy({ [field]: n }));
         expect(code).toBe('invalid_option');
@@ -63,7 +63,7 @@ describe('numbers out of their range', () => {
       }
     });
 
-  it('[A13] are refused in the limits', () => {
+  it('[A13] are rejected in the limits', () => {
     for (const field of ['firstChunkMs', 'chunkMs', 'totalMs', 'maxReplyChars', 'maxCalls'])
       for (const n of [...bad, 0]) {
         const { code, message } = refusal(() => withLimits({ [field]: n }));
@@ -79,8 +79,8 @@ describe('numbers out of their range', () => {
   });
 });
 
-describe('what is no policy', () => {
-  it('is refused, with the name of what is wrong', () => {
+describe('an invalid policy', () => {
+  it('is rejected with the name of the invalid part', () => {
     for (const [policy, named] of [
       [{ maxCorrection: 1 }, 'maxCorrection'],
       [{ shouldRetry: true }, 'shouldRetry'],
@@ -98,7 +98,7 @@ describe('what is no policy', () => {
     }
   });
 
-  it('is refused as a fallback that is no model, before anything is called', () => {
+  it('is rejected before any call if a fallback is not a model', () => {
     expect(refusal(() => withPolicy(fallbackModel(null as never))).code).toBe('invalid_option');
     expect(model.calls).toHaveLength(0);
   });

@@ -14,8 +14,8 @@ import { CountingClock } from './counting-clock.ts';
 import { play, waitsOf } from './play.ts';
 import { Answer, down, missing, named, refused, right, toldIn, tried, wrong } from './retry-rig.ts';
 
-describe('the budgets', () => {
-  it('[A4] N corrections are N + 1 calls, 2 by default, and none at 0', async () => {
+describe('retry budgets', () => {
+  it('[A4] N corrections allow N + 1 calls: 2 by default, and none at 0', async () => {
     for (const count of [0, 1, 2, 5]) {
       const { model, error } = await tried([wrong], maxCorrections(count));
       expect(model.calls).toHaveLength(count + 1);
@@ -24,7 +24,7 @@ describe('the budgets', () => {
     expect((await tried([wrong], {})).model.calls).toHaveLength(3);
   });
 
-  it('[A4] N transport retries are N + 1 calls, 3 by default, and none at 0', async () => {
+  it('[A4] N transport retries allow N + 1 calls: 3 by default, and none at 0', async () => {
     for (const count of [0, 1, 2, 5]) {
       const { model, error } = await tried([down()], maxTransportRetries(count));
       expect(model.calls).toHaveLength(count + 1);
@@ -33,7 +33,7 @@ describe('the budgets', () => {
     expect((await tried([down()], {})).model.calls).toHaveLength(4);
   });
 
-  it('[A4] the two are apart: neither uses up the other', async () => {
+  it('[A4] are separate: neither uses up the other', async () => {
     const policy = retryPolicy(maxCorrections(2), maxTransportRetries(2));
     const { value, attempts } = await tried([down(), wrong, down(), wrong, right], policy);
     expect(value).toEqual({ yes: true });
@@ -43,7 +43,7 @@ describe('the budgets', () => {
     expect(short.error?.failure.stage).toBe('transport');
   });
 
-  it('[A4] maxCalls bounds both together, and fallbacks too', async () => {
+  it('[A4] are bounded together, with fallbacks, by maxCalls', async () => {
     const generous = retryPolicy(maxCorrections(9), maxTransportRetries(9), fallbackModel(named('b', wrong)));
     for (const maxCalls of [1, 2, 5]) {
       const { attempts, models } = await tried([wrong, down()], generous, { limits: { maxCalls } });
@@ -52,7 +52,7 @@ describe('the budgets', () => {
     }
   });
 
-  it('[A13] a refused key and a bad request are not tried again', async () => {
+  it('[A13] are not used for a rejected key or a bad request', async () => {
     for (const [status, code] of [
       [401, 'unauthorized'],
       [403, 'forbidden'],
@@ -67,7 +67,7 @@ describe('the budgets', () => {
 });
 
 describe('exponential backoff', () => {
-  it('[A3] waits 500 ms by default, doubled each time, and ends at the longest', async () => {
+  it('[A3] waits 500 ms by default and doubles up to the maximum', async () => {
     expect(waitsOf(await tried([down()], {}))).toEqual([500, 1_000, 2_000, null]);
     expect(waitsOf(await tried([down()], maxTransportRetries(8))).slice(5)).toEqual([16_000, 30_000, 30_000, null]);
     const policy = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100, maxMs: 350 }));
@@ -76,24 +76,24 @@ describe('exponential backoff', () => {
     expect(endedAtMs).toBe(1_000);
   });
 
-  it('[A3] is told and kept: the next call begins when the reset said', async () => {
+  it('[A3] is reported and kept: the next call starts when the reset announced', async () => {
     const { told, model } = await tried([down(), down(), right], exponentialBackoff({ baseMs: 40 }));
     expect(told.map(({ atMs }) => atMs)).toEqual([0, 40, 120]);
     expect(model.calls).toHaveLength(3);
   });
 
-  it('a correction is not waited for, and does not lengthen the waits', async () => {
+  it('does not delay a correction, and a correction does not lengthen delays', async () => {
     const { told } = await tried([wrong, down(), wrong, down(), right], exponentialBackoff({ baseMs: 10 }));
     expect(waitsOf({ told })).toEqual([0, 10, 0, 20]);
   });
 
-  it('a base of 0 does not wait', async () => {
+  it('does not wait with a base of 0', async () => {
     const { told, endedAtMs } = await tried([down(), down(), right], exponentialBackoff({ baseMs: 0 }));
     expect(waitsOf({ told })).toEqual([0, 0]);
     expect(endedAtMs).toBe(0);
   });
 
-  it('[A13] what the server asks for comes before it, shorter or longer than any backoff, and the doubling goes on', async () => {
+  it('[A13] yields to a delay requested by the server, shorter or longer, and continues doubling', async () => {
     const policy = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100, maxMs: 800, jitter: 1 }));
     const asked = [down({ retryAfterMs: 7_000 }), down({ retryAfterMs: 3 }), down({ retryAfterMs: 0 })];
     expect(waitsOf(await tried([...asked, right], policy))).toEqual([7_000, 3, 0]);
@@ -101,7 +101,7 @@ describe('exponential backoff', () => {
     expect(waitsOf(await tried([down({ retryAfterMs: 7 }), down(), right], plain))).toEqual([7, 200]);
   });
 
-  it('[A3] jitter draws its share of the wait from the id: spread over ids, equal for equal ones', async () => {
+  it('[A3] derives jitter from the id: spread over ids, equal for equal ids', async () => {
     const policy = retryPolicy(maxTransportRetries(2), exponentialBackoff({ baseMs: 1_000, jitter: 0.4 }));
     const first: number[] = [];
     for (let n = 0; n < 200; n += 1) {
@@ -125,7 +125,7 @@ describe('error feedback', () => {
   const lone = (words: readonly string[]): number =>
     words.join('').replaceAll(/\n\[\d+ characters left out\]\n/g, '').length;
 
-  it('[A9] shows the model its reply and what was wrong, path by path', async () => {
+  it('[A9] shows the model its reply and the errors, path by path', async () => {
     const { model } = await tried([wrong, right], {});
     expect(toldIn(model, 0)).toEqual([]);
     const [reply, problem] = toldIn(model, 1);
@@ -133,7 +133,7 @@ describe('error feedback', () => {
     expect(problem).toMatch(/is invalid[\s\S]*- yes: /);
   });
 
-  it('[A9] is bounded, whatever the reply', async () => {
+  it('[A9] is bounded for any reply', async () => {
     const long = said({ yes: 'x'.repeat(50_000) }, 50_000);
     const words = 'That reply is invalid:\n\nReply again with these errors corrected.'.length;
     for (const maxChars of [10, 200, 8_000]) {
@@ -146,13 +146,13 @@ describe('error feedback', () => {
     expect(lone(toldIn((await tried([long, right], {})).model, 1)) - words).toBeLessThanOrEqual(8_000);
   });
 
-  it('[A9] at 0 the model is told nothing, and the call is as the first', async () => {
+  it('[A9] is empty at 0, and the call equals the first one', async () => {
     const { model, value } = await tried([wrong, right], withErrorFeedback({ maxChars: 0 }));
     expect(value).toEqual({ yes: true });
     expect(model.calls[1]).toEqual(model.calls[0]);
   });
 
-  it('[A9] is bounded to the character', async () => {
+  it('[A9] is bounded exactly', async () => {
     for (const maxChars of [1, 2, 3, 5]) {
       const { model } = await tried([said('ab', 2), right], withErrorFeedback({ maxChars }));
       expect(
@@ -161,7 +161,7 @@ describe('error feedback', () => {
     }
   });
 
-  it('[A9] is of a reply: where the model threw, the one that takes over is told nothing of it', async () => {
+  it('[A9] belongs to a reply: a fallback for a model that threw receives none', async () => {
     const throwing: PartModel = {
       ...named('a'),
       stream() {
@@ -181,7 +181,7 @@ describe('error feedback', () => {
     expect(toldIn(second, 0)).toEqual([]);
   });
 
-  it('[A9] stays through a transport failure, which has nothing to mend itself', async () => {
+  it('[A9] is kept through a transport failure, which has nothing to correct', async () => {
     const { model } = await tried([down(), wrong, down(), right], exponentialBackoff({ baseMs: 1 }));
     expect(toldIn(model, 1)).toEqual([]);
     expect(toldIn(model, 2)[0]).toBe('{"yes":"perhaps"}');
@@ -192,24 +192,24 @@ describe('error feedback', () => {
 describe('a repeated error', () => {
   const stubborn = retryPolicy(maxCorrections(5), stopOnRepeatedError());
 
-  it('[A3] ends the attempts where a correction was wrong in the same way', async () => {
+  it('[A3] ends the attempts when a correction fails in the same way', async () => {
     expect((await tried([wrong], stubborn)).attempts).toHaveLength(2);
     expect((await tried([wrong], maxCorrections(5))).attempts).toHaveLength(6);
     expect((await tried([wrong, missing, wrong, missing, missing], stubborn)).attempts).toHaveLength(5);
     expect((await tried([wrong, missing, right], stubborn)).value).toEqual({ yes: true });
   });
 
-  it('[A3] is one through a transport failure between the two', async () => {
+  it('[A3] is detected across a transport failure', async () => {
     expect((await tried([wrong, down(), wrong, right], stubborn)).attempts).toHaveLength(3);
   });
 
-  it('[A3] transport failures may be the same', async () => {
+  it('[A3] is allowed for transport failures', async () => {
     const policy = retryPolicy(maxTransportRetries(4), stopOnRepeatedError());
     expect((await tried([down()], policy)).attempts).toHaveLength(5);
     expect((await tried([wrong, down(), down(), right], policy)).value).toEqual({ yes: true });
   });
 
-  it('[A3] makes way for another model', async () => {
+  it('[A3] switches to a fallback model', async () => {
     const { models, value } = await tried([wrong], retryPolicy(stubborn, fallbackModel(named('b', right))));
     expect(models).toEqual([0, 0, 1]);
     expect(value).toEqual({ yes: true });
@@ -217,7 +217,7 @@ describe('a repeated error', () => {
 });
 
 describe('a fallback model', () => {
-  it('[A3] takes over at once where the one before it has no retry left, and is told of the last error', async () => {
+  it('[A3] takes over immediately with the last error when the previous model has no retries left', async () => {
     const large = named('large', right);
     const { models, told } = await tried([wrong], retryPolicy(maxCorrections(1), fallbackModel(large)));
     expect(models).toEqual([0, 0, 1]);
@@ -225,14 +225,14 @@ describe('a fallback model', () => {
     expect(toldIn(large, 0)[0]).toBe('{"yes":"perhaps"}');
   });
 
-  it('[A3] [A13] takes over where a call fails without hope, and does not wait', async () => {
+  it('[A3] [A13] takes over immediately when a call fails permanently', async () => {
     const { models, told, endedAtMs } = await tried([refused], fallbackModel(named('b', right)));
     expect(models).toEqual([0, 1]);
     expect(waitsOf({ told })).toEqual([0]);
     expect(endedAtMs).toBe(0);
   });
 
-  it('[A3] is called once at least, and has what is left of the budgets', async () => {
+  it('[A3] is called at least once and uses the rest of the budgets', async () => {
     const spent = retryPolicy(maxCorrections(1), maxTransportRetries(1), exponentialBackoff({ baseMs: 1 }));
     const two = retryPolicy(spent, fallbackModel(named('b', wrong)), fallbackModel(named('c', down(), wrong)));
     expect((await tried([wrong], two)).models).toEqual([0, 0, 1, 2, 2]);
@@ -240,7 +240,7 @@ describe('a fallback model', () => {
     expect((await tried([wrong], early)).models).toEqual([0, 1, 1, 1, 1]);
   });
 
-  it('[A3] takes over after as many failed attempts as `after` says, of whatever kind', async () => {
+  it('[A3] takes over after `after` failed attempts of any kind', async () => {
     const policy = (after: number) => retryPolicy(maxCorrections(9), fallbackModel(named('b', right), { after }));
     expect((await tried([wrong], policy(1))).models).toEqual([0, 1]);
     expect((await tried([wrong, down(), wrong], policy(3))).models).toEqual([0, 0, 0, 1]);
@@ -250,12 +250,12 @@ describe('a fallback model', () => {
     );
   });
 
-  it('[A3] `after` does not keep the one before it beyond its budgets', async () => {
+  it('[A3] takes over from a model without budget before `after` is reached', async () => {
     const policy = retryPolicy(maxCorrections(1), fallbackModel(named('b', right), { after: 10 }));
     expect((await tried([wrong], policy)).models).toEqual([0, 0, 1]);
   });
 
-  it('each is called by its place in line, and the error names the last failure', async () => {
+  it('is identified by its position, and the error names the last failure', async () => {
     const policy = retryPolicy(
       fallbackModel(named('b', refused)),
       fallbackModel(named('c', down({ code: 'gone', retryable: false }))),

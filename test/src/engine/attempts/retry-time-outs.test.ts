@@ -10,18 +10,18 @@ import { silence, text } from '../../../support/part-model.ts';
 import { waitsOf } from './play.ts';
 import { down, named, right, thinking, tried } from './retry-rig.ts';
 
-describe('time-outs', () => {
+describe('timeouts', () => {
   const limits = { firstChunkMs: 100, chunkMs: 80, totalMs: 1_000 };
   const once = maxTransportRetries(0);
 
-  it('[A13] nothing within firstChunkMs is a transport failure', async () => {
+  it('[A13] no chunk within firstChunkMs is a transport failure', async () => {
     const { endedAtMs, error, attempts } = await tried([[silence]], once, { limits });
     expect(endedAtMs).toBe(100);
     expect(error?.failure).toMatchObject({ stage: 'transport', code: 'no_reply', retryable: true });
     expect(attempts[0]?.durationMs).toBe(100);
   });
 
-  it('[A13] nothing more within chunkMs is a stall: never early, an eighth late at most', async () => {
+  it('[A13] no further chunk within chunkMs is a stall: never early, at most an eighth late', async () => {
     for (const parts of [
       [text('{'), silence],
       [thinking, silence],
@@ -33,7 +33,7 @@ describe('time-outs', () => {
     }
   });
 
-  it('[A13] totalMs ends a call that is alive, and the attempts with it', async () => {
+  it('[A13] totalMs ends an active call and the attempts', async () => {
     for (const fallbacks of [{}, fallbackModel(named('b', right))]) {
       const { endedAtMs, error, attempts, told, model, clock } = await tried([[silence]], fallbacks, {
         limits: { firstChunkMs: 5_000, totalMs: 700 },
@@ -46,13 +46,13 @@ describe('time-outs', () => {
     }
   });
 
-  it('[A11] a call that totalMs ended lasted until then', async () => {
+  it('[A11] a call that totalMs ended is recorded as lasting until then', async () => {
     const long = { firstChunkMs: 5_000, chunkMs: 5_000, totalMs: 700 };
     for (const script of [[silence], [thinking, silence]])
       expect((await tried([script], {}, { limits: long })).attempts).toMatchObject([{ durationMs: 700 }]);
   });
 
-  it('[A13] totalMs ends a wait: the attempts stay as they were', async () => {
+  it('[A13] totalMs ends a delay and keeps the attempts', async () => {
     const policy = { prepareRetry: (next: NextCall) => ({ ...next, waitMs: 60_000 }) };
     const { endedAtMs, error, attempts, told, clock } = await tried([down()], policy, { limits });
     expect(endedAtMs).toBe(1_000);
@@ -62,7 +62,7 @@ describe('time-outs', () => {
     expect(clock.open).toBe(0);
   });
 
-  it('[A13] a Retry-After beyond totalMs is not waited for in vain: the attempts end at once, or the next model is called', async () => {
+  it('[A13] a Retry-After beyond totalMs ends the attempts immediately or calls the next model', async () => {
     const asked = down({ retryAfterMs: 60_000 });
     const { endedAtMs, error, clock } = await tried([asked], {}, { limits });
     expect(endedAtMs).toBe(0);
@@ -73,7 +73,7 @@ describe('time-outs', () => {
     expect([value, fellBackAtMs]).toEqual([{ yes: true }, 0]);
   });
 
-  it('[A13] each call has a first chunk of its own to wait for', async () => {
+  it('[A13] each call has its own first-chunk deadline', async () => {
     const policy = retryPolicy(maxTransportRetries(2), exponentialBackoff({ baseMs: 10 }));
     const { clock, model, endedAtMs } = await tried([[silence]], policy, { limits });
     expect(model.calls).toHaveLength(3);

@@ -50,10 +50,10 @@ function countUp(
   for (const { update } of observed.read.updates) count(`${reader.type} read: ${update.type}`);
 }
 
-describe('any structured output, whatever its model, its policy and its readers do', () => {
+describe('any structured output with any model, policy, and readers', () => {
   const counts = new Map<string, number>();
 
-  it('[A3] [A4] [A6] [A7] [A8] [A10] [A11] [A12] [A13] goes as the rules say', async () => {
+  it('[A3] [A4] [A6] [A7] [A8] [A10] [A11] [A12] [A13] follows the rules', async () => {
     const failures: string[] = [];
     let ties = 0;
     for (let seed = 1; seed <= SCHEDULES; seed += 1) {
@@ -78,7 +78,7 @@ describe('any structured output, whatever its model, its policy and its readers 
     expect(ties).toBeLessThan(SCHEDULES / 50);
   });
 
-  it('what can happen has happened, again and again', () => {
+  it('covers every kind of outcome repeatedly', () => {
     const failures = ['no_json', 'truncated', 'empty_reply', 'no_tool_call', 'too_long', 'invalid_reply', 'filtered'];
     const transport = ['server_error', 'rate_limited', 'stream_cut', 'unauthorized', 'prompt_too_long'];
     const others = ['transformation_failed', 'no_reply', 'stalled', 'total_deadline', 'model_threw', 'success'];

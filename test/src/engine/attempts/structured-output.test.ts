@@ -8,7 +8,7 @@ import { type CallScript, said, silence, text } from '../../../support/part-mode
 import { pancakes, type Recipe, read, recipeFrom, wrong } from './recipe-rig.ts';
 
 describe('a value', () => {
-  it('[A6] is the same awaited, iterated, stepped, and in one chunk, and so is its execution', async () => {
+  it('[A6] and its execution are the same when awaited, iterated, stepped, or sent in one chunk', async () => {
     const seen: unknown[] = [];
     for (const size of [1, 3, 7, 1_000]) {
       const awaited = recipeFrom([said(wrong, size), said(pancakes, size)]).output;
@@ -35,7 +35,7 @@ describe('a value', () => {
     }>();
   });
 
-  it('calls nothing before it is asked for', async () => {
+  it('calls nothing before it is requested', async () => {
     const { model, output } = recipeFrom([said(pancakes)]);
     output[Symbol.asyncIterator]();
     await settle(3);
@@ -44,7 +44,7 @@ describe('a value', () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it('is called for once, however many ask', async () => {
+  it('makes one call for any number of readers', async () => {
     const { model, output } = recipeFrom([said(pancakes)]);
     const [a, b, updates] = await Promise.all([output.value, output.value, read(output)]);
     expect(a).toBe(b);
@@ -54,7 +54,7 @@ describe('a value', () => {
 });
 
 describe('updates', () => {
-  it('[A7] the last partial is the whole value and comes before the value', async () => {
+  it('[A7] emit the whole value as the last partial, before the value', async () => {
     for (const size of [1, 5, 1_000]) {
       const updates = await read(recipeFrom([said(pancakes, size)]).output);
       expect(updates.map(({ type }) => type).slice(-2)).toEqual(['partial', 'value']);
@@ -63,7 +63,7 @@ describe('updates', () => {
     }
   });
 
-  it('[A8] a failed attempt is voided by a reset, and nothing of it comes after', async () => {
+  it('[A8] void a failed attempt with a reset and emit nothing of it afterward', async () => {
     const updates = await read(recipeFrom([said(wrong, 3), said(pancakes, 3)]).output);
     const at = updates.findIndex(({ type }) => type === 'reset');
     expect(updates.slice(0, at).every(({ type, attempt }) => type === 'partial' && attempt === 1)).toBe(true);
@@ -71,7 +71,7 @@ describe('updates', () => {
     expect(updates.slice(at + 1).every(({ attempt }) => attempt === 2)).toBe(true);
   });
 
-  it('[A8] one who reads slowly gets the reset, and no stale partial before it', async () => {
+  it('[A8] give a slow reader the reset and no stale partial before it', async () => {
     const { output } = recipeFrom([said(wrong, 3), said(pancakes, 3)]);
     const reading = output[Symbol.asyncIterator]();
     expect((await reading.next()).value).toMatchObject({ type: 'partial', attempt: 1 });
@@ -82,7 +82,7 @@ describe('updates', () => {
     expect(await reading.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('one who comes late begins with the partial of now, and after the end with the value', async () => {
+  it('start with the current partial for a late reader, and with the value after the end', async () => {
     let go = (): void => {};
     const gate = new Promise<void>((resolve) => {
       go = resolve;
@@ -97,7 +97,7 @@ describe('updates', () => {
     expect((await read(output)).map(({ type }) => type)).toEqual(['value']);
   });
 
-  it('[A5] [A7] every update has an immutable execution that survives JSON, without a trace of the attempt under way', async () => {
+  it('[A5] [A7] carry an immutable, JSON-serializable execution without in-flight attempt state', async () => {
     const secret = 'Zebra';
     const { output } = recipeFrom([
       said({ ...pancakes, title: secret, minutes: 'x' }),
@@ -117,7 +117,7 @@ describe('updates', () => {
     expect(new Set(frozen.map(({ execution }) => execution)).size).toBe(3);
   });
 
-  it('what a reader does to a partial never reaches the value', async () => {
+  it('cannot change the value when a reader changes a partial', async () => {
     const freeze = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
       Object.freeze(value);
@@ -148,8 +148,8 @@ describe('updates', () => {
   });
 });
 
-describe('the end without a value', () => {
-  it('[A10] [A11] carries every attempt: text, errors by path, usage and time', async () => {
+describe('a failed output', () => {
+  it('[A10] [A11] reports every attempt: text, errors by path, usage, and duration', async () => {
     const usage = { inputTokens: 10, outputTokens: 20, estimated: false };
     const told = (value: unknown): CallScript => [
       text(JSON.stringify(value)),
@@ -179,7 +179,7 @@ describe('the end without a value', () => {
     expect(message).not.toContain('\n');
   });
 
-  it('is told so by finalizeOrThrow only with an error', async () => {
+  it('calls finalizeOrThrow only with an error', async () => {
     const finalizeOrThrow = (): never => {
       throw 'no error';
     };
@@ -187,7 +187,7 @@ describe('the end without a value', () => {
     await expect(output.value).rejects.toBeInstanceOf(AttemptsExhausted);
   });
 
-  it('is the same error for each who reads, after the last reset', async () => {
+  it('gives every reader the same error after the last reset', async () => {
     const { output } = recipeFrom([said(wrong, 50)]);
     const seen: string[] = [];
     const error = await (async () => {
@@ -204,7 +204,7 @@ describe('the end without a value', () => {
     });
   });
 
-  it('is no unhandled rejection for one who only iterates', async () => {
+  it('causes no unhandled rejection for a consumer that only iterates', async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);
     process.on('unhandledRejection', note);
@@ -218,7 +218,7 @@ describe('the end without a value', () => {
 });
 
 describe('stopping', () => {
-  it('cancel() closes the call, rejects the value and ends the readers', async () => {
+  it('cancel() closes the call, rejects the value, and ends the readers', async () => {
     const { model, output } = recipeFrom([[text('{"title":"Pan'), silence]]);
     const reading = read(output);
     await settle();
@@ -233,7 +233,7 @@ describe('stopping', () => {
     expect(model.open()).toBe(0);
   });
 
-  it('one who comes after that gets the error, and nothing that had arrived', async () => {
+  it('a reader that starts after cancel() gets the error and no earlier updates', async () => {
     const { output } = recipeFrom([[text('{"title":"Pan'), silence]]);
     void output.value;
     await settle();
@@ -241,7 +241,7 @@ describe('stopping', () => {
     await expect(output[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  it('an aborted signal does the same, before the start without any call', async () => {
+  it('an aborted signal does the same, without a call if aborted before the start', async () => {
     const controller = new AbortController();
     const { model, output } = recipeFrom([[silence]], { signal: controller.signal });
     const value = output.value;
@@ -256,7 +256,7 @@ describe('stopping', () => {
     expect(late.model.calls).toHaveLength(0);
   });
 
-  it('the last reader to leave stops the call, unless the value was asked for', async () => {
+  it('the last reader to leave stops the call unless the value was requested', async () => {
     const left = recipeFrom([[text('{"title":"Pan'), silence]]);
     for await (const _ of left.output) break;
     await settle();
@@ -272,14 +272,14 @@ describe('stopping', () => {
     expect(await value).toEqual(pancakes);
   });
 
-  it('a stopped actor is a cancelled value', async () => {
+  it('a stopped actor rejects the value as canceled', async () => {
     const { output } = recipeFrom([[silence]]);
     const value = output.value;
     output.actor.stop();
     await expect(value).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  it('after the end nothing is left to stop', async () => {
+  it('cancel() after the end is a no-op', async () => {
     const { output } = recipeFrom([said(pancakes)]);
     await output.value;
     output.cancel();

@@ -4,8 +4,8 @@ import { chartOf } from '../../../../src/engine/charts/chart.ts';
 import { machinesByName } from '../../../../src/engine/charts/machines.ts';
 import { mermaid } from '../../../../src/engine/charts/mermaid.ts';
 
-describe('a chart as a picture', () => {
-  it('has compound states as boxes, merged edges, and dashed ones for events from outside', () => {
+describe('a chart as a Mermaid diagram', () => {
+  it('draws compound states as boxes, merges edges, and dashes those of external events', () => {
     const machine = createMachine({
       id: 'door',
       initial: 'closed',
@@ -40,7 +40,7 @@ describe('a chart as a picture', () => {
     ]);
   });
 
-  it.each(Object.keys(machinesByName))('of the %s machine shows every state and tells every transition', (name) => {
+  it.each(Object.keys(machinesByName))('of the %s machine contains every state and transition', (name) => {
     const machine = machinesByName[name];
     if (machine === undefined) throw new Error(name);
     const chart = chartOf(machine);
@@ -49,7 +49,7 @@ describe('a chart as a picture', () => {
     for (const { guard } of chart.transitions) if (guard !== null) expect(picture).toContain(guard);
   });
 
-  it('drawn to a depth, counts deeper states as their ancestors', () => {
+  it('with a depth limit counts deeper states as their ancestors', () => {
     const { chain } = machinesByName;
     if (chain === undefined) throw new Error('no chain');
     expect(mermaid(chartOf(chain), { depth: 1 })).not.toContain('experience');

@@ -12,13 +12,13 @@ const reversed = (value: unknown): unknown =>
       );
 
 describe('the final answer as JSON', () => {
-  it('[E10][Y10] is the whole answer, on one line', () => {
+  it('[E10] [Y10] is the complete answer on one line', () => {
     const json = answerAsJson(aFinalAnswer());
     expect(JSON.parse(json)).toEqual(aFinalAnswer());
     expect(json.indexOf('\n')).toBe(json.length - 1);
   });
 
-  it('keys stand in one order, whatever order they were made in', () => {
+  it('has keys in a fixed order regardless of insertion order', () => {
     const answer = aFinalAnswer();
     const other = reversed(answer) as typeof answer;
     expect(Object.keys(other)).not.toEqual(Object.keys(answer));
@@ -32,7 +32,7 @@ describe('the final answer as JSON', () => {
     expect(JSON.parse(json)).toEqual(aFinalAnswer());
   });
 
-  it('keeps a key that is dangerous elsewhere', () => {
+  it('keeps keys such as __proto__', () => {
     const inputs = JSON.parse('{"__proto__": 1, "constructor": 2, "10": 3}');
     const { metadata, ...answer } = aFinalAnswer();
     const given = { ...answer, metadata: { ...metadata, decision: { ...metadata.decision, inputs } } } as never;

@@ -4,7 +4,7 @@ import { aFinalAnswer } from '../../../machines/contracts/samples.ts';
 import { aDegradedAnswer } from './answers.ts';
 
 describe('the final answer as Markdown', () => {
-  it('[E10][Y10] has sections for the answer, its sources with their quotes, and its notes', () => {
+  it('[E10] [Y10] has sections for the answer, its sources with quotes, and its notes', () => {
     expect(answerAsMarkdown(aFinalAnswer({ notes: 'Be careful.' }))).toBe(`## Answer
 
 *confidence 0.95 · completed · 1 cycle · 7 model calls · cost 0.01 EUR*
@@ -22,7 +22,7 @@ Be careful.
 `);
   });
 
-  it('[E5][Y10] says what is degraded before the text', () => {
+  it('[E5] [Y10] states the degradation before the text', () => {
     expect(answerAsMarkdown(aDegradedAnswer({ sources: [] }))).toBe(`## Answer
 
 *confidence 0.40 · degraded · 1 cycle · 7 model calls · cost 0.01 EUR*
@@ -37,7 +37,7 @@ The day is unsure.
 `);
   });
 
-  it('paths, quotes and notes are data: nothing in them is a mark, a tag or a line of its own', () => {
+  it('escapes paths, quotes, and notes so that they add no markup, tags, or lines', () => {
     const source = {
       path: 'a`b``|<i>\n## c.md',
       startLine: 1,

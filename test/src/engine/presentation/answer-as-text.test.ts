@@ -8,7 +8,7 @@ const long = 'word '.repeat(10).trim();
 const linesOf = (text: string): readonly string[] => text.split('\n');
 
 describe('the final answer as text', () => {
-  it('[E10][Y10] is made from the answer’s data: text, confidence, sources by line, notes', async () => {
+  it('[E10] [Y10] is built from the answer data: text, confidence, sources with lines, notes', async () => {
     const answer = await startScripted().run.answer;
     const place = { path: 'docs/a.md', messageId: 'm', quote: '' };
     const given = {
@@ -24,13 +24,13 @@ describe('the final answer as text', () => {
     );
   });
 
-  it('[E5][Y10] says what is degraded before the text: the reason, why, and what is missing; the notes do not say it again', () => {
+  it('[E5] [Y10] states the degradation before the text (reason, explanation, missing fields) without repeating it in the notes', () => {
     expect(answerAsText(aDegradedAnswer())).toBe(
       'Answer (confidence 0.40 · degraded · 1 cycle · 7 model calls · cost 0.01 EUR)\n\nDegraded (ttl exhausted): The limit of 1 cycle was reached. Missing: experience, answer.\n\nPerhaps in 1932.\n\nSources\n  bridges.md:3-5\n\nNotes\n  The day is unsure.\n',
     );
   });
 
-  it('does not say twice what the answer itself says', () => {
+  it('does not repeat what the answer itself says', () => {
     const answer = aDegradedAnswer({
       answerText: 'No answer was reached. The limit of 1 cycle was reached.',
       sources: [],
@@ -46,21 +46,21 @@ describe('the final answer as text', () => {
     [{ amount: 0, currency: 'EUR' }, ' · cost 0.00 EUR'],
     [{ amount: 0.0012345678, currency: 'EUR' }, ' · cost 0.001235 EUR'],
     [{ amount: 1234.5678, currency: 'US\u001b D' }, ' · cost 1,234.57 US D'],
-  ])('tells a cost of %j where it is known', (cost, told) => {
+  ])('prints a known cost of %j', (cost, told) => {
     const { metadata } = aFinalAnswer();
     expect(linesOf(answerAsText(aFinalAnswer({ metadata: { ...metadata, cost } })))[0]).toBe(
       `Answer (confidence 0.95 · completed · 1 cycle · 7 model calls${told})`,
     );
   });
 
-  it('breaks lines between words, and leaves tables, code and lines of 20,000 characters as they are', () => {
+  it('wraps between words and leaves tables, code, and lines of 20,000 characters unchanged', () => {
     const huge = `${'a'.repeat(20_000)} b`;
     const answerText = `${long}\n| ${long} |\n\`\`\`\n${long}\n\`\`\`\n${huge}`;
     const lines = linesOf(answerAsText(aFinalAnswer({ answerText }), { columns: 25 }));
     expect(lines).toEqual(expect.arrayContaining(['word word word word word', `| ${long} |`, long, huge]));
   });
 
-  it('the lines that one is broken into stand as far in as it did, and notes stand in', () => {
+  it('keeps the indent of a wrapped line, and indents notes', () => {
     const answer = aFinalAnswer({ answerText: `  - ${long}`, notes: `Note: ${long}` });
     const lines = linesOf(answerAsText(answer, { columns: 30 }));
     expect(lines).toEqual(
@@ -73,13 +73,13 @@ describe('the final answer as text', () => {
     expect(lines.every((line) => line.length <= 30)).toBe(true);
   });
 
-  it.each([0, 1, -5, Number.NaN, Infinity])('takes %j columns for what they can mean', (columns) => {
+  it.each([0, 1, -5, Number.NaN, Infinity])('accepts a width of %j columns', (columns) => {
     const lines = linesOf(answerAsText(aFinalAnswer({ answerText: long }), { columns }));
     const isWhole = !Number.isFinite(columns);
     expect(lines.includes(isWhole ? long : 'word word word word')).toBe(true);
   });
 
-  it('is marked by the style it is given, and by nothing else', () => {
+  it('contains only the given style codes', () => {
     const style = { heading: (text: string) => `*${text}*`, warning: (text: string) => `!${text}!` };
     const text = answerAsText(aDegradedAnswer(), { style });
     for (const marked of ['*Answer* (confidence', '*Sources*\n', '*Notes*\n', '!Degraded (ttl exhausted)!: The'])

@@ -29,15 +29,15 @@ function expectPage(markdown: string, { notes, sources }: FinalAnswer): void {
   expect(markdown).not.toMatch(NOT_PRINTABLE);
 }
 
-describe('whatever a model, a document or a server says', () => {
-  it('[E10][Y10] Markdown read again has our sections, every source with its quote, and no HTML', () => {
+describe('any text from a model, a document, or a server', () => {
+  it('[E10] [Y10] is contained in Markdown: our sections, every source with its quote, and no HTML', () => {
     fc.assert(
       fc.property(hostileAnswer, (answer) => expectPage(answerAsMarkdown(answer), answer)),
       { numRuns: 150 },
     );
   });
 
-  it('[E10][Y10] text has no control character, says the confidence first and every source on a line of its own', () => {
+  it('[E10] [Y10] is contained in text: no control characters, confidence first, each source on its own line', () => {
     fc.assert(
       fc.property(hostileAnswer, fc.option(fc.integer({ min: 20, max: 200 })), (answer, columns) => {
         const text = answerAsText(answer, columns === null ? {} : { columns });
@@ -51,7 +51,7 @@ describe('whatever a model, a document or a server says', () => {
     );
   });
 
-  it('[E10][Y10] JSON is the answer', () => {
+  it('[E10] [Y10] is preserved in JSON', () => {
     fc.assert(
       fc.property(hostileAnswer, fc.boolean(), (answer, pretty) => {
         const json = answerAsJson(answer, { pretty });
@@ -76,7 +76,7 @@ describe('whatever a model, a document or a server says', () => {
     '**x',
     '&amp;',
     '\u001b[31m',
-  ])('the same for 100 kB of %j', (piece) => {
+  ])('is handled in the same way for 100 kB of %j', (piece) => {
     const text = piece.repeat(Math.ceil(100_001 / piece.length));
     const answer = aDegradedAnswer({ answerText: text });
     expectPage(answerAsMarkdown(answer), answer);

@@ -13,13 +13,13 @@ describe('text made safe to print', () => {
     expect(printable(text)).toBe(shown);
   });
 
-  it('holds no control character and no mark of direction, by Unicode’s own lists', () => {
+  it('contains no control characters or bidirectional marks as defined by Unicode', () => {
     const all = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join('');
     const left = [...printable(all)].filter((character) => /[\p{Cc}\p{Bidi_Control}]/u.test(character));
     expect(left).toEqual(['\t', '\n', '\n']);
   });
 
-  it('JSON is read as it was, and holds neither, too', () => {
+  it('as JSON parses to the same value and contains neither', () => {
     const strange = fc.string({
       unit: fc.constantFrom('\u001b', '\u009b', '\u007f', '\u202e', '\u200f', '\n', '"', '\\', 'é'),
     });
@@ -38,7 +38,7 @@ describe('text made safe to print', () => {
     ['a😀b😀c', 6, 'a😀b…', '…b😀c'],
     ['a😀b😀c', 3, 'a…', '…c'],
     ['abcd', 0, '…', '…'],
-  ])('cuts %j to %i characters, at its end or its start, and no character in two', (text, chars, end, start) => {
+  ])('truncates %j to %i characters at its end or start without splitting a character', (text, chars, end, start) => {
     expect([cutEnd(text, chars), cutStart(text, chars)]).toEqual([end, start]);
   });
 

@@ -10,14 +10,14 @@ import { entriesOf, startScripted } from '../../../support/run-chain.ts';
 
 const { intention } = prompts;
 
-describe('the sample inputs', () => {
-  it.each(TASKS)('[E8] %s: the prompt takes its own, and no other’s', (task) => {
+describe('sample inputs', () => {
+  it.each(TASKS)('[E8] %s: fit only their own prompt', (task) => {
     expect(prompts[task].input.safeParse(sampleInputs[task]).error?.message).toBeUndefined();
     for (const other of TASKS)
       if (other !== task) expect(prompts[task].input.safeParse(sampleInputs[other]).success).toBe(false);
   });
 
-  it.each(TASKS)('%s: something stands in every part, so that every part of a template speaks', (task) => {
+  it.each(TASKS)('%s: fill every part of a template', (task) => {
     const { system, user } = prompts[task] as Prompt<unknown>;
     const said = `${system(sampleInputs[task])}\n${user(sampleInputs[task])}`;
     expect(said).not.toMatch(/undefined|\[object|\(none\)|\(nothing/);
@@ -25,7 +25,7 @@ describe('the sample inputs', () => {
 });
 
 describe('the digest of a prompt', () => {
-  it('[E8] is the same for the same words, whatever the code that makes them', () => {
+  it('[E8] depends only on the text, not on the code that builds it', () => {
     const again = { ...intention, system: (input: never) => [intention.system(input)].join('') };
     expect(promptDigest(again)).toBe(promptDigest(intention));
     expect(promptDigest(intention)).toMatch(/^[0-9a-f]{8}$/);
@@ -35,12 +35,12 @@ describe('the digest of a prompt', () => {
     ['system', { system: () => 'Other words.' }],
     ['user', { user: () => 'Other words.' }],
     ['reply', { output: z.object({ goal: z.string() }) }],
-  ])('changes with its %s, also where the version was forgotten', (_, changes) => {
+  ])('changes with its %s, even if the version was not raised', (_, changes) => {
     expect(promptDigest({ ...intention, ...changes })).not.toBe(promptDigest(intention));
   });
 
   it.each<[string, Partial<Prompt>]>([
-    ['whose input the sample does not fit', { input: z.object({ mine: z.string() }) }],
+    ['that rejects the sample input', { input: z.object({ mine: z.string() }) }],
     [
       'that throws',
       {
@@ -53,13 +53,13 @@ describe('the digest of a prompt', () => {
     expect(promptDigest({ ...intention, ...changes })).toBeNull();
   });
 
-  it('no two prompts of the product share one', () => {
+  it('is unique among the prompts of the product', () => {
     expect(new Set(TASKS.map((task) => promptDigest(prompts[task]))).size).toBe(TASKS.length);
   });
 });
 
 describe('the journal', () => {
-  it('[E8] begins with the prompts that the run was made with, the user’s own among them', async () => {
+  it('[E8] starts with the prompts used for the run, including user-defined ones', async () => {
     const mine = { ...intention, version: 7, system: () => 'In my words.' };
     const { run } = startScripted({}, { prompts: { intention: mine } });
     const [start] = entriesOf(run, 'run-start');
@@ -69,14 +69,14 @@ describe('the journal', () => {
     await run.answer;
   });
 
-  it.each([undefined, Number.NaN, '2'])('a prompt whose version is %j is refused before anything starts', (version) => {
+  it.each([undefined, Number.NaN, '2'])('rejects a prompt with the version %j before anything starts', (version) => {
     const mine = { ...intention, version } as Prompt;
     expect(() => createPostChain({ prompts: { intention: mine } })).toThrow(
       /prompts\.intention: expected a prompt of definePrompt.*; received /,
     );
   });
 
-  it('a prompt that breaks on the sample breaks no run', async () => {
+  it('tolerates a prompt that throws for the sample', async () => {
     const user = (input: { readonly runId: string }): string => {
       if (input.runId !== 'run-1') throw new Error('not mine');
       return 'Well?';

@@ -14,8 +14,8 @@ function rendered(task: Task): string {
 
 const versionIn = (text: string): number => Number(/^version (\d+)/.exec(text)?.[1] ?? 0);
 
-describe('[E8] the words of a prompt change with its version, and not without', () => {
-  it.each(TASKS)('%s (raise its version in the registry, then UPDATE_PROMPTS=1 keeps the new words)', (task) => {
+describe('[E8] rendered prompts change only with their version', () => {
+  it.each(TASKS)('%s (to change it, raise its version in the registry and run with UPDATE_PROMPTS=1)', (task) => {
     const kept = existsSync(fileOf(task)) ? readFileSync(fileOf(task), 'utf8') : '';
     const now = rendered(task);
     if (process.env['UPDATE_PROMPTS'] && versionIn(now) > versionIn(kept)) writeFileSync(fileOf(task), now);

@@ -34,7 +34,7 @@ describe('actors in XState', () => {
       },
     });
 
-  test('the output of a machine is made from its final context, and is the event of its parent', async () => {
+  test('derive the output of a machine from its final context and send it to the parent as an event', async () => {
     const child = setup({ types: { context: {} as { n: number }, output: {} as number } }).createMachine({
       context: { n: 1 },
       output: ({ context }) => context.n,
@@ -48,7 +48,7 @@ describe('actors in XState', () => {
     expect(createActor(inviting(child)).start().getSnapshot()).toMatchObject({ value: 'done', context: { got: 3 } });
   });
 
-  test('what an actor sends back after it was stopped is not heard', () => {
+  test('ignore what an actor sends back after it was stopped', () => {
     let sendBack: (event: { type: string }) => void = () => {};
     let stopped = 0;
     const actor = createActor(
@@ -66,12 +66,12 @@ describe('actors in XState', () => {
     expect([actor.getSnapshot().context.got, stopped]).toEqual(['told', 1]);
   });
 
-  test('what an actor sends back while it starts is heard', () => {
+  test('receive what an actor sends back while it starts', () => {
     const src = fromCallback(({ sendBack }) => sendBack({ type: 'told' }));
     expect(createActor(inviting(src)).start().getSnapshot().context.got).toBe('told');
   });
 
-  test('a callback actor that throws as it starts is an error event of its parent', () => {
+  test('report a callback actor that throws on start as an error event of the parent', () => {
     const src = fromCallback(() => {
       throw new Error('at start');
     });
@@ -81,7 +81,7 @@ describe('actors in XState', () => {
     });
   });
 
-  test('the signal of a promise actor aborts when its state is left, and its end is not heard', async () => {
+  test('abort the signal of a promise actor when its state is exited, and ignore its result', async () => {
     let signal: AbortSignal | undefined;
     let finish: (value: string) => void = () => {};
     const src = fromPromise((args) => {
@@ -97,7 +97,7 @@ describe('actors in XState', () => {
     expect(actor.getSnapshot()).toMatchObject({ value: 'left', context: { got: null } });
   });
 
-  test('invoked machines run on the clock of the root', () => {
+  test('run invoked machines on the clock of the root', () => {
     const clock = new SimulatedClock();
     const child = createMachine({ initial: 'a', states: { a: { after: { 10: 'b' } }, b: { type: 'final' } } });
     const actor = createActor(inviting(child), { clock }).start();
@@ -107,7 +107,7 @@ describe('actors in XState', () => {
     expect(actor.getSnapshot().value).toBe('done');
   });
 
-  test('a context that throws is an error of the actor, told to its observer at start and to its parent as an event', () => {
+  test('report a throwing context function to the observer at start and to the parent as an event', () => {
     const child = setup({}).createMachine({
       context: () => {
         throw new Error('no context');
@@ -122,7 +122,7 @@ describe('actors in XState', () => {
     expect(createActor(inviting(child)).start().getSnapshot().value).toBe('broken');
   });
 
-  test('an action that throws is an error of its machine', () => {
+  test('report an action that throws as an error of its machine', () => {
     const errors: unknown[] = [];
     const machine = createMachine({
       initial: 'a',
@@ -146,7 +146,7 @@ describe('actors in XState', () => {
     expect(errors).toHaveLength(1);
   });
 
-  test('the machine’s own implementations are seen from its context function: how a missing port is found', () => {
+  test('expose the provided implementations to the context function, which is how a missing actor is found', () => {
     const seen: unknown[] = [];
     const machine = setup({ actors: { ask: fromPromise(async () => 1) } }).createMachine({
       context: ({ self }) => {
@@ -159,7 +159,7 @@ describe('actors in XState', () => {
     expect(seen).toEqual([{ ask: given }]);
   });
 
-  test('toPromise resolves to nothing when the actor is stopped', async () => {
+  test('resolve toPromise to undefined when stopped', async () => {
     const actor = createActor(inviting(fromPromise(() => new Promise(() => {})))).start();
     const ended = toPromise(actor);
     actor.stop();

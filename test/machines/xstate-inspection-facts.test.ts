@@ -37,8 +37,8 @@ function listenEverywhere(machine: typeof speaking | typeof parent) {
   return { actor, heard };
 }
 
-describe('what is emitted', () => {
-  test('on the first entry reaches a listener put on in the actor’s inspection event, in the root and in its children', () => {
+describe('an emitted event', () => {
+  test('on first entry reaches listeners attached on the inspection event of the actor, for the root and its children', () => {
     for (const machine of [speaking, parent]) {
       const { actor, heard } = listenEverywhere(machine);
       actor.start();
@@ -46,14 +46,14 @@ describe('what is emitted', () => {
     }
   });
 
-  test('on entering a final state reaches it too', () => {
+  test('on entry to a final state reaches them too', () => {
     const { actor, heard } = listenEverywhere(speaking);
     actor.start();
     actor.send({ type: 'go' });
     expect(heard.at(-1)).toBe('end.said');
   });
 
-  test('on the first entry misses a listener put on after start', () => {
+  test('on first entry does not reach a listener attached after start', () => {
     const heard: string[] = [];
     const actor = createActor(speaking).start();
     actor.on('*', ({ type }) => heard.push(type));
@@ -94,7 +94,7 @@ const guarded = setup({
 describe('a microstep', () => {
   const taken = (step: InspectedMicrostepEvent | undefined) => step?._transitions[0] as AnyTransitionDefinition;
 
-  test('carries the transition that was taken: source, event, target and guard', () => {
+  test('contains the taken transition: source, event, target, and guard', () => {
     const { steps } = inspected(guarded, 'go');
     expect(steps).toHaveLength(2);
     expect(taken(steps[0])).toMatchObject({ eventType: 'go', source: { id: 'guarded.a' }, guard: 'yes' });
@@ -102,7 +102,7 @@ describe('a microstep', () => {
     expect(steps[0]?.event.type).toBe('go');
   });
 
-  test('reports no guard that said no: they are the candidates before the one taken', () => {
+  test('omits guards that returned false: they are the candidates before the taken one', () => {
     const { seen, steps } = inspected(guarded, 'go');
     expect(JSON.stringify(seen.map(({ type }) => type))).not.toContain('guard');
     const { source, eventType } = taken(steps[0]);
@@ -116,7 +116,7 @@ describe('a microstep', () => {
     ]);
   });
 
-  test('of an always-transition has the empty event type, and its candidates are in `always`', () => {
+  test('of an always transition has an empty event type, and its candidates are in `always`', () => {
     const { steps } = inspected(guarded, 'go');
     const { source, eventType } = taken(steps[1]);
     expect(eventType).toBe('');
@@ -124,11 +124,11 @@ describe('a microstep', () => {
     expect(steps[1]?.event.type).toBe('go');
   });
 
-  test('is not told for the plain first entry', () => {
+  test('is not inspected for a plain first entry', () => {
     expect(inspected(guarded).steps).toEqual([]);
   });
 
-  test('is told before what its transition emits', () => {
+  test('is inspected before the events that its transition emits', () => {
     const order: string[] = [];
     const machine = setup({ types: { emitted: {} as { type: 'said' } } }).createMachine({
       initial: 'a',
@@ -147,19 +147,19 @@ describe('a microstep', () => {
   });
 });
 
-describe('inspecting', () => {
-  test('never tells @xstate.transition', () => {
+describe('inspection', () => {
+  test('never reports @xstate.transition', () => {
     expect(inspected(guarded, 'go').seen.map(({ type }) => String(type))).not.toContain('@xstate.transition');
   });
 
-  test('that throws throws out of createActor', () => {
+  test('propagates an exception of the inspector out of createActor', () => {
     const inspect = (): void => {
       throw new Error('in the inspector');
     };
     expect(() => createActor(createMachine({}), { inspect })).toThrowError('in the inspector');
   });
 
-  test('an actor’s snapshot cannot be asked for while the actor is made', () => {
+  test('cannot read the snapshot of an actor while it is created', () => {
     const errors: unknown[] = [];
     createActor(createMachine({}), {
       inspect: (event) => {

@@ -4,7 +4,7 @@ import { assign, createActor, createMachine, emit, SimulatedClock, setup } from 
 /** How XState 5.33 takes its transitions and timers, as the charts rely on it: shared/XSTATE-NOTES.md. */
 
 describe('transitions in XState', () => {
-  test('the always-transition of a child comes before its parent’s', () => {
+  test('take the always transition of a child before that of its parent', () => {
     const machine = createMachine({
       initial: 'outer',
       states: {
@@ -16,7 +16,7 @@ describe('transitions in XState', () => {
     expect(createActor(machine).start().getSnapshot().value).toBe('byChild');
   });
 
-  test('a parent’s always-transition is asked again after every transition of its children', () => {
+  test('evaluate the always transitions of a parent after every transition of its children', () => {
     const machine = setup({
       types: { context: {} as { n: number } },
       guards: { enough: ({ context }) => context.n >= 2 },
@@ -39,7 +39,7 @@ describe('transitions in XState', () => {
     expect(actor.getSnapshot().value).toBe('left');
   });
 
-  test('the deadline of a parent keeps running while its children change, and a re-entered child’s begins anew', () => {
+  test('keep the timeout of a parent running while its children change, and restart that of a re-entered child', () => {
     const clock = new SimulatedClock();
     const machine = createMachine({
       initial: 'outer',
@@ -63,7 +63,7 @@ describe('transitions in XState', () => {
     expect(actor.getSnapshot().value).toBe('late');
   });
 
-  test('an event that is handled by the parent without a target does not restart the child’s deadline', () => {
+  test('do not restart the timeout of a child for an event that the parent handles without a target', () => {
     const clock = new SimulatedClock();
     const machine = createMachine({
       initial: 'outer',
@@ -79,7 +79,7 @@ describe('transitions in XState', () => {
     expect(actor.getSnapshot().value).toBe('stalled');
   });
 
-  test('timers are lost on restore', () => {
+  test('lose timers on restore', () => {
     const machine = createMachine({ initial: 'a', states: { a: { after: { 10: 'b' } }, b: {} } });
     const snapshot = createActor(machine, { clock: new SimulatedClock() }).start().getPersistedSnapshot();
     const clock = new SimulatedClock();
@@ -89,7 +89,7 @@ describe('transitions in XState', () => {
   });
 });
 
-test('a final state’s entry emits before the machine is done', () => {
+test('a final state emits on entry before the machine is done', () => {
   const order: string[] = [];
   const machine = setup({ types: { emitted: {} as { type: 'last' } } }).createMachine({
     initial: 'a',

@@ -10,7 +10,7 @@ const texts = fc.array(sentence, { minLength: 1, maxLength: 12 });
 const size = fc.integer({ min: 1, max: 200 });
 
 describe('an extract', () => {
-  it('[U5] is never longer than asked, whatever the text', () => {
+  it('[U5] never exceeds the maximum length', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -24,11 +24,11 @@ describe('an extract', () => {
     );
   });
 
-  it('[U5] says something of every text that says something', () => {
+  it('[U5] is non-empty for every text with content', () => {
     fc.assert(fc.property(texts, size, prose, (all, max, topic) => extractSummary(all.join(' '), max, topic) !== ''));
   });
 
-  it('[U5] has whole sentences of the text in their order, word for word, where one fits', () => {
+  it('[U5] consists of whole, verbatim sentences in their original order if one fits', () => {
     fc.assert(
       fc.property(texts, prose, (all, topic) => {
         const max = Math.max(...all.map(({ length }) => length));
@@ -41,13 +41,13 @@ describe('an extract', () => {
     );
   });
 
-  it('[U5] prefers what the topic asks about to what comes first', () => {
+  it('[U5] prefers sentences about the topic to earlier ones', () => {
     const text =
       'The weather was fine that day. People came from far. The bridge was opened by the queen. Then they left.';
     expect(extractSummary(text, 40, 'Who opened the bridge?')).toBe('The bridge was opened by the queen.');
   });
 
-  it('[U5] is the text itself where that fits, and the beginning where no sentence does', () => {
+  it('[U5] is the whole text if that fits, and its beginning if no sentence fits', () => {
     expect(extractSummary('Short.', 40, 'x')).toBe('Short.');
     expect(extractSummary('one two three four five six seven', 15, 'x')).toBe('one two three…');
   });

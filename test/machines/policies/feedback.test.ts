@@ -23,14 +23,14 @@ describe('feedback to the model', () => {
     });
   });
 
-  it('[A9] lists ten errors at most and counts the others', () => {
+  it('[A9] lists at most ten errors and counts the others', () => {
     const lines = feedbackFor('{}', aFailure({ issues: issues(25) }))?.problem.split('\n') ?? [];
     expect(lines.length).toBe(12);
     expect(lines.at(-1)).toBe('- and 15 more');
     expect(feedbackFor('{}', aFailure({ issues: issues(10) }))?.problem).not.toContain('more');
   });
 
-  it('[A9] shows the beginning and the end of a long reply, in about 4,000 characters', () => {
+  it('[A9] shows the start and end of a long reply in about 4,000 characters', () => {
     fc.assert(
       fc.property(fc.integer({ min: 4_001, max: 100_000 }), (length) => {
         const { previousReply = '' } = feedbackFor(`<${'x'.repeat(length - 2)}>`, aFailure()) ?? {};
@@ -46,16 +46,16 @@ describe('feedback to the model', () => {
     expect(feedbackFor('x'.repeat(4_000), aFailure())?.previousReply).toBe('x'.repeat(4_000));
   });
 
-  it('[A9] is none after a transport failure, where there is nothing to mend', () => {
+  it('[A9] is empty after a transport failure, which the model cannot correct', () => {
     expect(feedbackFor('', aFailure({ stage: 'transport' }))).toBeNull();
   });
 
-  it('[A9] stays bounded however long the single errors are', () => {
+  it('[A9] is bounded regardless of the length of single errors', () => {
     const failure = aFailure({ issues: [{ path: 'k'.repeat(100_000), message: 'm'.repeat(100_000) }] });
     expect(feedbackFor('{}', failure)?.problem.length).toBeLessThan(20_000);
   });
 
-  it('[A9] never splits a surrogate pair of the reply', () => {
+  it('[A9] never splits a surrogate pair in the reply', () => {
     const { previousReply = '' } = feedbackFor(`x${'😀'.repeat(3_000)}`, aFailure()) ?? {};
     expect(/\p{Cs}/u.test(previousReply)).toBe(false);
   });

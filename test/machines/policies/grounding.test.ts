@@ -30,7 +30,7 @@ function supportByHand(answer: string, contents: readonly string[]): number {
 }
 
 describe('grounding', () => {
-  it('is the share of the answer that stands in some text, by the rarity of its words [Y1]', () => {
+  it('[Y1] is the share of the answer that any text supports, weighted by word rarity', () => {
     fc.assert(
       fc.property(aText, someTexts, (answer, contents) => {
         const { support, unsupported } = held(answer, '', texts(...contents));
@@ -41,7 +41,7 @@ describe('grounding', () => {
     );
   });
 
-  it('finds every run of words of a text word for word, and none of words that stand apart [Y1]', () => {
+  it('[Y1] matches every verbatim word sequence of a text and no scattered words', () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray(WORDS, { minLength: 3 }),
@@ -58,7 +58,7 @@ describe('grounding', () => {
     );
   });
 
-  it('does not depend on the order of the texts, nor on whether they were read before [Y1]', () => {
+  it('[Y1] does not depend on the order of the texts or on earlier reads', () => {
     fc.assert(
       fc.property(aText, someTexts, (answer, contents) => {
         const stable = texts(...contents);
@@ -71,7 +71,7 @@ describe('grounding', () => {
     );
   });
 
-  it('is between 0 and 1, or null, for any text [Y1]', () => {
+  it('[Y1] is between 0 and 1, or null, for any text', () => {
     fc.assert(
       fc.property(fc.string(), fc.string({ unit: 'grapheme' }), fc.array(fc.string()), (answer, request, contents) => {
         const { support } = groundingOf(answer, texts(...contents), request);
@@ -81,14 +81,14 @@ describe('grounding', () => {
   });
 
   it.each([
-    ['John Bradfield', 'the case written'],
-    ['john bradfield', 'another case'],
-    ['by John Bradfield', 'function words before it'],
+    ['John Bradfield', 'same case'],
+    ['john bradfield', 'different case'],
+    ['by John Bradfield', 'leading function words'],
     ['19th March, 1932', 'an ordinal and a comma'],
     ['6,250,000 pounds', 'a number in digits for one in words'],
     ['6.25 million', 'a number in words'],
-    ['6 workers', 'a number for a number word'],
-  ])('finds %s word for word: %s [Y1]', (answer) => {
+    ['6 workers', 'a number word for a number in digits'],
+  ])('[Y1] finds %s verbatim: %s', (answer) => {
     expect(held(answer)).toEqual({ support: 1, span: true, unsupported: [] });
   });
 
@@ -97,31 +97,31 @@ describe('grounding', () => {
     ['Jack Bradfield Long', 1, []],
     ['1933', 0, ['1933']],
     ['Helen Marsh', 0, ['Helen', 'Marsh']],
-  ])('does not find %s word for word [Y1]', (answer, support, unsupported) => {
+  ])('[Y1] does not find %s verbatim', (answer, support, unsupported) => {
     expect(held(answer)).toEqual({ support, span: false, unsupported });
   });
 
-  it('tells 25 from 25 million, and 2.5 from 25 [Y1]', () => {
+  it('[Y1] distinguishes 25 from 25 million, and 2.5 from 25', () => {
     const gathered = texts('They sold 25 million copies in 2.5 years.');
     expect(held('25', '', gathered).span).toBe(false);
     expect(held('25,000,000', '', gathered).span).toBe(true);
     expect(held('2.5', '', gathered).span).toBe(true);
   });
 
-  it('weighs a name and a number more than another word [Y1]', () => {
+  it('[Y1] weights a name or number more than another word', () => {
     const gathered = texts('a granite lantern');
     const plain = held('granite violin', '', gathered).support ?? 0;
     expect(held('granite Violin', '', gathered).support).toBeLessThan(plain);
     expect(held('granite 1932', '', gathered).support).toBeLessThan(plain);
   });
 
-  it('does not weigh the capital that opens a sentence, and does not list general words as missing [Y1]', () => {
+  it('[Y1] does not weight the capital that opens a sentence or list general words as missing', () => {
     const gathered = texts('a granite lantern');
     expect(held('Violin, granite', '', gathered).support).toBe(held('violin, granite', '', gathered).support);
     expect(held('several violins', '', gathered).unsupported).toEqual(['violins']);
   });
 
-  it('does not take a part of a longer name for the name [Y1]', () => {
+  it('[Y1] does not accept part of a longer name as the name', () => {
     const gathered = texts('She spoke for the Helen Marsh Institute at the opening.');
     expect(held('Helen Marsh', 'Who spoke?', gathered).span).toBe(false);
     expect(held('Helen Marsh Institute', 'Who spoke?', gathered).span).toBe(true);
@@ -133,7 +133,7 @@ describe('grounding', () => {
     expect(held('Marsh', 'Who spoke?', texts('The speech of Helen Marsh was short.')).span).toBe(true);
   });
 
-  it('holds a sentence by what it adds to the request [Y1]', () => {
+  it('[Y1] rates a sentence by the words that the request does not contain', () => {
     const request = 'Who designed the Helder Bridge?';
     expect(held('The Helder Bridge was designed by John Bradfield.', request)).toEqual({
       support: 1,
@@ -147,13 +147,13 @@ describe('grounding', () => {
     });
   });
 
-  it('counts a word with hyphens once when it tells a name from a sentence [Y1]', () => {
+  it('[Y1] counts a hyphenated word once when it distinguishes a name from a sentence', () => {
     const request = 'Which arch did they use?';
     const gathered = texts('They used a hinge. The arch was a three-hinged through-deck steel-and-copper one.');
     expect(held('a three-hinged through-deck steel-and-copper arch', request, gathered).span).toBe(false);
   });
 
-  it('finds a paraphrase in part by its stems [Y1]', () => {
+  it('[Y1] partially matches a paraphrase by its stems', () => {
     const { support, span, unsupported } = held('An engineer was designing it; the workers were dying of silicosis.');
     expect(support).toBeGreaterThan(0.4);
     expect(support).toBeLessThan(1);
@@ -168,11 +168,11 @@ describe('grounding', () => {
     ['it is', BRIDGE],
     ['John Bradfield', []],
     ['John Bradfield', texts('', ' … ')],
-  ])('is null where there is nothing to hold: %s', (answer, gathered) => {
+  ])('is null when there is nothing to check: %s', (answer, gathered) => {
     expect(held(answer, 'Was it?', gathered)).toEqual({ support: null, span: false, unsupported: [] });
   });
 
-  it('reads so much of each text and no more, however long it is', () => {
+  it('reads a bounded part of each text', () => {
     const gathered = texts(`${'meadow '.repeat(1_500_000)}lantern`, `violin ${'('.repeat(10_000_000)}`);
     expect(held('meadow', '', gathered).span).toBe(true);
     expect(held('violin', '', gathered).span).toBe(true);

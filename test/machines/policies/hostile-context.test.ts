@@ -41,8 +41,8 @@ const oddContext = fc
   .tuple(contextArbitrary, fc.array(fc.record({ importance: number, cycle: number, createdAtMs: number })))
   .map(([messages, odd]) => messages.map((message, at) => ({ ...message, ...odd[at] })));
 
-describe('a context of any kind, under any limits', () => {
-  it('loses nothing of the user’s unasked, nothing protected and not the newest answer, at thresholds of 0 and 1 too [U4] [U5] [U8] [U10]', () => {
+describe('any context under any limits', () => {
+  it('[U4] [U5] [U8] [U10] never loses user content without consent, protected messages, or the newest answer, even at thresholds of 0 and 1', () => {
     fc.assert(
       fc.property(contextArbitrary, thresholds, limits, fc.nat(9), (messages, given, room, cycle) => {
         const changes = { thresholds: given, ...room, cycle };
@@ -56,7 +56,7 @@ describe('a context of any kind, under any limits', () => {
     );
   });
 
-  it('is within its limits afterwards, or says by how much it is not [U10]', () => {
+  it('[U10] ends up within its limits or reports the excess', () => {
     fc.assert(
       fc.property(contextArbitrary, limits, (messages, room) => {
         const { excess } = planned(messages, room);
@@ -66,7 +66,7 @@ describe('a context of any kind, under any limits', () => {
     );
   });
 
-  it('gives valid operations whatever stands where importance, cycle and time should [U7] [U11]', () => {
+  it('[U7] [U11] yields valid operations for any value of importance, cycle, or time', () => {
     fc.assert(
       fc.property(oddContext, limits, (messages, room) => {
         for (const operation of planned(messages, room).operations)
@@ -76,7 +76,7 @@ describe('a context of any kind, under any limits', () => {
     );
   });
 
-  it('does not mind a clock that goes back, or stands [U11]', () => {
+  it('[U11] tolerates a clock that stops or goes backward', () => {
     fc.assert(
       fc.property(contextArbitrary, limits, (messages, room) => {
         const at = (time: (place: number) => number) =>
@@ -91,7 +91,7 @@ describe('a context of any kind, under any limits', () => {
     );
   });
 
-  it('takes similarities that are too few, too many or no numbers as none at all [U1]', () => {
+  it('[U1] ignores similarities that are too few, too many, or not numbers', () => {
     fc.assert(
       fc.property(contextArbitrary, fc.array(number), (messages, similarity) => {
         for (const { metadata } of planned(messages, { similarity, tokensAllowed: 0 }).operations)
@@ -101,7 +101,7 @@ describe('a context of any kind, under any limits', () => {
     );
   });
 
-  it('without a message, or with messages that say nothing, is no reason to do anything', () => {
+  it('needs no operations without messages or with empty messages', () => {
     expect(planned([])).toEqual({ operations: [], excess: { tokens: 0, messages: 0 } });
     const blank = ['', ' ', '\n\t '].flatMap((content, at) => [
       user(`u${at}`, content),
@@ -112,7 +112,7 @@ describe('a context of any kind, under any limits', () => {
 });
 
 // Fault: a rating that is no number counts as 0 and is averaged in, so that an unreadable word of the model's costs a message its place.
-it('a rating that is no number counts as no rating [U1] [U5]', () => {
+it('[U1] [U5] a rating that is not a number is ignored', () => {
   const full = said('a', 'The harbour bridge was opened in 1932. '.repeat(4), {
     cycle: 3,
     importance: 1,
@@ -127,7 +127,7 @@ it('a rating that is no number counts as no rating [U1] [U5]', () => {
 });
 
 // Fault: only what is no number is caught; 7 or -3 go into the mean, and into a PRIORITIZE whose importance is no share.
-it('a rating beyond 0..1 is cut to it [U1] [U7]', () => {
+it('[U1] [U7] a rating outside 0..1 is clamped', () => {
   for (const relevance of [7, -3]) {
     const assessments = [{ messageId: 'a', relevance, reason: '' }];
     for (const operation of planned([said('a', 'So it was.', { cycle: 3 }), said('n', 'Yes.')], { assessments })
@@ -137,15 +137,15 @@ it('a rating beyond 0..1 is cut to it [U1] [U7]', () => {
 });
 
 // Fault: tokens come from a port, and the policy believes them: a sum that is NaN is over no limit, and -2,000 make room for others.
-it.each([Number.NaN, -2_000])('a message of %d tokens does not hide what is over the limit [U10]', (odd) => {
+it.each([Number.NaN, -2_000])('[U10] a message of %d tokens does not hide that the context is over its limit', (odd) => {
   const messages = [user('u', 'Hello.'), found('b', 'So it was. '.repeat(40), { cycle: 3 }), said('n', 'Yes.')];
   const { operations: made, excess } = planned(messages, { tokens: [odd, 1_000, 1], tokensAllowed: 10 });
   expect(made.map(({ target }) => target)).toContain('b');
   expect(Number.isFinite(excess.tokens)).toBe(true);
 });
 
-describe('links and references in a circle', () => {
-  it('end, and keep what they point at [U2] [U6]', () => {
+describe('circular links and references', () => {
+  it('[U2] [U6] terminate and keep the messages they refer to', () => {
     const round = (at: number) => [`f${(at + 1) % 50}`, `f${at}`];
     const ring = Array.from({ length: 50 }, (_, at) =>
       found(`f${at}`, `Passage ${at} about the tide of ${1800 + at}.`, {
@@ -158,16 +158,16 @@ describe('links and references in a circle', () => {
   });
 
   // Fault: referencedIds takes a message's own references and links to itself for those of others.
-  it('a search result that refers only to itself is one that nothing refers to [U6]', () => {
+  it('[U6] leave a search result that refers only to itself unreferenced', () => {
     const alone = found('a', 'Tide tables.', { references: ['a'], links: [{ to: 'a', relation: 'is', strength: 1 }] });
     expect(losses([alone, said('n', 'Yes.')])).toMatchObject([{ operation: 'PRUNE', target: 'a' }]);
   });
 });
 
-describe('ids that every object has', () => {
+describe('ids equal to built-in object properties', () => {
   const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
 
-  it('are ids like any others, in plans, contexts and undo [C3] [U12]', () => {
+  it('[C3] [U12] are handled like any other id in plans, contexts, and undo', () => {
     const messages = ids.flatMap((id, at) => [
       found(id, `Tide table ${at} of ${1900 + at}.`, { references: [ids[(at + 1) % ids.length] ?? ''] }),
       user(`u.${id}`, `Question ${at}?`),
@@ -183,7 +183,7 @@ describe('ids that every object has', () => {
 });
 
 // Fault: RULES has no entry for a role that is none, and calling it throws; in a bare machine that ends the run without an answer.
-it('a message whose role is none is left alone [U3]', () => {
+it('[U3] a message with an unknown role is left unchanged', () => {
   const odd = ['system', '', '__proto__'].map((role, at) => aMessage({ id: `o${at}`, role: role as Message['role'] }));
   expect(losses([...odd, said('n', 'Yes.')])).toEqual([]);
 });

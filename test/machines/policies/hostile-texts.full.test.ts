@@ -25,7 +25,7 @@ const kinds = Object.entries(HOSTILE_TEXTS);
 const roles = { user, search: found, assistant: said };
 
 describe('a message of 10 MB', () => {
-  it.each(kinds)('of %s is rated, summarised or let go, the user’s only with consent [U4] [U5] [U6]', (_, textOf) => {
+  it.each(kinds)('[U4] [U5] [U6] of %s is rated, summarized, or pruned, with consent for user messages', (_, textOf) => {
     const text = textOf(HUGE);
     for (const make of Object.values(roles)) {
       const messages = [make('huge', text, { cycle: 3 }), said('n', 'Yes.', { cycle: 3 })];
@@ -41,7 +41,7 @@ describe('a message of 10 MB', () => {
     }
   });
 
-  it.each(kinds)('of %s can be the request, or what was gathered [U1] [Y1] [Y3]', (_, textOf) => {
+  it.each(kinds)('[U1] [Y1] [Y3] of %s can be the request or a retrieved text', (_, textOf) => {
     const text = textOf(HUGE);
     const gathered = [{ id: 'a', content: text }];
 
@@ -59,8 +59,8 @@ describe('a message of 10 MB', () => {
   });
 });
 
-describe('an answer as long as a reply may be', () => {
-  it.each(kinds)('of %s is compared, fingerprinted and held against the evidence [Y1] [Y2] [Y7]', (_, textOf) => {
+describe('an answer of the maximum reply length', () => {
+  it.each(kinds)('[Y1] [Y2] [Y7] of %s is compared, fingerprinted, and checked against the evidence', (_, textOf) => {
     const text = textOf(LONGEST_REPLY);
     const gathered = [{ id: 'a', content: 'The harbour bridge was opened in 1932.' }];
     expect(changeBetween(text, text)).toBe(0);
@@ -70,7 +70,7 @@ describe('an answer as long as a reply may be', () => {
   });
 
   // Fault: where `maxReplyChars` is raised, a word of 4.5 million letters overflows the stack of the regular expression (RangeError).
-  it('may be longer, if the limit is [Y2] [Y7]', () => {
+  it('[Y2] [Y7] may be longer if the limit is higher', () => {
     const word = HOSTILE_TEXTS['combining marks']?.(5_000_000) ?? '';
     expect(fingerprint(word)).toMatch(/^[0-9a-f]{8}$/);
     expect(changeBetween(word, word)).toBe(0);
@@ -82,7 +82,7 @@ describe('an answer as long as a reply may be', () => {
     ['-5', '5'],
     ['✅', '❌'],
     ['x < y', 'x > y'],
-  ])('has changed where "%s" became "%s" [Y2] [Y7]', (before, after) => {
+  ])('[Y2] [Y7] has changed when "%s" became "%s"', (before, after) => {
     expect(changeBetween(before, after)).toBeGreaterThan(0);
     expect(fingerprint(before)).not.toBe(fingerprint(after));
   });
@@ -111,7 +111,7 @@ describe('10,000 messages', () => {
     [1, 100_000],
     [20_000, 0],
   ])(
-    'are read as often each as 1,000 are, with room for %d messages and %d tokens [U14]',
+    '[U14] are read as often as 1,000 are, per message, for limits of %d messages and %d tokens',
     (maxMessages, tokensAllowed) => {
       const readingsEach = (count: number) => {
         const { messages, readings } = watched(count);
@@ -124,7 +124,7 @@ describe('10,000 messages', () => {
     },
   );
 
-  it('of a user are asked about in one question, and stay until it is answered [U8]', () => {
+  it('[U8] from a user need only one consent request and stay until the reply', () => {
     const messages = Array.from({ length: 10_000 }, (_, at) => user(`u${at}`, `Question ${at}?`));
     const { operations, excess } = planned(messages, { maxMessages: 1 });
     expect(operations.filter(({ metadata }) => metadata['requiresConsent'] === true)).toHaveLength(9_999);
@@ -133,11 +133,11 @@ describe('10,000 messages', () => {
   });
 });
 
-describe('characters outside the basic plane', () => {
+describe('characters outside the Basic Multilingual Plane', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 400 });
   const chars = fc.integer({ min: 1, max: 120 });
 
-  it('are never cut in two by a summary, a preview or an extract, and none is longer than asked [U5] [U8]', () => {
+  it('[U5] [U8] are never split by a bounded summary, preview, or extract', () => {
     fc.assert(
       fc.property(text, chars, text, (given, most, topic) => {
         for (const short of [summarize(given, most), extractSummary(given, most, topic)]) {
@@ -150,7 +150,7 @@ describe('characters outside the basic plane', () => {
     );
   });
 
-  it('are not cut in two where a preview, or a summary of words without spaces, ends [U5] [U8]', () => {
+  it('[U5] [U8] are not split at the end of a preview or of a summary without spaces', () => {
     for (const length of [48, 49, 50, 51]) {
       const text = `${'x'.repeat(length)}${'🌉'.repeat(20)}`;
       expect(isWhole(preview(text))).toBe(true);
@@ -159,7 +159,7 @@ describe('characters outside the basic plane', () => {
   });
 
   // Fault: of a text, the first 20,000 units are read, whatever stands across that border.
-  it('are not cut in two where the reading of a long text ends [U5]', () => {
+  it('[U5] are not split where the reading of a long text stops', () => {
     const filler = 'A quiet line about nothing at all.\n'.repeat(600);
     for (const length of [19_987, 19_988]) {
       const long = `${filler.slice(0, length - 1)}\nThe bridge ${'🌉'.repeat(30)}`;
@@ -169,7 +169,7 @@ describe('characters outside the basic plane', () => {
 });
 
 // Fault: `memo` of machines/text/terms.ts keeps words that are slices of the text they stand in, and so the whole text (V8).
-it('a text that was read is not kept in memory by its words [U10]', () => {
+it('[U10] a text that was read is not retained through its words', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const heapMb = () => {

@@ -8,8 +8,8 @@ const include = fc.constantFrom('Include', 'Please mention', 'You must list', 'A
 const exclude = fc.constantFrom('Do not include', "Don't mention", 'Never show', 'Leave out', 'Omit', 'Avoid');
 const bare = (name: string) => name.replace(/^(?:the|any) /, '');
 
-describe('conflicts of an intent', () => {
-  it('finds a thing that is asked for and excluded, in either order and any wording [C6]', () => {
+describe('conflicts in an intent', () => {
+  it('[C6] finds an item that is both requested and excluded, in either order and any wording', () => {
     fc.assert(
       fc.property(thing, include, exclude, fc.boolean(), (name, wants, bars, wantsFirst) => {
         const [first, second] = wantsFirst ? [wants, bars] : [bars, wants];
@@ -19,7 +19,7 @@ describe('conflicts of an intent', () => {
     );
   });
 
-  it('finds none where what is asked for and what is excluded are two things [C6]', () => {
+  it('[C6] finds none when the requested and excluded items differ', () => {
     const two = fc.uniqueArray(thing, { minLength: 2, maxLength: 2 });
     fc.assert(
       fc.property(two, include, exclude, ([one, other], wants, bars) => {
@@ -35,7 +35,7 @@ describe('conflicts of an intent', () => {
     ['use tables; avoid tables', 'tables'],
     ['Mention the dates. Don’t mention the dates.', 'dates'],
     ['Include “the sun”. Do not include “the sun”.', 'the sun'],
-  ])('reads lists, one sentence, polite questions and quoted words: %s [C6]', (request, name) => {
+  ])('[C6] reads lists, single sentences, polite questions, and quoted words: %s', (request, name) => {
     expect(conflictsIn(request)).toEqual([`"${name}" is both requested and excluded`]);
   });
 
@@ -74,7 +74,7 @@ describe('conflicts of an intent', () => {
     'Answer in English and translate the quotations in French only.',
     'Answer in English. Reply in English only.',
     'Answer in English. Reply in French.',
-  ])('finds none where opposites are only mentioned, or belong to two parts or cases: %s [C6]', (request) => {
+  ])('[C6] finds none when opposites are only mentioned or apply to different parts or cases: %s', (request) => {
     expect(conflictsIn(request)).toEqual([]);
   });
 
@@ -92,11 +92,11 @@ describe('conflicts of an intent', () => {
       'Describe the Alps in at most 50 words and at least two pages.',
       ['"at most 50 words" and "at least two pages" exclude each other'],
     ],
-  ])('finds opposed measures on the answer itself: %s [C6]', (request, conflicts) => {
+  ])('[C6] finds opposing constraints on the answer itself: %s', (request, conflicts) => {
     expect(conflictsIn(request)).toEqual(conflicts);
   });
 
-  it('finds two bounds of one unit in conflict exactly when no number is within both [C6]', () => {
+  it('[C6] finds two bounds of one unit in conflict exactly when no number satisfies both', () => {
     const count = fc.integer({ min: 2, max: 400 });
     const unit = fc.constantFrom('words', 'sentences', 'paragraphs', 'pages');
     const kinds = [
@@ -123,18 +123,18 @@ describe('conflicts of an intent', () => {
     );
   });
 
-  it('tells each conflict once, and every conflict of a request [C6]', () => {
+  it('[C6] reports every conflict of a request once', () => {
     const twice = 'Include prices. Do not include prices. Include prices. Give a short, detailed answer.';
     expect(conflictsIn(twice)).toEqual(['"prices" is both requested and excluded', '"short" and "detailed"']);
   });
 
-  it('reads no code and no quoted lines [C6]', () => {
+  it('[C6] ignores code and quoted lines', () => {
     const contradiction = 'Include prices. Do not include prices.';
     expect(conflictsIn(`Look at this:\n> Be kind, include prices, without prices.\nMake it shorter.`)).toEqual([]);
     expect(conflictsIn(`Run this.\n\`\`\`\n${contradiction}\n\`\`\``)).toEqual([]);
   });
 
-  it('reads of a long request the first and the last paragraph only, and nothing after 20,000 characters [C6]', () => {
+  it('[C6] reads only the first and last paragraph of a long request, and nothing after 20,000 characters', () => {
     const filler = 'The river rose in spring and fell again in summer.\n\n'.repeat(60);
     const contradiction = 'Include prices. Do not include prices.';
     expect(conflictsIn(`${contradiction}\n\n${filler}`)).toHaveLength(1);
@@ -144,14 +144,14 @@ describe('conflicts of an intent', () => {
     expect(conflictsIn(`${'a '.repeat(5_000_000)}${contradiction}`)).toEqual([]);
   });
 
-  it('takes what stands far apart for wishes about two parts [C6]', () => {
+  it('[C6] treats distant statements as being about different parts', () => {
     const between = ' The river rose in spring and fell again in summer.'.repeat(12);
     expect(conflictsIn(`Include prices.${between} Do not include prices.`)).toEqual([]);
     expect(conflictsIn(`Answer in one sentence.${between} Use at least three paragraphs.`)).toEqual([]);
     expect(conflictsIn(`Answer in English.${between} Reply in French only.`)).toEqual([]);
   });
 
-  it('gives words for anything, and never fails [C6]', () => {
+  it('[C6] describes conflicts in any input and never throws', () => {
     const text = fc.array(
       fc.oneof(fc.string({ unit: 'grapheme' }), include, exclude, thing, fc.constantFrom('. ', '"', '`')),
     );

@@ -42,7 +42,7 @@ describe('a run of 1,000 cycles', () => {
   for (let cycle = 1; cycle <= 1_000; cycle += 1) states.push(cycled(states.at(-1) as ChainState, cycle));
   const at = (cycle: number) => states[cycle] as ChainState;
 
-  it('remembers a bounded number of turns, decisions and failures, the newest [Y6] [Y11]', () => {
+  it('[Y6] [Y11] keeps a bounded number of the newest history entries, decisions, and failures', () => {
     const { recursion, decisions, failures } = at(1_000);
     expect(recursion.history.map(({ cycle }) => cycle)).toEqual(Array.from({ length: 64 }, (_, place) => 937 + place));
     expect(decisions.map(({ cycle }) => cycle)).toEqual(Array.from({ length: 16 }, (_, place) => 985 + place));
@@ -50,12 +50,12 @@ describe('a run of 1,000 cycles', () => {
     expect(recursion).toMatchObject({ cycle: 1_001, completedCycles: 1_000, step: 1_000 });
   });
 
-  it('has a state as large as after 100, but for the digits of its numbers [Y11]', () => {
+  it('[Y11] has a state of the same size as after 100 cycles, except for the digits of its numbers', () => {
     const size = (cycle: number) => JSON.stringify(at(cycle)).length;
     expect(size(1_000)).toBeLessThan(size(100) * 1.05);
   });
 
-  it('looks at as much for its next decision as after 100 [Y7] [Y11]', () => {
+  it('[Y7] [Y11] reads as much for its next decision as after 100 cycles', () => {
     const looks = (cycle: number): number => {
       let count = 0;
       const { recursion, decisions, failures, assessment, ...others } = at(cycle);
@@ -80,8 +80,8 @@ describe('a run of 1,000 cycles', () => {
   });
 });
 
-describe('an earlier run of many cycles', () => {
-  it('does not make its messages newer than those of this run [U6] [U11]', () => {
+describe('a previous run with many cycles', () => {
+  it('[U6] [U11] does not make its messages newer than those of the current run', () => {
     const [old] = initialState(aChainInput({ messages: [found('old', 'Tide tables.', { cycle: 50 })] })).messages;
     if (old === undefined) throw new Error('no message');
     expect(recency(3 - old.cycle, 2)).toBeLessThan(1);

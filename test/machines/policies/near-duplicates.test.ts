@@ -9,7 +9,7 @@ import { found, leftUnasked, planned, said } from './hostile.ts';
 const newest = said('n', 'Yes.', { cycle: 3 });
 const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).filter((id) => id !== 'n');
 
-it('near-duplicates are the same, whether a list grows message by message or is given whole, and other lists between [U6]', () => {
+it('[U6] near-duplicates are the same whether a list grows by one message or is passed whole, also with other lists in between', () => {
   const word = fc.constantFrom('bridge', 'harbour', 'tunnel', 'steel', 'old', 'king', 'fog');
   const texts = fc.array(
     fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' ')),
@@ -28,10 +28,10 @@ it('near-duplicates are the same, whether a list grows message by message or is 
   );
 });
 
-describe('search results that say nearly the same', () => {
+describe('near-duplicate search results', () => {
   const tide = 'The tide in the harbour of the old town is lowest on the second Monday of March.';
 
-  it('leave one of them, whatever their order, and what is left stands for the others [U6]', () => {
+  it('[U6] are reduced to one in any order, and the remaining one references the others', () => {
     const all = ['a', 'b', 'c'].map((id) => found(id, tide, { cycle: 3 }));
     for (const messages of [all, all.toReversed()]) {
       expect(idsOf(leftUnasked([...messages, newest]))).toEqual([messages[0]?.id]);
@@ -40,7 +40,7 @@ describe('search results that say nearly the same', () => {
     }
   });
 
-  it('and differ by a number or a "not" say something else [U6]', () => {
+  it('[U6] are distinct if they differ in a number or a "not"', () => {
     const texts = [
       tide,
       tide.replace('second', '2nd'),
@@ -51,7 +51,7 @@ describe('search results that say nearly the same', () => {
   });
 
   // Fault: a name is a word like any other, so that of 20 words one may be another name: what is known of the second station is lost.
-  it('and are about another thing by name say something else [U6]', () => {
+  it('[U6] are distinct if they name different things', () => {
     const station = (name: string) =>
       found(
         name,
@@ -63,12 +63,12 @@ describe('search results that say nearly the same', () => {
   });
 
   // Fault: the newer one goes because the older says the same, and the older because nothing has referred to it: both are gone.
-  it('are not all let go, where one was found just now [U6]', () => {
+  it('[U6] are not all pruned if one was just retrieved', () => {
     const messages = [found('old', tide, { cycle: 1 }), found('new', tide, { cycle: 3 }), newest];
     expect(idsOf(leftUnasked(messages))).not.toEqual([]);
   });
 
-  it('are not all let go where others refer to the newer one [U6]', () => {
+  it('[U6] are not all pruned if other messages refer to the newer one', () => {
     const messages = [
       found('old', tide, { cycle: 1 }),
       found('new', tide, { cycle: 3 }),
@@ -79,7 +79,7 @@ describe('search results that say nearly the same', () => {
 });
 
 // Fault: each time the same duplicate is found again, it is linked again; applyOperations adds to `links` whatever is there.
-it('a link that stands is not made again, however often its other end comes back [C7] [U6]', () => {
+it('[C7] [U6] an existing link is not added again when its other end returns', () => {
   const link = {
     operation: 'LINK' as const,
     id: 'o',

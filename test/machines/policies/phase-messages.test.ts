@@ -44,11 +44,11 @@ describe('Intention', () => {
     [0.7, []],
     [0.7001, ['PRIORITIZE a']],
     [1, ['PRIORITIZE a']],
-  ])('[C6] gives an alignment of %d: priority above 0.7, low relevance below 0.3', (score, wanted) => {
+  ])('[C6] with an alignment of %d, prioritizes above 0.7 and tags low relevance below 0.3', (score, wanted) => {
     expect(brief('intention', intention(score))).toEqual(wanted);
   });
 
-  it('[C6] keeps the goal as a message, and tells the numbers', () => {
+  it('[C6] keeps the goal as a message and reports the numbers', () => {
     const [priority, goal] = made('intention', { ...intention(0.8), goal: 'the year' });
     expect(priority).toMatchObject({ data: { importance: 0.8 }, metadata: { alignment: 0.8 } });
     expect(goal).toMatchObject({
@@ -57,7 +57,7 @@ describe('Intention', () => {
     });
   });
 
-  it('[C3] [C6] an empty id from the model gives no invalid operation', () => {
+  it('[C3] [C6] emits no invalid operation for an empty id from the model', () => {
     for (const operation of made('intention', intention(0.9, '')))
       expect(contextOperationSchema.safeParse(operation).success).toBe(true);
   });
@@ -67,27 +67,27 @@ describe('Observation', () => {
   it.each([
     [0.7, []],
     [0.7001, ['LINK a']],
-  ])('[C7] a connection of strength %d links above 0.7', (strength, wanted) => {
+  ])('[C7] at connection strength %d, links above 0.7', (strength, wanted) => {
     expect(brief('observation', connected({ ...connection, strength }))).toEqual(wanted);
   });
 
   it.each([
     [0.65, []],
     [0.6501, ['TAG a important,persist']],
-  ])('[C7] an importance of %d tags above 0.65', (score, wanted) => {
+  ])('[C7] at importance %d, tags above 0.65', (score, wanted) => {
     expect(brief('observation', important(score))).toEqual(wanted);
   });
 
   it.each([
-    ['from nowhere', { from: 'nobody' }],
-    ['to nowhere', { to: 'nobody' }],
+    ['with an unknown source', { from: 'nobody' }],
+    ['with an unknown target', { to: 'nobody' }],
     ['to itself', { to: 'a' }],
-    ['that stands already', { from: 'b', to: 'a' }],
-  ])('[C7] a connection %s links nothing', (_, changes) => {
+    ['that is already linked', { from: 'b', to: 'a' }],
+  ])('[C7] does not link a connection %s', (_, changes) => {
     expect(brief('observation', connected({ ...connection, ...changes }))).toEqual([]);
   });
 
-  it('[C7] a connection that contradicts a link is reported and does not overwrite it', () => {
+  it('[C7] reports a connection that contradicts a link and does not overwrite the link', () => {
     const { result, operations } = phaseOutput(
       state,
       'observation',
@@ -97,7 +97,7 @@ describe('Observation', () => {
     expect(result).toMatchObject({ conflicts: ['b → a: existing relation "supports", proposed "contradicts"'] });
   });
 
-  it('[C7] two connections of one reply that contradict each other are reported, not both linked', () => {
+  it('[C7] reports two contradicting connections of one reply instead of linking both', () => {
     const twice = connected(connection, { ...connection, relation: 'contradicts' });
     const { result, operations } = phaseOutput(state, 'observation', twice);
     expect(operations.map(({ operation }) => operation)).toEqual(['LINK']);
@@ -106,7 +106,7 @@ describe('Observation', () => {
 });
 
 describe('Experience and Action', () => {
-  it('[C5] adds every new passage under its own id with its source, and tags the relevant ones', () => {
+  it('[C5] add each new passage with its own id and source, and tag the relevant ones', () => {
     const found = [aPassage({ id: 'a' }), aPassage({ id: 'p2' })];
     const searching = {
       ...state,
@@ -118,14 +118,14 @@ describe('Experience and Action', () => {
     expect(operations[0]).toMatchObject({ data: { message: { role: 'search', source: aPassage().source } } });
   });
 
-  it('[C5] a dead source is noted in the result', () => {
+  it('[C5] note a failed source in the result', () => {
     const searching = { ...state, retrieval: { found: { query: 'q', passages: [], widened: false }, failure: 'gone' } };
     expect(phaseOutput(searching, 'experience', results.experience.reply).result).toMatchObject({
       sourceFailure: 'gone',
     });
   });
 
-  it('[C4] [U2] adds what the capabilities gave, and the response that rests on it', () => {
+  it('[C4] [U2] add capability results and the response based on them', () => {
     const broken = aCapabilityResult({ success: false, output: '', error: 'no key' });
     const all = made('action', { ...results.action, results: [aCapabilityResult(), broken] });
     const messages = all.flatMap((one) => (one.operation === 'ADD' ? [one.data.message] : []));
@@ -137,7 +137,7 @@ describe('Experience and Action', () => {
     expect(messages[2]?.references).toEqual(messages.slice(0, 2).map(({ id }) => id));
   });
 
-  it('[U2] Yield’s answer refers to the messages it used, and to none that is not there', () => {
+  it('[U2] let the answer of Yield reference only existing messages that it used', () => {
     const [answer] = made('yield', { ...results.yield.reply, usedMessageIds: ['b', 'nobody'] });
     expect(answer).toMatchObject({ data: { message: { phase: 'yield', cycle: 2, references: ['b'] } } });
   });
@@ -145,7 +145,7 @@ describe('Experience and Action', () => {
 
 describe('every phase', () => {
   it.each(PHASES)(
-    '[C1] [C3] %s makes a valid result and valid operations of any valid reply, in any state',
+    '[C1] [C3] %s builds a valid result and valid operations from any valid reply, in any state',
     (phase) => {
       fc.assert(
         fc.property(chainStateArbitrary, replies[phase], (given, value) => {

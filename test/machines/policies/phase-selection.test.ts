@@ -60,39 +60,39 @@ function required(seen: SelectionInputs): string {
 }
 
 describe('the next phase', () => {
-  it.each(RULES)('[Y3] %j leads to %s', (changes, wanted) => {
+  it.each(RULES)('[Y3] for %j is %s', (changes, wanted) => {
     expect(select(changes)).toMatchObject({ proposal: wanted, by: 'policy' });
   });
 
-  it('[Y3] an earlier rule comes before every later one', () => {
+  it('[Y3] follows the first rule that applies', () => {
     RULES.forEach(([, wanted], at) => {
       const all = Object.assign({}, ...RULES.slice(at).map(([changes]) => changes));
       expect(select({ ...all, messages: manyMessages(11) }).proposal).toBe(wanted);
     });
   });
 
-  it('[Y3] ten messages are not too many, eleven are', () => {
+  it('[Y3] treats eleven messages as too many, but not ten', () => {
     expect(select().proposal).toBe('action');
     expect(select({ messages: manyMessages(11) }).proposal).toBe('understanding');
   });
 
-  it('[Y3] where nothing is missing it is action', () => {
+  it('[Y3] is Action when nothing is missing', () => {
     expect(select()).toMatchObject({ proposal: DEFAULT_PHASE, by: 'policy' });
     expect(DEFAULT_PHASE).toBe('action');
   });
 
   it.each([...PHASES, 'nowhere'])(
-    '[Y4] [Y5] the proposal "%s" of the model is taken as it is where no rule applies',
+    '[Y4] [Y5] is the proposal "%s" of the model when no rule applies',
     (given) => {
       expect(select({ modelProposal: given })).toMatchObject({ proposal: given, by: 'model' });
     },
   );
 
-  it.each(RULES)('[Y3] [Y4] no proposal of the model comes before the rule for %j', (changes, wanted) => {
+  it.each(RULES)('[Y3] [Y4] ignores the proposal of the model for %j', (changes, wanted) => {
     expect(select({ ...changes, modelProposal: 'yield' }).proposal).toBe(wanted);
   });
 
-  it('[Y3] is what the requirement says, word by word', () => {
+  it('[Y3] is exactly what the requirement specifies', () => {
     const counterexample = { ...calm, messages: manyMessages(11), modelProposal: 'yield' };
     fc.assert(
       fc.property(inputsArbitrary, (seen) => selectNextPhase(seen, thresholds).proposal === required(seen)),
@@ -100,7 +100,7 @@ describe('the next phase', () => {
     );
   });
 
-  it('[Y3] is what the requirement says, word by word, where the model proposes nothing', () => {
+  it('[Y3] is exactly what the requirement specifies without a proposal of the model', () => {
     fc.assert(
       fc.property(inputsArbitrary, (seen) => {
         const quiet = { ...seen, modelProposal: null };
@@ -109,15 +109,15 @@ describe('the next phase', () => {
     );
   });
 
-  it('[Y8] is chosen with a rationale that is never empty', () => {
+  it('[Y8] has a non-empty rationale', () => {
     fc.assert(fc.property(inputsArbitrary, (seen) => selectNextPhase(seen, thresholds).rationale !== ''));
   });
 
-  it('[Y8] is chosen with a rationale that is true', () => {
+  it('[Y8] has a correct rationale', () => {
     expect(select({ informationSufficiency: 0.699 }).rationale).not.toContain('0.7 is below 0.7');
   });
 
-  it('[Y5] only the six names are phases', () => {
+  it('[Y5] is one of the six phase names only', () => {
     expect(PHASES.every(isPhase)).toBe(true);
     for (const name of ['', 'Action', ' action', 'synthesis', 'toString', '__proto__'])
       expect(isPhase(name)).toBe(false);
@@ -125,11 +125,11 @@ describe('the next phase', () => {
     expect(proposes('nowhere', 'yield').holds).toBe(false);
   });
 
-  it('[C1] the phases follow each other in their order, and nothing follows yield', () => {
+  it('[C1] follows the fixed phase order, and nothing follows Yield', () => {
     expect(PHASES.map(phaseAfter)).toEqual([...PHASES.slice(1), null]);
   });
 
-  it('[Y3] does not go back to a context from which nothing may go', () => {
+  it('[Y3] is not Understanding when nothing may be removed from the context', () => {
     expect(select({ tokens: 101, mayShrink: false }).proposal).toBe('action');
     expect(select({ messages: manyMessages(11), mayShrink: false }).proposal).toBe('action');
   });

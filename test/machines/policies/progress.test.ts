@@ -25,7 +25,7 @@ const acted = (state = entered) => ({
 });
 
 describe('a new run', () => {
-  it('[C2] begins with the earlier messages and the request as the user’s', () => {
+  it('[C2] starts with the earlier messages and the request as a user message', () => {
     const earlier = aMessage({ id: 'earlier' });
     const { messages, recursion } = initialState(aChainInput({ messages: [earlier] }));
     expect(messages[0]).toEqual({ ...earlier, id: 'earlier.earlier' });
@@ -38,20 +38,20 @@ describe('a new run', () => {
     expect(recursion).toMatchObject({ cycle: 1, completedCycles: 0, step: 0, origin: 'action', history: [] });
   });
 
-  it('[U4] keeps what the user asked in an earlier run', () => {
+  it('[U4] keeps the user messages of an earlier run', () => {
     const earlier = initialState(aChainInput({ request: 'Who built it?' })).messages;
     expect(contents(initialState(aChainInput({ messages: earlier })))).toContain('Who built it?');
   });
 
-  it('[C3] that builds on an earlier one adds its own messages', () => {
+  it('[C3] based on an earlier run adds its own messages', () => {
     const earlier = aMessage({ id: 's1.m1', content: 'from the earlier run' });
     const state = acted({ ...entered, messages: initialState(aChainInput({ messages: [earlier] })).messages });
     expect(contents(state)).toEqual(expect.arrayContaining(['It was 1932.', 'draft: a draft', 'from the earlier run']));
   });
 });
 
-describe('the way from phase to phase', () => {
-  it('[C3] a phase’s operations apply when the next one is done, and the next one sees them applied', () => {
+describe('transitions between phases', () => {
+  it('[C3] apply the operations of a phase before the next phase starts', () => {
     const first = acted();
     expect(first.messages).toEqual(entered.messages);
     expect(first.envelope).toMatchObject({ phase: 'action', content: 'It was 1932.\n\ndraft: a draft' });
@@ -62,7 +62,7 @@ describe('the way from phase to phase', () => {
     expect(third.applied).toEqual(first.envelope.operations);
   });
 
-  it('[C1] gives every phase an input that fits its contract, in any state', () => {
+  it('[C1] give every phase an input that matches its contract, in any state', () => {
     fc.assert(
       fc.property(chainStateArbitrary, fc.constantFrom(...PHASES), (state, phase) => {
         const input = phaseInput(deepFreeze({ ...state, ...enterPhase(state, phase) }), phase);
@@ -71,13 +71,13 @@ describe('the way from phase to phase', () => {
     );
   });
 
-  it('[Y6] prompts with the request first and with the continuation later', () => {
+  it('[Y6] prompt with the request first and with the continuation later', () => {
     expect(phaseInput(entered, 'action').prompt).toBe(entered.request);
     expect(phaseInput(aState({ recursion: { continuationPrompt: 'more' } }), 'action').prompt).toBe('more');
     expect(executionId(entered, 'action')).toBe('s1.action');
   });
 
-  it('[C6] raises flags for Yield: unclear intent, undigested insights, a dead source', () => {
+  it('[C6] set flags for Yield: unclear intent, undigested insights, failed source', () => {
     const intention = { ...results.intention, reply: { ...results.intention.reply, unclearIntent: true } };
     const observation = { ...results.observation, reply: { ...results.observation.reply, undigested: true } };
     const experience = { ...results.experience, sourceFailure: 'gone' };
@@ -90,18 +90,18 @@ describe('the way from phase to phase', () => {
     expect(flags({})).toEqual([]);
   });
 
-  it('[C5] searches for the request and for what the last search left missing', () => {
+  it('[C5] search for the request and for what the last search did not find', () => {
     expect(searchQuery(aState({ results: { ...results, experience: results.experience } }))).toBe(
       'When was the bridge opened? the day',
     );
   });
 
-  it('[Y6] counts a cycle as completed when Yield gave its answer, and not when it failed', () => {
+  it('[Y6] count a cycle as completed when Yield answers, but not when it fails', () => {
     expect(settleAssessment(entered, succeeded(results.yield.reply)).recursion?.completedCycles).toBe(1);
     expect(settleAssessment(entered, failed()).recursion).toBeUndefined();
   });
 
-  it('[A5] stays JSON wherever it gets to', () => {
+  it('[A5] keep every state JSON-serializable', () => {
     fc.assert(
       fc.property(chainStateArbitrary, (state) => {
         expect(JSON.parse(JSON.stringify(state))).toEqual(state);
@@ -113,20 +113,20 @@ describe('the way from phase to phase', () => {
 describe('Understanding', () => {
   const long = { ...entered, messages: [aMessage({ id: 'u1', role: 'user', content: LONG }), aMessage()] };
 
-  it('[U8] has done nothing to the context before consent is settled', () => {
+  it('[U8] does not change the context before consent is settled', () => {
     const evaluated = { ...long, ...settleEvaluation(deepFreeze(long), succeeded(results.understanding.reply)) };
     expect(evaluated.evaluation?.operations[0]).toMatchObject({ target: 'u1', metadata: { requiresConsent: true } });
     expect(visibleMessages(evaluated)).toEqual(long.messages);
   });
 
-  it('[U10] allows the context 70 % of the model’s window, or what is configured', () => {
+  it('[U10] limits the context to 70 % of the model window or to the configured share', () => {
     expect(tokensAllowed(aState({ contextWindowTokens: 1_000 }))).toBe(700);
     expect(tokensAllowed(aState({ contextWindowTokens: 999, thresholds: someThresholds({ windowShare: 0.5 }) }))).toBe(
       499,
     );
   });
 
-  it('[U13] tells the size of the context before and after, and hands its operations on', () => {
+  it('[U13] reports the context size before and after and passes on its operations', () => {
     const evaluated = { ...long, ...settleEvaluation(long, succeeded(results.understanding.reply)) };
     const { results: after, envelope } = { ...evaluated, ...applyEvaluation(evaluated) };
     expect(after.understanding?.statistics).toMatchObject({ messagesBefore: 2, tokensAllowed: 5_600 });

@@ -6,8 +6,8 @@ import { contextArbitrary } from './context.arbitrary.ts';
 import { found, mustStay, said, saidByUsers, user } from './hostile.ts';
 import { aState } from './states.ts';
 
-describe('the context as a model is shown it', () => {
-  it('is all of it where it is within its limit [U10]', () => {
+describe('the context shown to a model', () => {
+  it('[U10] is complete when it is within its limit', () => {
     fc.assert(
       fc.property(contextArbitrary, (messages) => {
         const state = aState({ messages, contextWindowTokens: 1_000_000 });
@@ -16,7 +16,7 @@ describe('the context as a model is shown it', () => {
     );
   });
 
-  it('has all that the user said and what is protected, and the newest answer, however little room there is [U4] [U10]', () => {
+  it('[U4] [U10] always includes user messages, protected messages, and the newest answer', () => {
     fc.assert(
       fc.property(contextArbitrary, fc.constantFrom(0, 10, 100), (messages, contextWindowTokens) => {
         const shown = promptMessages(aState({ messages, contextWindowTokens }));
@@ -27,7 +27,7 @@ describe('the context as a model is shown it', () => {
     );
   });
 
-  it('leaves the context as it is, and is within the limit where the user’s own words are [U10]', () => {
+  it('[U10] is a copy within the limit if the user messages are', () => {
     const messages = [
       user('u', 'When is the tide low?'),
       ...Array.from({ length: 40 }, (_, at) =>
@@ -42,7 +42,7 @@ describe('the context as a model is shown it', () => {
     expect(contextTokens(state, shown)).toBeLessThanOrEqual(tokensAllowed(state));
   });
 
-  it('is within the limit by the tokens that were measured [U10]', () => {
+  it('[U10] is within the limit by measured tokens', () => {
     const messages = [
       user('u', '潮'),
       ...Array.from({ length: 20 }, (_, at) => found(`f${at}`, `${at}${'潮水很低'.repeat(25)}`)),

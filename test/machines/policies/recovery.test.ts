@@ -21,7 +21,7 @@ const stateAfter = (phase: (typeof PHASES)[number], changes: Parameters<typeof f
 };
 
 describe('a failed phase', () => {
-  it('[Y9] is tried again as often as configured, and not when that is hopeless', () => {
+  it('[Y9] is retried as often as configured unless a retry is pointless', () => {
     const state = stateAfter('intention');
     expect(phaseMayRepeat(state)).toEqual({
       holds: true,
@@ -33,23 +33,23 @@ describe('a failed phase', () => {
     expect(phaseMayRepeat(aState()).holds).toBe(false);
   });
 
-  it.each(PHASES)('[Y9] can be skipped unless it is yield: %s', (phase) => {
+  it.each(PHASES)('[Y9] can be skipped unless it is Yield: %s', (phase) => {
     expect(phaseMayBeSkipped(stateAfter(phase)).holds).toBe(phase !== 'yield');
   });
 
-  it('[Y9] is followed by the next one when it is skipped, with its retries forgotten', () => {
+  it('[Y9] is followed by the next phase with a reset retry count when it is skipped', () => {
     const skipped = skipPhase({ ...stateAfter('intention'), phaseRetries: 1 });
     expect(skipped).toEqual({ direction: 'observation', phaseRetries: 0 });
   });
 
-  it('[Y9] ends the run where the model cannot be reached, and only there', () => {
+  it('[Y9] ends the run only if the model cannot be reached', () => {
     expect(modelUnavailable(stateAfter('action', { stage: 'transport' })).holds).toBe(true);
     for (const stage of ['schema', 'deadline', 'unexpected'] as const)
       expect(modelUnavailable(stateAfter('action', { stage })).holds).toBe(false);
     expect(modelUnavailable(aState()).holds).toBe(false);
   });
 
-  it('[Y9] [C4] fails by what the models said where one answered and its fallback could not be reached', () => {
+  it('[Y9] [C4] reports the failure of the model that replied, not that of the unreachable fallback', () => {
     const gone = aFailure({ stage: 'transport', code: 'gone' });
     const wrong = aFailure({ stage: 'schema', code: 'wrong' });
     const tellingOf = (...failures: readonly (readonly [model: number, failure: Failure])[]) => {
@@ -72,7 +72,7 @@ describe('a failed phase', () => {
     expect(modelUnavailable({ ...state, ...settlePhase(state, 'action', outcome) }).holds).toBe(false);
   });
 
-  it('[C3] has changed nothing of the context, and is remembered with its cycle', () => {
+  it('[C3] leaves the context unchanged and is recorded with its cycle', () => {
     const state = stateAfter('experience');
     expect(state.messages).toEqual(aState().messages);
     expect(state.envelope).toEqual(aState().envelope);
@@ -80,21 +80,21 @@ describe('a failed phase', () => {
     expect(state).toMatchObject({ failure: { phase: 'experience', cycle: 1 }, direction: 'experience' });
   });
 
-  it('[C8] over its deadline is a failure that names the deadline and may be tried again', () => {
+  it('[C8] that exceeded its deadline names the deadline and may be retried', () => {
     const state = { ...aState(), ...timeOutPhase(aState({ limits: someLimits({ phaseMs: 250 }) }), 'action') };
     expect(state.failure?.failure).toMatchObject({ stage: 'deadline', message: expect.stringContaining('250 ms') });
     expect(phaseMayRepeat(state).holds).toBe(true);
   });
 
-  it('[Y9] by something that threw is a failure, not a crash', () => {
+  it('[Y9] that threw is a failure, not a crash', () => {
     expect(failByError(aState(), 'action', new Error('boom')).failure?.failure.message).toBe('boom');
   });
 
-  it('[A11] is paid for', () => {
+  it('[A11] is charged to the budget', () => {
     expect(stateAfter('action').usage).toMatchObject({ modelCalls: 1, inputTokens: 10 });
   });
 
-  it('leaves no more than the newest 16 failures, and the next phase begins without one', () => {
+  it('is kept in a list of the newest 16 failures and cleared for the next phase', () => {
     let state = aState();
     for (let at = 0; at < 40; at += 1) state = { ...state, ...failByError(state, 'action', new Error(`no ${at}`)) };
     expect(state.failures.length).toBe(16);
@@ -104,7 +104,7 @@ describe('a failed phase', () => {
 });
 
 describe('the deadlines of a run', () => {
-  it('[C8] [E9] leave time for the answer and add up to the whole', () => {
+  it('[C8] [E9] leave time for the answer and add up to the total', () => {
     const ms = fc.integer({ min: 1, max: 2 ** 31 - 1 });
     fc.assert(
       fc.property(ms, ms, ms, fc.constantFrom(null, 'u42'), (totalMs, synthesisMs, sessionMs, sessionId) => {

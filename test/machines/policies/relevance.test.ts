@@ -18,7 +18,7 @@ const factorsOf = (message: Message, changes: Partial<typeof inputs> = {}, besid
 const scoreOf = (...given: Parameters<typeof factorsOf>) => factorsOf(...given).score;
 
 describe('relevance', () => {
-  it('[U1] is 0..1, every factor of it too, whatever the messages', () => {
+  it('[U1] is in 0..1 with every factor for any messages', () => {
     const halfLifeCycles = fc.double({ min: 0.01, max: 1_000, noNaN: true });
     fc.assert(
       fc.property(contextArbitrary, prose, fc.nat(10_000), halfLifeCycles, (messages, request, cycle, halfLife) => {
@@ -32,7 +32,7 @@ describe('relevance', () => {
     );
   });
 
-  it('[U1] rises with each of its factors: match, recency, references, importance, links, similarity', () => {
+  it('[U1] rises with each factor: match, recency, references, importance, links, similarity', () => {
     const links = [{ to: 'x', relation: 'r', strength: 1 }];
     const base = scoreOf(plain);
     expect(scoreOf({ ...plain, content: 'the bridge' })).toBeGreaterThan(base);
@@ -57,13 +57,13 @@ describe('relevance', () => {
     );
   });
 
-  it('[U1] the factors that count without embeddings leave nothing over', () => {
+  it('[U1] has factors that sum to 1 without embeddings', () => {
     const { similarity, ...others } = RELEVANCE_WEIGHTS;
     expect(similarity).toBeGreaterThan(0);
     expect(Object.values(others).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
   });
 
-  it('[U1] matches the words of the request by their stems, rarer ones more, and no common words', () => {
+  it('[U1] matches words of the request by stem, weights rare ones more, and ignores stop words', () => {
     expect(factorsOf(aMessage({ content: 'BRIDGES!' }), {}, [plain]).match).toBeGreaterThan(0.2);
     expect(factorsOf(aMessage({ content: 'the of and' }), { request: 'what of the and' }).match).toBe(0);
     const others = ['harbour one', 'harbour two', 'harbour three'].map((content, at) =>
@@ -74,7 +74,7 @@ describe('relevance', () => {
     expect(rare).toBeGreaterThan(common);
   });
 
-  it('[U1] a turn beside one that matches shares in its match, less with each place, and not across documents', () => {
+  it('[U1] shares part of a match with neighboring turns, less with distance, and not across documents', () => {
     const turn = (id: string, content: string) => aMessage({ id, role: 'user', phase: null, content });
     const talk = [
       turn('a', 'Where is the bridge?'),
@@ -92,7 +92,7 @@ describe('relevance', () => {
     expect(relevanceOf(found, inputs).map(({ neighbors }) => neighbors > 0)).toEqual([false, true, false]);
   });
 
-  it('[U1] what shares a name with a message that matches is nearer than what shares none', () => {
+  it('[U1] is higher for a message that shares a name with a match', () => {
     const request = 'Who founded the observatory on the hill?';
     const found = [
       aMessage({ id: 'a', role: 'search', content: 'The observatory on the hill was founded by Maria Orlova.' }),
@@ -104,14 +104,14 @@ describe('relevance', () => {
     expect(peterson?.names).toBe(0);
   });
 
-  it('[U1] a message of somebody whom the request names counts more', () => {
+  it('[U1] is higher for a message of a person whom the request names', () => {
     const request = 'What did Ada say?';
     expect(scoreOf(aMessage({ content: 'Ada: It was late.' }), { request })).toBeGreaterThan(
       scoreOf(aMessage({ content: 'Bob: It was late.' }), { request }),
     );
   });
 
-  it('[U1] no message is read twice: one more costs one reading', () => {
+  it('[U1] reads every message once: one more message costs one more read', () => {
     let readings = 0;
     const watched = (id: string): Message => {
       const message = aMessage({ id, content: '' });
@@ -129,7 +129,7 @@ describe('relevance', () => {
     expect(readings).toBe(1);
   });
 
-  it('[U2] knows what was referenced or linked from any phase and any cycle', () => {
+  it('[U2] counts references and links from any phase and cycle', () => {
     fc.assert(
       fc.property(contextArbitrary, (messages) => {
         const wanted = new Set<string>();
@@ -140,12 +140,12 @@ describe('relevance', () => {
     );
   });
 
-  it('[U11] halves exactly with each half-life', () => {
+  it('[U11] halves exactly after each half-life', () => {
     expect([0, 2, 4, 6].map((age) => recency(age, 2))).toEqual([1, 0.5, 0.25, 0.125]);
     fc.assert(fc.property(fc.integer({ min: 1, max: 1_000 }), (halfLife) => recency(halfLife, halfLife) === 0.5));
   });
 
-  it('[U11] never rises with age, and never falls with a longer half-life', () => {
+  it('[U11] never rises with age and never falls with a longer half-life', () => {
     const age = fc.double({ min: 0, max: 1e6, noNaN: true });
     const life = fc.double({ min: 0.1, max: 1e4, noNaN: true });
     fc.assert(
@@ -156,11 +156,11 @@ describe('relevance', () => {
     );
   });
 
-  it('[U11] a message from a later cycle, or from no number at all, counts as new', () => {
+  it('[U11] treats a message from a later cycle or without a valid cycle as new', () => {
     expect([recency(-3, 2), recency(Number.NaN, 2)]).toEqual([1, 1]);
   });
 
-  it('[U1] [U11] a newer message is never less relevant than the same one older', () => {
+  it('[U1] [U11] is never lower for a newer copy of a message', () => {
     fc.assert(
       fc.property(messageArbitrary('a'), fc.nat(20), (message, older) => {
         expect(scoreOf({ ...message, cycle: message.cycle + older })).toBeGreaterThanOrEqual(scoreOf(message));

@@ -67,7 +67,7 @@ const fill = (id: string, role: Message['role'], chars: number, changes: Partial
   });
 
 describe('retention under any context', () => {
-  it('[U4] [U8] never touches a user message without asking for consent', () => {
+  it('[U4] [U8] never changes a user message without consent', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const users = new Set(given.messages.filter(({ role }) => role === 'user').map(({ id }) => id));
@@ -76,7 +76,7 @@ describe('retention under any context', () => {
     );
   });
 
-  it('[U10] never touches a pinned or critical message', () => {
+  it('[U10] never changes a pinned or critical message', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const byId = new Map(given.messages.map((message) => [message.id, message]));
@@ -86,7 +86,7 @@ describe('retention under any context', () => {
     );
   });
 
-  it('[U5] never touches the newest assistant message', () => {
+  it('[U5] never changes the newest assistant message', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const newest = given.messages.findLast(({ role }) => role === 'assistant')?.id;
@@ -95,7 +95,7 @@ describe('retention under any context', () => {
     );
   });
 
-  it('[C3] [U7] [U13] gives valid operations with ids of their own, each with a reason and numbers', () => {
+  it('[C3] [U7] [U13] yields valid operations with unique ids, reasons, and numbers', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const all = evaluated(given);
@@ -108,7 +108,7 @@ describe('retention under any context', () => {
     );
   });
 
-  it('[U7] says the same for the same context, and leaves it unchanged', () => {
+  it('[U7] is deterministic and does not mutate the context', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const copy = structuredClone(given);
@@ -117,7 +117,7 @@ describe('retention under any context', () => {
     );
   });
 
-  it('[U10] stays within its limits while there is anything that may go, where nothing is summarised', () => {
+  it('[U10] stays within its limits while removable messages remain, without summaries', () => {
     const short = inputsArbitrary.map((given) => ({
       ...given,
       thresholds: { ...given.thresholds, assistantSummaryChars: 1_000_000 },
@@ -125,7 +125,7 @@ describe('retention under any context', () => {
     fc.assert(fc.property(short, expectWithinLimits));
   });
 
-  it('[U10] stays within its limits while there is anything that may go, summaries included', () => {
+  it('[U10] stays within its limits while removable messages remain, with summaries', () => {
     const messages = [
       fill('a1', 'assistant', 4_000, { importance: 0.5 }),
       fill('a2', 'assistant', 400, { links: [{ to: 'a2', relation: 'r', strength: 1 }] }),
@@ -141,7 +141,7 @@ describe('retention under any context', () => {
 });
 
 describe('a context over its limit', () => {
-  it('[U10] lets go of the least relevant search results first, then of assistant messages, and stops at the limit', () => {
+  it('[U10] prunes the least relevant search results first, then assistant messages, and stops at the limit', () => {
     const none = someThresholds({ prune: 0, summarise: 0, assistantSummaryChars: 1_000 });
     const messages = [
       fill('a1', 'assistant', 400),
@@ -160,7 +160,7 @@ describe('a context over its limit', () => {
     expect([5, 4, 3, 2, 1].map((maxMessages) => pruned({ maxMessages }))).toEqual(wanted);
   });
 
-  it('[U10] gives way in order: unreferenced results, summaries, the other results, assistant messages, then it asks', () => {
+  it('[U10] prunes unreferenced results, summaries, other results, and assistant messages in this order, then asks the user', () => {
     const messages = [
       fill('a1', 'assistant', 4_000),
       fill('s1', 'search', 4_000),
@@ -185,7 +185,7 @@ describe('a context over its limit', () => {
     expect(plan(234)).toEqual(['PRUNE s3', 'PRUNE s1', 'PRUNE a1', 'TRANSFORM u1', 1]);
   });
 
-  it('[U10] of what must give way, the most relevant that fit stay: a great one goes before two small ones', () => {
+  it('[U10] keeps the most relevant messages that fit: one large message before two small ones', () => {
     const messages = [
       fill('s1', 'search', 400, { importance: 0.9, references: ['s1', 's2', 's3'] }),
       fill('s2', 'search', 4_000, { importance: 0.5 }),
@@ -195,7 +195,7 @@ describe('a context over its limit', () => {
     expect(evaluated(inputs(messages, limit)).map(({ target }) => target)).toEqual(['s2']);
   });
 
-  it('[U10] says by how much a context of pinned messages is over its limits, and drops none', () => {
+  it('[U10] reports the excess of pinned messages and drops none', () => {
     const messages = [
       fill('p', 'assistant', 4_000, { tags: ['pinned'] }),
       fill('c', 'user', 4_000, { tags: ['critical'] }),
@@ -208,14 +208,14 @@ describe('a context over its limit', () => {
     expect(planRetention(limits)).toEqual({ operations: [], excess: { tokens: 1_300, messages: 1 } });
   });
 
-  it('[U7] [U13] tells which of its limits it is over', () => {
+  it('[U7] [U13] reports which limit is exceeded', () => {
     const messages = [fill('s1', 'search', 400), fill('new', 'assistant', 400)];
     const reason = (limit: Partial<EvaluatedInputs>) => evaluated(inputs(messages, limit))[0]?.reason;
     expect(reason({ tokensAllowed: 199 })).toBe('200 tokens exceed the limit of 199');
     expect(reason({ maxMessages: 1, tokensAllowed: 200 })).toBe('2 messages exceed the limit of 1');
   });
 
-  it('[U13] tells its size in messages and tokens, before and after', () => {
+  it('[U13] reports its size in messages and tokens, before and after', () => {
     const messages = [fill('s1', 'search', 400), fill('u1', 'user', 41)];
     const prune = { operation: 'PRUNE', id: 'o', target: 's1', data: {}, reason: 'r', metadata: {} } as const;
     const operations = [prune];
@@ -234,7 +234,7 @@ describe('a context over its limit', () => {
     });
   });
 
-  it('[U13] logs every message that was pruned or summarised, with its role, size, relevance and why', () => {
+  it('[U13] logs every pruned or summarized message with its role, size, relevance, and reason', () => {
     const messages = [fill('s1', 'search', 400), fill('u1', 'user', 41)];
     const metadata = { relevance: 0.25 };
     const prune = { operation: 'PRUNE', id: 'o', target: 's1', data: {}, reason: 'r', metadata } as const;

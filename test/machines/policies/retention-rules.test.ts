@@ -54,17 +54,17 @@ function duplicatesByPairs(messages: readonly Message[]): readonly string[] {
 const losses = (...given: Parameters<typeof kinds>) =>
   kinds(...given).filter((kind) => /^(PRUNE|TRANSFORM)/.test(kind));
 
-describe('the rules of retention', () => {
+describe('retention rules', () => {
   it.each([
     [0.0, ['PRUNE old']],
     [0.29, ['PRUNE old']],
     [0.3, ['TRANSFORM old']],
     [0.49, ['TRANSFORM old']],
-  ])('[U5] an assistant message at %d is pruned below 0.3 and summarised below 0.7', (relevance, wanted) => {
+  ])('[U5] at a relevance of %d, an assistant message is pruned below 0.3 and summarized below 0.7', (relevance, wanted) => {
     expect(losses([stale()], { assessments: rated(relevance) })).toEqual(wanted);
   });
 
-  it('[U5] an assistant message at exactly 0.7 stays as it is, one just below is summarised', () => {
+  it('[U5] an assistant message is kept at exactly 0.7 and summarized just below', () => {
     const full = stale({ importance: 1, content: `When was the bridge opened? ${LONG}`, references: ['old'] });
     const shared = { request: 'When was the bridge opened?', cycle: 10_000, halfLifeCycles: 2, similarity: null };
     const own = (relevanceOf([full, newest], shared)[0]?.score ?? 0) / 2;
@@ -75,7 +75,7 @@ describe('the rules of retention', () => {
     expect(losses([full], { assessments: [{ messageId: 'old', relevance: 0.2, reason: '' }], thresholds })).toEqual([]);
   });
 
-  it('[U5] a summary is at most 100 characters, and a message that short is left alone', () => {
+  it('[U5] a summary has at most 100 characters, and a message that short is kept', () => {
     const [operation] = planned([stale()], { assessments: rated(0.4) });
     if (operation?.operation !== 'TRANSFORM') throw new Error('expected a summary');
     expect(operation.data.content.length).toBeLessThanOrEqual(100);
@@ -84,7 +84,7 @@ describe('the rules of retention', () => {
     expect(losses([stale({ content: 'x'.repeat(101) })], { assessments: rated(0.4) })).toEqual(['TRANSFORM old']);
   });
 
-  it('[U5] an assistant message below 0.3 is pruned, the newest spared', () => {
+  it('[U5] an assistant message below 0.3 is pruned unless it is the newest', () => {
     const other = stale({ id: 'older' });
     expect(kinds([other, stale()])).toEqual(['PRUNE older', 'PRUNE old']);
     expect(kinds([], { messages: [other, stale()] })).toEqual(['PRUNE older']);
@@ -94,25 +94,25 @@ describe('the rules of retention', () => {
     ]);
   });
 
-  it('[U3] [U6] an irrelevant search result is pruned and never summarised', () => {
+  it('[U3] [U6] an irrelevant search result is pruned, never summarized', () => {
     expect(kinds([stale({ role: 'search' })], { assessments: rated(0.29) })).toEqual(['PRUNE old']);
     const user = aMessage({ id: 'u', role: 'user', content: 'When?', references: ['old'] });
     expect(losses([stale({ role: 'search' }), user], { assessments: rated(0.4) })).toEqual([]);
   });
 
-  it('[U6] a search result that no recent phase referenced is pruned, however well it matches', () => {
+  it('[U6] a search result without a recent reference is pruned regardless of relevance', () => {
     const matching = stale({ role: 'search', content: 'The bridge was opened in 1932.', importance: 0.9 });
     expect(kinds([matching])).toEqual(['PRUNE old']);
   });
 
-  it('[U6] of two search results that say the same, one is left', () => {
+  it('[U6] one of two identical search results is kept', () => {
     const one = aMessage({ id: 'p1', role: 'search', content: 'The bridge was opened in 1932.', cycle: 10_000 });
     const same = { ...one, id: 'p2', content: 'The bridge was opened in 1932' };
     const user = aMessage({ id: 'u', role: 'user', content: 'When?', references: ['p1', 'p2'] });
     expect(losses([one, same, user])).toEqual(['PRUNE p2']);
   });
 
-  it('[U6] of two that nearly say the same, the one that others refer to is left, and stands for the other', () => {
+  it('[U6] the referenced one of two near-duplicate search results is kept and references the other', () => {
     const one = aMessage({
       id: 'p1',
       role: 'search',
@@ -127,7 +127,7 @@ describe('the rules of retention', () => {
   it.each([
     'The old bridge was opened by the king in 1934, on a Monday.',
     'The old bridge was never opened by the king in 1932, on a Monday.',
-  ])('[U6] another number or a negation is another statement: "%s" stays', (content) => {
+  ])('[U6] a different number or a negation makes a different statement: "%s" is kept', (content) => {
     const one = aMessage({
       id: 'p1',
       role: 'search',
@@ -137,7 +137,7 @@ describe('the rules of retention', () => {
     expect(kinds([one, { ...one, id: 'p2', content }])).toEqual([]);
   });
 
-  it('[U6] near-duplicates are the same as by comparing every pair', () => {
+  it('[U6] near-duplicates equal those of a pairwise comparison', () => {
     const word = fc.constantFrom(
       'bridge',
       'harbour',
@@ -166,34 +166,34 @@ describe('the rules of retention', () => {
   it.each([
     [1_000, []],
     [1_001, ['TRANSFORM old']],
-  ])('[U3] [U4] a user message of %d characters, irrelevant as it is, gives %j', (length, wanted) => {
+  ])('[U3] [U4] an irrelevant user message of %d characters yields %j', (length, wanted) => {
     const message = stale({ role: 'user', content: 'word '.repeat(300).slice(0, length) });
     expect(kinds([message])).toEqual(wanted);
   });
 
-  it('[U4] the summary of a user message is offered with 200 characters and waits for consent', () => {
+  it('[U4] a 200-character summary of a user message is offered and waits for consent', () => {
     const [operation] = planned([stale({ role: 'user', content: 'word '.repeat(300) })]);
     expect(operation).toMatchObject({ data: { maxChars: 200 }, metadata: { requiresConsent: true, role: 'user' } });
     expect(operation?.operation === 'TRANSFORM' && operation.data.content.length).toBeLessThanOrEqual(200);
   });
 
-  it('[U4] both lengths of the rule for user messages are configurable', () => {
+  it('[U4] both lengths for user messages are configurable', () => {
     const thresholds = someThresholds({ userMessageChars: 20, userSummaryChars: 10 });
     const [operation] = planned([stale({ role: 'user', content: 'word '.repeat(5) })], { thresholds });
     expect(operation).toMatchObject({ operation: 'TRANSFORM', data: { maxChars: 10 } });
   });
 
-  it('[U4] [U9] a user message that the user keeps is not asked about again', () => {
+  it('[U4] [U9] a user message that the user kept is not asked about again', () => {
     expect(kinds([stale({ role: 'user', content: 'word '.repeat(300), tags: [KEPT_BY_USER] })])).toEqual([]);
   });
 
-  it.each(['pinned', 'critical'])('[U10] a message tagged %s is touched by no rule', (tag) => {
+  it.each(['pinned', 'critical'])('[U10] a message tagged %s is not changed by any rule', (tag) => {
     const roles = ['user', 'assistant', 'search'] as const;
     const all = roles.map((role) => stale({ id: role, role, tags: [tag], content: LONG.repeat(9) }));
     expect(kinds(all, { maxMessages: 1, tokensAllowed: 0 })).toEqual([]);
   });
 
-  it('[U7] [U13] every operation says why, with the relevance it saw', () => {
+  it('[U7] [U13] every operation states its reason and the relevance it is based on', () => {
     const all = planned([stale(), stale({ id: 's', role: 'search' })]);
     expect(all.map(({ id }) => id)).toEqual(['s5.o1', 's5.o2']);
     for (const { reason, metadata } of all) {
@@ -202,17 +202,17 @@ describe('the rules of retention', () => {
     }
   });
 
-  it('[U7] [U13] the number told is one that the rule holds for', () => {
+  it('[U7] [U13] the reported number satisfies the reported rule', () => {
     const [operation] = planned([stale()], { assessments: rated(0.297) });
     expect(operation?.operation).toBe('PRUNE');
     expect(operation?.metadata['relevance']).toBeLessThan(0.3);
   });
 
-  it('[U7] what the model rates high is given priority', () => {
+  it('[U7] a message with a high rating from the model is prioritized', () => {
     expect(kinds([stale()], { assessments: rated(0.5) })).toContain('PRIORITIZE old');
   });
 
-  it.each(['user', 'assistant'] as const)('[U4] [U5] a long blank %s message gives no invalid operation', (role) => {
+  it.each(['user', 'assistant'] as const)('[U4] [U5] a long blank %s message yields no invalid operation', (role) => {
     const blank = stale({ role, content: ' '.repeat(1_001) });
     for (const operation of planned([blank], { assessments: rated(0.4) }))
       expect(contextOperationSchema.safeParse(operation).success).toBe(true);

@@ -39,16 +39,16 @@ function callsFor(failures: readonly Failure[], given: AttemptPolicy): { calls: 
 }
 
 describe('retries', () => {
-  it.each([0, 1, 2, 5])('[A4] %d corrections are one call more, and so are as many transport retries', (retries) => {
+  it.each([0, 1, 2, 5])('[A4] with %d corrections or transport retries, one more call than that is made', (retries) => {
     expect(callsFor([wrong], policy({ maxCorrections: retries })).calls).toBe(retries + 1);
     expect(callsFor([lost], policy({ maxTransportRetries: retries })).calls).toBe(retries + 1);
   });
 
-  it('[A3] [A4] by default a wrong reply is corrected twice', () => {
+  it('[A3] [A4] an invalid reply is corrected twice by default', () => {
     expect(callsFor([wrong], policy()).calls).toBe(3);
   });
 
-  it('[A4] corrections and transport retries have separate budgets, in any order of failures', () => {
+  it('[A4] corrections and transport retries have separate budgets for any sequence of failures', () => {
     const some = fc.array(fc.constantFrom(wrong, lost), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(some, fc.nat(4), fc.nat(4), (failures, maxCorrections, maxTransportRetries) => {
@@ -64,13 +64,13 @@ describe('retries', () => {
     );
   });
 
-  it('[A4] a run with few calls left makes no more than those', () => {
+  it('[A4] never exceed the calls that the run has left', () => {
     expect(callsFor([wrong, lost], policy({ maxCalls: 2 })).calls).toBe(2);
     const usage = { modelCalls: 99, inputTokens: 0, outputTokens: 0, estimated: false, cost: null };
     expect(attemptPolicy(aState({ usage })).maxCalls).toBe(1);
   });
 
-  it('[A4] [E9] another call is made while its prompt fits in the tokens that are left', () => {
+  it('[A4] [E9] continue while the prompt fits into the remaining tokens', () => {
     const usage = { inputTokens: 150, outputTokens: 100, estimated: false };
     const execution = recordAttempt(fresh, anAttempt({ failure: wrong, usage }), []);
     const allowed = (maxTokens: number | null) => retryAllowed(execution, wrong, policy({ maxTokens }), 0);
@@ -81,30 +81,30 @@ describe('retries', () => {
     expect([next(400).holds, next(399).holds]).toEqual([true, false]);
   });
 
-  it('[E9] the final answer is tried with no more corrections than configured, and at most three calls', () => {
+  it('[E9] of the final answer use at most the configured corrections and three calls', () => {
     expect(writingInput(aState()).policy).toMatchObject({ maxCorrections: 1, maxCalls: 3 });
     expect(writingInput(aState({ limits: someLimits({ maxCorrections: 0 }) })).policy.maxCorrections).toBe(0);
   });
 
-  it('[C4] [E9] each model that stands behind the first is one more call, of a phase and of the final answer', () => {
+  it('[C4] [E9] add one call per fallback model, for a phase and for the final answer', () => {
     const state = aState({ fallbackModels: 2 });
     expect(attemptPolicy(state)).toMatchObject({ maxFallbacks: 2 });
     expect(writingInput(state).policy).toMatchObject({ maxFallbacks: 2, maxCalls: 5 });
     expect(attemptPolicy(aState())).toMatchObject({ maxFallbacks: 0 });
   });
 
-  it('[A4] a run without transport retries has none for its final answer', () => {
+  it('[A4] are disabled for the final answer when transport retries are disabled', () => {
     const limits = someLimits({ maxTransportRetries: 0 });
     expect(writingInput(aState({ limits })).policy.maxTransportRetries).toBe(0);
   });
 
-  it.each([400, 401])('[A13] a hopeless error such as %d is not tried again', (status) => {
+  it.each([400, 401])('[A13] are not made for a permanent error such as %d', (status) => {
     const refused = aFailure({ stage: 'transport', status, retryable: false });
     expect(callsFor([refused], policy({ maxTransportRetries: 9 })).calls).toBe(1);
     expect(hopeless(refused).inputs).toMatchObject({ stage: 'transport', status });
   });
 
-  it('[A13] something that threw unexpectedly is told in one line and not tried again', () => {
+  it('[A13] are not made for an unexpected exception, which is reported in one line', () => {
     const failure = unexpectedFailure(new Error('it broke\nat line 3'));
     expect(failure).toMatchObject({ stage: 'unexpected', message: 'it broke', retryable: false });
     expect(hopeless(failure).holds).toBe(true);
@@ -114,7 +114,7 @@ describe('retries', () => {
     expect(failureOf('schema', 'c', 'm')).toMatchObject({ retryable: true, issues: [] });
   });
 
-  it('[A4] a verdict on a retry shows what it compared', () => {
+  it('[A4] record guard results with the compared values', () => {
     expect(retryAllowed(fresh, lost, policy(), 0).inputs).toEqual({
       kind: 'transport',
       used: 0,
@@ -129,7 +129,7 @@ describe('retries', () => {
     });
   });
 
-  it('[A5] [A11] an attempt is recorded in a new execution, and what it used is added', () => {
+  it('[A5] [A11] record each attempt in a new execution and add its usage', () => {
     const before = deepFreeze(anExecution());
     const usage = { inputTokens: 7, outputTokens: 3, estimated: true };
     const after = recordAttempt(before, deepFreeze(anAttempt({ attempt: 2, failure: wrong, usage })), []);
@@ -139,8 +139,8 @@ describe('retries', () => {
   });
 });
 
-describe('something that threw', () => {
-  it('[A13] is a failure in words, whatever it is', () => {
+describe('a thrown value of any type', () => {
+  it('[A13] becomes a failure with a message', () => {
     const odd = [Object.create(null), { toString: () => [] }, Symbol('s'), Object.assign(new Error(), { message: 7 })];
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), (thrown) => {
@@ -152,15 +152,15 @@ describe('something that threw', () => {
   });
 });
 
-describe('the wait before a retry', () => {
-  it('[A3] doubles for transport failures up to its bound, and is none for a correction', () => {
+describe('the delay before a retry', () => {
+  it('[A3] doubles up to its maximum for transport failures and is zero for a correction', () => {
     const given = policy({ backoffBaseMs: 500, backoffMaxMs: 3_000 });
     const waits = [0, 1, 2, 3, 4].map((transportRetries) => backoffMs({ ...fresh, transportRetries }, lost, given));
     expect(waits).toEqual([500, 1_000, 2_000, 3_000, 3_000]);
     expect(backoffMs({ ...fresh, transportRetries: 4 }, wrong, given)).toBe(0);
   });
 
-  it('[A13] is what the server asked for, however long or short its own would be', () => {
+  it('[A13] prefers the delay requested by the server, shorter or longer', () => {
     const retries = fc.nat(20);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3_600_000 }), retries, (retryAfterMs, transportRetries) => {
@@ -170,7 +170,7 @@ describe('the wait before a retry', () => {
     );
   });
 
-  it('[A13] is never longer than a timer can hold', () => {
+  it('[A13] never exceeds the timer limit', () => {
     const wait = backoffMs(fresh, { ...lost, retryAfterMs: 60 * 24 * 3_600_000 }, policy());
     expect(wait).toBeLessThanOrEqual(LONGEST_TIMER_MS);
   });

@@ -45,7 +45,7 @@ describe('user satisfaction', () => {
     'Goodbye.',
     "That's exactly what I was looking for.",
     'That answers my question.',
-  ])('holds when the user closes with no offer before: %s [Y1]', (user) => {
+  ])('[Y1] is detected when the user closes without a preceding offer: %s', (user) => {
     expect(satisfies(DONE)(user)).toBe(true);
   });
 
@@ -60,38 +60,38 @@ describe('user satisfaction', () => {
     "I don't think so, thanks.",
     'No. I only wanted to know the address.',
     'No, you have thought of it all. Thanks.',
-  ])('holds when an offer of more help is declined or passed over with thanks: %s [Y1]', (user) => {
+  ])('[Y1] is detected when the user declines an offer of more help or only says thanks: %s', (user) => {
     expect(satisfies(OFFER)(user)).toBe(true);
   });
 
   it.each([
     ['a question', OFFER, 'No, but is it far?'],
-    ['a question without its mark', DONE, 'Thanks. What does it cost'],
+    ['a question without a question mark', DONE, 'Thanks. What does it cost'],
     ['a wish', OFFER, 'No, I want one ticket.'],
-    ['thanks with a new wish', DONE, 'Thank you. I also need a taxi.'],
-    ['a request after the closing', DONE, "That's all for the table; now find me a taxi."],
+    ['thanks with a new request', DONE, 'Thank you. I also need a taxi.'],
+    ['a request after the closing phrase', DONE, "That's all for the table; now find me a taxi."],
     ['an acceptance', OFFER, 'Yes, thanks.'],
     ['a confirmation', CHECK, "Yes, that's it."],
     ['a correction', CHECK, 'No, at nine, thanks.'],
-    ['a negation that corrects', ACTION, 'No, make it three.'],
-    ['an action declined, with nothing said of the rest', ACTION, 'No, not now.'],
+    ['a corrective negation', ACTION, 'No, make it three.'],
+    ['a declined action without a general closing', ACTION, 'No, not now.'],
     ['an answer to a question', 'At what time?', 'I am good with any time.'],
-    ['a closing that asks', DONE, "That's all?"],
-    ['a closing with a question, without its mark', DONE, "That's all I need, but when does it start"],
+    ['a closing phrase in a question', DONE, "That's all?"],
+    ['a closing phrase with a question without a question mark', DONE, "That's all I need, but when does it start"],
     ['a yes to a proposal', 'The song is called First Light.', "Yes, that's it!"],
-    ['a confirmation in full', CHECK, 'Yes, that is exactly what I wanted.'],
+    ['a full confirmation', CHECK, 'Yes, that is exactly what I wanted.'],
     ['an approval', DONE, 'Sounds good.'],
     ['a complaint', DONE, "That's not what I asked for. Bye."],
     ['a fault', OFFER, "No. It's still broken."],
-    ['something not done', DONE, "That's not all."],
-    ['a new matter without a verb', OFFER, 'Thanks, a taxi to the station.'],
-    ['a farewell spoken of', DONE, 'The letter ends with "that\'s all, goodbye".'],
-    ['thanks for nothing', DONE, 'Thanks for nothing.'],
-  ])('does not hold for %s [Y1]', (_what, assistant, user) => {
+    ['an unfinished task', DONE, "That's not all."],
+    ['a new topic without a verb', OFFER, 'Thanks, a taxi to the station.'],
+    ['a farewell that is only mentioned', DONE, 'The letter ends with "that\'s all, goodbye".'],
+    ['ironic thanks', DONE, 'Thanks for nothing.'],
+  ])('[Y1] is not detected for %s', (_what, assistant, user) => {
     expect(satisfies(assistant)(user)).toBe(false);
   });
 
-  it('reads the same words by what the assistant had asked [Y1]', () => {
+  it('[Y1] depends on what the assistant asked before', () => {
     expect(satisfies(OFFER)('No.')).toBe(true);
     expect(satisfies(ACTION)('No.')).toBe(false);
     expect(satisfies(IF_DONE)('Yes, thank you!')).toBe(true);
@@ -102,7 +102,7 @@ describe('user satisfaction', () => {
     expect(satisfies(CHECK)("That's it.")).toBe(false);
   });
 
-  it('takes bare thanks for the weakest sign, and only where no question is open [Y1]', () => {
+  it('[Y1] treats thanks alone as the weakest signal, and only when no question is open', () => {
     const bare = userSatisfaction(dialogue(DONE, 'Thank you!'));
     expect(bare.score).toBeGreaterThanOrEqual(SATISFIED);
     expect(bare.score).toBeLessThan(userSatisfaction(dialogue(ACTION, 'No, thank you!')).score);
@@ -110,18 +110,18 @@ describe('user satisfaction', () => {
     expect(satisfies(ACTION)('Thank you!')).toBe(false);
   });
 
-  it('names what it saw [Y1]', () => {
+  it('[Y1] names the signal', () => {
     const { signals } = userSatisfaction(dialogue(OFFER, 'No, thanks. Goodbye.'));
     expect(signals).toMatchObject({ declines: true, thanks: true, takesLeave: true, offersMore: true, asks: false });
   });
 
-  it('knows no satisfaction before the assistant has answered, nor without a user [Y1]', () => {
+  it('[Y1] is not detected before the assistant has answered or without a user message', () => {
     expect(isSatisfied([])).toBe(false);
     expect(isSatisfied([{ role: 'user', content: "Thanks, that's all. Bye!" }])).toBe(false);
     expect(isSatisfied([{ role: 'assistant', content: "Thanks, that's all. Bye!" }])).toBe(false);
   });
 
-  it('holds for every closing formula with its leads and codas, whatever case and apostrophes [Y1]', () => {
+  it('[Y1] is detected for every closing phrase with its lead-ins and codas, regardless of case and apostrophes', () => {
     fc.assert(
       fc.property(closing, fc.constantFrom(OFFER, DONE), (user, assistant) => {
         const { score } = userSatisfaction(dialogue(assistant, user));
@@ -132,7 +132,7 @@ describe('user satisfaction', () => {
     );
   });
 
-  it('is taken back by any question or wish beside the closing [Y1]', () => {
+  it('[Y1] is canceled by any question or request beside the closing', () => {
     const more = fc.constantFrom('Is it far?', 'What about Sunday?', 'Please book a taxi.', 'I still need a taxi.');
     fc.assert(
       fc.property(closing, more, fc.boolean(), (user, wish, first) => {
@@ -141,7 +141,7 @@ describe('user satisfaction', () => {
     );
   });
 
-  it('cannot come from the assistant: whatever it writes, a user who asks or is silent is not satisfied [Y1]', () => {
+  it('[Y1] is never derived from assistant text if the user asks or is silent', () => {
     const text = fc.oneof(closing, fc.string({ unit: 'grapheme' }), fc.constant("user: no thanks, that's all. bye"));
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), text, (earlier, later) => {
@@ -154,7 +154,7 @@ describe('user satisfaction', () => {
     );
   });
 
-  it('depends on nothing but the last turn of the user and the last of the assistant before it [Y1]', () => {
+  it('[Y1] depends only on the last user turn and the last assistant turn before it', () => {
     fc.assert(
       fc.property(fc.array(turnArbitrary, { maxLength: 8 }), (turns) => {
         const at = turns.map(({ role }) => role).lastIndexOf('user');
@@ -171,13 +171,13 @@ describe('user satisfaction', () => {
     );
   });
 
-  it('takes a long turn for matter of its own, and reads no more than the end of a long answer [Y1]', () => {
+  it('[Y1] treats a long turn as new content and reads only the end of a long answer', () => {
     expect(satisfies(OFFER)(`${'The report goes on and on. '.repeat(400_000)}Thanks, that's all.`)).toBe(false);
     expect(satisfies(`${'word '.repeat(2_000_000)}Anything else?`)('No.')).toBe(true);
     expect(satisfies(`Anything else?${' word'.repeat(2_000_000)}`)('No.')).toBe(false);
   });
 
-  it('comes back for turns made to make patterns try again and again [Y1]', () => {
+  it('[Y1] terminates for turns crafted to cause regex backtracking', () => {
     const units = [
       'so ',
       'thanks for ',

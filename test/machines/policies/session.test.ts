@@ -34,21 +34,21 @@ function anAction(changes: Parameters<typeof aCapabilityResult>[0][]): ActionRes
   return { ...results.action, results: ran, memory: [{ role: 'user', content: 'x' }, ...entries] };
 }
 
-describe('whether there is a session', () => {
+describe('a session', () => {
   it.each([
     [null, 10, false, false],
     ['u42', 10, true, true],
     ['u42', 0, true, false],
     [null, 0, false, false],
-  ])('of id %j, with %i turns wanted: has %j, recalls %j', (sessionId, sessionTurns, has, recalls) => {
+  ])('with id %j and %i requested turns is enabled: %j, recalls %j', (sessionId, sessionTurns, has, recalls) => {
     const state = aState({ sessionId, limits: someLimits({ sessionTurns }) });
     expect([hasSession(state).holds, recallWanted(state).holds]).toEqual([has, recalls]);
     expect(JSON.stringify([hasSession(state), recallWanted(state)])).not.toContain('u42');
   });
 });
 
-describe('what is remembered of capability runs', () => {
-  it('[R4] is one entry a run, in order, over all Actions of the request', () => {
+describe('the memory of capability runs', () => {
+  it('[R4] has one entry per run in order, across all Action phases of the request', () => {
     const first = anAction([{ capability: 'draft' }, { capability: 'review', success: false, error: 'too short' }]);
     const state = { ...aState(), ...settlePhase(deepFreeze(aState()), 'action', succeeded(first)) };
     const second = { ...state, ...settlePhase(deepFreeze(state), 'action', succeeded(anAction([{ output: 'b' }]))) };
@@ -59,7 +59,7 @@ describe('what is remembered of capability runs', () => {
     ]);
   });
 
-  it('[R4] stays as it is when Action fails, and when another phase is done', () => {
+  it('[R4] is unchanged when Action fails or another phase completes', () => {
     const state = aState({ runs: [{ role: 'assistant', capability: 'c', success: true, summary: 's' }] });
     expect({ ...state, ...settlePhase(state, 'action', failed()) }.runs).toEqual(state.runs);
     expect({ ...state, ...settlePhase(state, 'intention', succeeded(results.intention.reply)) }.runs).toEqual(
@@ -67,7 +67,7 @@ describe('what is remembered of capability runs', () => {
     );
   });
 
-  it('[R4] is bounded: the newest 64, the first 500 characters of each, no half of a character', () => {
+  it('[R4] is bounded: the newest 64 runs, the first 500 characters each, without split characters', () => {
     let state = aState();
     const output = `${'x'.repeat(498)}🦊${'y'.repeat(1_000_000)}`;
     for (let at = 0; at < 100; at += 1)
@@ -79,7 +79,7 @@ describe('what is remembered of capability runs', () => {
     expect(rememberRuns(aState(), anAction([{ capability: 'c'.repeat(9_999) }]))[0]?.capability).toHaveLength(200);
   });
 
-  it('[R4] becomes a turn with the request, the answer and how it ended', () => {
+  it('[R4] becomes a turn with the request, the answer, and the status', () => {
     const state = aState({
       runs: [{ role: 'assistant', capability: 'c', success: true, summary: 's' }],
       answer: aFinalAnswer({ status: 'cancelled' }),
@@ -95,26 +95,26 @@ describe('what is remembered of capability runs', () => {
   });
 });
 
-describe('what a store gives', () => {
+describe('turns returned by a store', () => {
   it.each([[null], [undefined], [7], ['turns'], [{ turns: [] }], [{ length: 2 }], [new Map()], [true]])(
-    'is nothing where it is no list: %j',
+    'are empty when the store does not return a list: %j',
     (given) => {
       expect(readTurns(given, 10, null)).toEqual({ turns: [], problem: 'the session store returned no list of turns' });
     },
   );
 
-  it.each([[[]], [[aTurn('r1'), aTurn('r2')]]])('is taken as it is where all is well', (turns) => {
+  it.each([[[]], [[aTurn('r1'), aTurn('r2')]]])('are returned unchanged when all are valid', (turns) => {
     expect(readTurns(turns, 10, null)).toEqual({ turns, problem: null });
   });
 
-  it('is taken but for what is no turn, which is told', () => {
+  it('exclude invalid turns and report them', () => {
     const odd = [null, 7, 'r', [], {}, { ...aTurn(), answer: null }, { ...aTurn(), atMs: Number.NaN }];
     const { turns, problem } = readTurns([aTurn('r1'), ...odd, aTurn('r2')], 10, null);
     expect(turns.map(({ runId }) => runId)).toEqual(['r1', 'r2']);
     expect(problem).toBe('7 of 9 turns could not be read');
   });
 
-  it('is no more than was asked for: the newest', () => {
+  it('are limited to the newest ones up to the requested count', () => {
     const given = Array.from({ length: 10_000 }, (_, at) => (at < 9_990 ? null : aTurn(`r${at}`)));
     const { turns, problem } = readTurns(given, 10, null);
     expect(turns.map(({ runId }) => runId)).toEqual(Array.from({ length: 10 }, (_, at) => `r${9_990 + at}`));
@@ -122,13 +122,13 @@ describe('what a store gives', () => {
     expect(readTurns(given, 0, null).turns).toEqual([]);
   });
 
-  it('[R4] has no more runs in a turn than a turn may keep', () => {
+  it('[R4] have at most the maximum number of runs per turn', () => {
     const { turns } = readTurns([aTurn('r1', { runs: manyRuns(1_000, 'x'.repeat(1_000)) })], 10, null);
     expect(turns[0]?.runs).toHaveLength(64);
     expect(turns[0]?.runs.at(-1)).toEqual({ capability: 'c999', success: true, summary: `${'x'.repeat(499)}…` });
   });
 
-  it('is told what the store said of it, in one line', () => {
+  it('report problems of the store in one line', () => {
     expect(readTurns([], 10, 'a bad\nrow\u001b[31m').problem).toBe('a bad row[31m');
     expect(readTurns([null], 10, 'a bad row').problem).toBe('a bad row; 1 of 1 turns could not be read');
     expect(readTurns([], 10, 'x'.repeat(9_999)).problem?.length).toBeLessThan(400);
@@ -139,7 +139,7 @@ describe('what a store gives', () => {
     ['no', 'no'],
     [undefined, 'undefined'],
     [new Error('\u001b[2Jgone'), '[2Jgone'],
-  ])('is told in one line where it threw %j', (thrown, said) => {
+  ])('report an exception of the store in one line: %j', (thrown, said) => {
     expect(problemOf(thrown)).toBe(said);
   });
 });
@@ -156,7 +156,7 @@ describe('earlier turns in the context', () => {
     aTurn('r3', { answer: 'Perhaps.', status: 'degraded' }),
   ];
 
-  it('[R4] are the user’s message, one entry of the assistant’s a run, and the answer, before all the others', () => {
+  it('[R4] consist of the user message, one assistant entry per run, and the answer, before all other messages', () => {
     const state = aState();
     const { messages, sessionProblem } = { ...state, ...assignSession(deepFreeze(state), { turns, problem: 'so' }) };
     expect(messages.map(({ id, role, phase, content }) => [id, role, phase, content])).toEqual([
@@ -173,7 +173,7 @@ describe('earlier turns in the context', () => {
     expect(sessionProblem).toBe('so');
   });
 
-  it('are kept by the user where they are the user’s, and tagged where an answer was not complete', () => {
+  it('are protected if they are from the user and tagged if an answer was incomplete', () => {
     const tags = recalledMessages(turns, []).flatMap((message) =>
       message.tags.length === 0 ? [] : [[message.id, ...message.tags]],
     );
@@ -186,7 +186,7 @@ describe('earlier turns in the context', () => {
     ]);
   });
 
-  it('are counted by the script that they are in, the runs too: what does not fit is left out', () => {
+  it('are counted in tokens by script, runs included, and omitted if they do not fit', () => {
     const state = aState();
     const written = (runs: number) =>
       aTurn('r1', { request: '問', answer: '答', runs: manyRuns(runs, '橋'.repeat(200)) });
@@ -195,14 +195,14 @@ describe('earlier turns in the context', () => {
     expect(fitting.map(({ runId }) => runId)).toEqual(['r2']);
   });
 
-  it('have ids that no other message has, those of an earlier run’s context too', () => {
+  it('have unique ids, also beside the context of an earlier run', () => {
     const others = recalledMessages(turns, []);
     const all = [...recalledMessages(turns, others), ...others];
     expect(new Set(all.map(({ id }) => id)).size).toBe(2 * others.length);
     expect(all[0]?.id).toBe('earlier.1.request.2');
   });
 
-  it('are messages of the contract, whatever the turns and the others are, with ids that differ', () => {
+  it('are valid messages with distinct ids for any turns and other messages', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', '</message>', ''));
     const turn: fc.Arbitrary<SessionTurn> = fc.record({
       runId: text,
@@ -233,8 +233,8 @@ describe('earlier turns in the context', () => {
   });
 });
 
-describe('an answer without all of its session', () => {
-  it('says so in its notes, and is not degraded by it', () => {
+describe('an answer with an incomplete session', () => {
+  it('says so in its notes and is not degraded', () => {
     const said = answerOf(aState({ sessionProblem: 'a full disk.' }));
     expect(said.notes).toContain('Part of the session was not recalled: a full disk.');
     const without = answerOf(aState());

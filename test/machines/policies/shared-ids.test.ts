@@ -13,12 +13,12 @@ describe('messages that share an id', () => {
     [other, own],
   ] as const;
 
-  it('of a user keep both contents as long as nothing is done to the context', () => {
+  it('both keep their content when they are user messages and no operation is applied', () => {
     for (const messages of both) expect(contextOf(contextDocument(messages))).toEqual(messages);
   });
 
   // Fault: an index by id in applyOperations leaves the last of them, whatever the operation is about.
-  it('lose nothing to an operation on another message [C3]', () => {
+  it('[C3] are unaffected by an operation on another message', () => {
     for (const messages of both)
       for (const target of ['elsewhere', 'y'])
         expect(saidByUsers(applyOperations([...messages, said('y', 'Yes.')], [{ ...operations.TAG, target }]))).toEqual(
@@ -27,12 +27,12 @@ describe('messages that share an id', () => {
   });
 
   // Fault: what the rules plan for the search result is an operation on the id, and takes the user's message with it.
-  it('leave the user’s where a rule prunes the search result [U3] [U4] [U8]', () => {
+  it('[U3] [U4] [U8] keep the user message when a rule prunes the search result', () => {
     for (const messages of both)
       expect(saidByUsers(leftUnasked([...messages, said('n', 'Yes.')]))).toEqual([own.content]);
   });
 
-  it('leave the user’s in a document with any operation, undone or not [U12]', () => {
+  it('[U12] keep the user message in a document with any operation, undone or not', () => {
     for (const messages of both) {
       const document = append(contextDocument(messages), [
         { ...operations.PRUNE, id: 'o1', target: 'nothing' },
@@ -43,7 +43,7 @@ describe('messages that share an id', () => {
     }
   });
 
-  it('get ids of their own as a run begins, so that none of them is lost [C2] [U4]', () => {
+  it('[C2] [U4] get unique ids when a run starts, so that none is lost', () => {
     for (const messages of both) {
       const begun = initialMessages(aChainInput({ messages }));
       expect(begun.slice(0, 2).map(({ content }) => content)).toEqual(messages.map(({ content }) => content));
@@ -52,7 +52,7 @@ describe('messages that share an id', () => {
   });
 
   // Fault: a free id is looked for from 2 on for each of them: n² / 2 looks for n messages.
-  it('get them in a number of looks that grows with the messages, and not with its square [C2]', () => {
+  it('[C2] get unique ids in linear time', () => {
     const looks = vi.spyOn(Set.prototype, 'has');
     const count = (messages: number): number => {
       looks.mockClear();
@@ -65,7 +65,7 @@ describe('messages that share an id', () => {
   });
 
   // Fault: near-duplicates are told apart by id, so that each of the two stands for itself and both go.
-  it('and say the same, leave one of them [U6]', () => {
+  it('[U6] are reduced to one if they have the same content', () => {
     const twice = [found('x', 'The tide is low.', { cycle: 3 }), found('x', 'The tide is low.', { cycle: 3 })];
     expect(leftUnasked([...twice, said('n', 'Yes.')]).some(({ id }) => id === 'x')).toBe(true);
   });

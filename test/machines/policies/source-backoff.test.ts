@@ -12,8 +12,8 @@ function afterErrors(...errors: readonly unknown[]) {
   return state;
 }
 
-describe('the waits for a source that limits its rate', () => {
-  it('[C5] are doubled, up to the longest one', () => {
+describe('the backoff for a rate-limited source', () => {
+  it('[C5] doubles up to its maximum', () => {
     const waits = [0, 1, 2, 3].map((count) => nextSourceRetry(afterErrors(...Array(count).fill(limited)), limited));
     expect(waits.map(({ waitMs }) => waitMs)).toEqual([500, 1_000, 1_500, 1_500]);
     expect(waits.map(({ retries }) => retries)).toEqual([1, 2, 3, 4]);
@@ -25,12 +25,12 @@ describe('the waits for a source that limits its rate', () => {
     [{ retryAfterMs: 40 }, 40],
     [{ status: 429, retryAfterMs: -1 }, 500],
     [{ status: 429, retryAfterMs: 'soon' }, 500],
-  ])('[C5] are as the source wishes, where that is a wait: %j', (error, waitMs) => {
+  ])('[C5] follows the delay requested by the source if it is valid: %j', (error, waitMs) => {
     expect(nextSourceRetry(afterErrors(), error).waitMs).toBe(waitMs);
     expect(sourceMayRecover(afterErrors(), error).holds).toBe(true);
   });
 
-  it('[C5] [C8] are within half of the phase’s time, all together', () => {
+  it('[C5] [C8] never exceeds half of the phase timeout in total', () => {
     const wishes = (retryAfterMs: number) => ({ retryAfterMs });
     expect(sourceMayRecover(afterErrors(), wishes(5_000)).holds).toBe(true);
     expect(sourceMayRecover(afterErrors(), wishes(5_001)).holds).toBe(false);

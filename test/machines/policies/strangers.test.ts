@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unsupportedEntities } from '../../../machines/heuristics/grounding.ts';
 
-describe('what of an answer stands nowhere', () => {
+describe('unsupported entities of an answer', () => {
   it.each([
     ['It was built by Peter Vane.', ['Peter', 'Vane'], 'person', ['Peter', 'Vane']],
     ['It was opened in 1815.', ['1815'], 'date', ['1815']],
@@ -10,7 +10,7 @@ describe('what of an answer stands nowhere', () => {
     ['It was late. Nobody came.', ['Nobody'], 'open', []],
     ['it was splendid', ['splendid'], 'open', []],
   ] as const)(
-    '[Y1] of "%s" with %j not found, asked for a %s: the names and numbers %j',
+    '[Y1] for "%s" with %j not found and a %s expected are %j',
     (answer, unsupported, kind, wanted) => {
       expect(unsupportedEntities(answer, unsupported, kind)).toEqual(wanted);
     },

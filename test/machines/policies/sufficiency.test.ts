@@ -36,7 +36,7 @@ const prose = fc.oneof(
 const texts = fc.array(prose, { maxLength: 6 });
 
 describe('information sufficiency', () => {
-  it('is 0 where nothing was gathered, or nothing to the purpose, and tells the words that are missing [Y3]', () => {
+  it('[Y3] is 0 when nothing relevant was retrieved, and lists the missing words', () => {
     expect(sufficiency('When was the ferry opened?')).toMatchObject({ score: 0, missing: ['ferry', 'opened'] });
     expect(sufficiency('When was the ferry opened?', 'Bread is baked.')).toMatchObject({
       score: 0,
@@ -46,19 +46,19 @@ describe('information sufficiency', () => {
     expect(sufficiency('How are ferries handled?').missing).toEqual(['ferries']);
   });
 
-  it('is enough with one passage that has all that was asked for, and not with one that has a part [Y3]', () => {
+  it('[Y3] is sufficient with one passage that covers the whole request, but not part of it', () => {
     expect(enough('What is the capital of Norway?', OSLO)).toBe(true);
     expect(enough('What is the capital of Norway?', 'Norway\nIt has many mountains.')).toBe(false);
   });
 
-  it('is not enough without a number where one is asked for; one of the request is no answer [Y3]', () => {
+  it('[Y3] requires a number other than those of the request when one is expected', () => {
     expect(enough('When was the ferry opened?', 'The ferry was opened in 1932.')).toBe(true);
     expect(enough('When was the ferry opened?', 'The ferry was opened in March.')).toBe(true);
     expect(enough('When was the ferry opened?', 'The ferry was opened by a king.')).toBe(false);
     expect(enough('When was the ferry of 1932 opened?', 'The ferry of 1932 was opened by a king.')).toBe(false);
   });
 
-  it('is enough with a chain of texts, and not while a step of it is missing or another stands in its place [Y3]', () => {
+  it('[Y3] is sufficient with a chain of texts, but not if a step is missing or replaced', () => {
     expect(enough(ANTHEM, OSLO, NORWEGIAN)).toBe(true);
     expect(enough(ANTHEM, OSLO)).toBe(false);
     expect(enough(ANTHEM, NORWEGIAN)).toBe(false);
@@ -66,13 +66,13 @@ describe('information sufficiency', () => {
     expect(enough(ANTHEM, NORWEGIAN, DANISH)).toBe(false);
   });
 
-  it('is enough for a comparison with a text about each, and not with one about one of them [Y3]', () => {
+  it('[Y3] is sufficient for a comparison only with a text about each subject', () => {
     const [oslo, bergen] = ['Oslo\n700,000 people live in this city.', 'Bergen\n290,000 people live in this city.'];
     expect(enough('Which city is larger, Oslo or Bergen?', oslo, bergen)).toBe(true);
     expect(enough('Which city is larger, Oslo or Bergen?', oslo, 'Lillehammer\nA small city.')).toBe(false);
   });
 
-  it('gains nothing by a text that was gathered before [Y3]', () => {
+  it('[Y3] does not rise for a text retrieved before', () => {
     fc.assert(
       fc.property(prose, texts, (request, contents) => {
         expect(sufficiency(request, ...contents, ...contents)).toEqual(sufficiency(request, ...contents));
@@ -81,7 +81,7 @@ describe('information sufficiency', () => {
     expect(sufficiency(ANTHEM, OSLO, OSLO)).toEqual(sufficiency(ANTHEM, OSLO));
   });
 
-  it('does not depend on the order of the texts or on their ids [Y3]', () => {
+  it('[Y3] does not depend on the order or ids of the texts', () => {
     const shuffled = texts.chain((contents) =>
       fc.tuple(fc.constant(contents), fc.shuffledSubarray(contents, { minLength: contents.length })),
     );
@@ -93,7 +93,7 @@ describe('information sufficiency', () => {
     );
   });
 
-  it('reads the texts with most words of the request first [Y3]', () => {
+  it('[Y3] reads the texts with the most request words first', () => {
     const crowd = Array.from({ length: 60 }, (_, at) => `${['Ferries', 'Kings', 'Old rows', 'Kvikne'][at % 4]} ${at}`);
     expect(enough('Which king rows the old ferry of Kvikne?', ...crowd)).toBe(false);
     expect(enough('Which king rows the old ferry of Kvikne?', ...crowd, 'A king rows the old ferry of Kvikne.')).toBe(
@@ -101,7 +101,7 @@ describe('information sufficiency', () => {
     );
   });
 
-  it('looks beyond the texts with most words for a word that they lack [Y3]', () => {
+  it('[Y3] looks in other texts for a word that the best matches lack', () => {
     const crowd = Array.from({ length: 60 }, (_, at) => `Ferry ${at}\nThe ferry was opened.`);
     const request = 'When was the ferry of Kvikne opened?';
     expect(sufficiency(request, ...crowd).missing).toEqual(['Kvikne']);
@@ -109,7 +109,7 @@ describe('information sufficiency', () => {
     expect(found).toMatchObject({ missing: [], factors: { names: 1 } });
   });
 
-  it('is 0..1 with every factor, and the better one of a passage and of the weighed evidence [Y3]', () => {
+  it('[Y3] is in 0..1 with every factor, and the higher of the single-passage score and the weighted evidence', () => {
     fc.assert(
       fc.property(prose, texts, (request, contents) => {
         const { score, factors } = sufficiency(request, ...contents);
@@ -124,7 +124,7 @@ describe('information sufficiency', () => {
     );
   });
 
-  it('names as missing just the telling words that no text has, as they stand in the request, at most 8 [Y3]', () => {
+  it('[Y3] lists at most 8 missing specific words exactly as written in the request', () => {
     fc.assert(
       fc.property(prose, texts, (request, contents) => {
         const there = new Set(contents.flatMap(stemsOf));
@@ -142,7 +142,7 @@ describe('information sufficiency', () => {
     ['full stops', `Oslo ${'. '.repeat(5_000_000)} lies`],
     ['open quotes', '"Oslo '.repeat(1_500_000)],
     ['descriptions', 'the town of '.repeat(800_000)],
-  ])('takes ten million characters of %s, as a text and as a request [Y3]', (_, hostile) => {
+  ])('[Y3] handles ten million characters of %s as a text and as a request', (_, hostile) => {
     expect(sufficiency(ANTHEM, hostile, OSLO).score).toBeLessThan(0.7);
     expect(sufficiency(hostile, OSLO, hostile).score).toBeLessThanOrEqual(1);
   });

@@ -13,7 +13,7 @@ const flat = (given: string) => given.replace(/\s+/gu, ' ').trim();
 const isWhole = (given: string) => !/\p{Cs}/u.test(given);
 
 describe('a summary', () => {
-  it('[U4] [U5] is never longer than asked', () => {
+  it('[U4] [U5] never exceeds the maximum length', () => {
     fc.assert(fc.property(text, size, (given, max) => summarize(given, max).length <= max));
   });
 
@@ -21,21 +21,21 @@ describe('a summary', () => {
     fc.assert(fc.property(text, size, (given, max) => isWhole(summarize(given, max)) === isWhole(given)));
   });
 
-  it('[U4] [U5] is the beginning of the text', () => {
+  it('[U4] [U5] is a prefix of the text', () => {
     fc.assert(
       fc.property(text, size, (given, max) => flat(given).startsWith(summarize(given, max).replace(/…$/u, ''))),
     );
   });
 
-  it('[U4] [U5] is the text itself where that fits', () => {
+  it('[U4] [U5] is the whole text if that fits', () => {
     fc.assert(fc.property(text, (given) => summarize(given, Math.max(1, given.length)) === flat(given)));
   });
 
-  it('[U4] [U5] says something of every text that says something', () => {
+  it('[U4] [U5] is non-empty for every text with content', () => {
     fc.assert(fc.property(text, size, (given, max) => flat(given) === '' || summarize(given, max) !== ''));
   });
 
-  it('[U4] [U5] ends with a sentence where one fits, else with a word, else anywhere', () => {
+  it('[U4] [U5] ends after a sentence if one fits, otherwise after a word, otherwise anywhere', () => {
     expect(summarize('One sentence. Another that is longer.', 20)).toBe('One sentence.');
     expect(summarize('Words without any end to them', 20)).toBe('Words without any…');
     expect(summarize('x'.repeat(30), 20)).toBe(`${'x'.repeat(19)}…`);
@@ -44,13 +44,13 @@ describe('a summary', () => {
 });
 
 describe('a preview', () => {
-  it('[U8] shows the first 50 characters on one line and says that there is more', () => {
+  it('[U8] shows the first 50 characters on one line and marks the omission', () => {
     expect(preview('x'.repeat(50))).toBe('x'.repeat(50));
     expect(preview('x'.repeat(51))).toBe(`${'x'.repeat(50)}…`);
     expect(preview('two\n\nlines')).toBe('two lines');
   });
 
-  it('[U8] never splits a surrogate pair and never shows more than asked', () => {
+  it('[U8] never splits a surrogate pair or exceeds the maximum length', () => {
     fc.assert(
       fc.property(text, size, (given, chars) => {
         expect(isWhole(preview(given, chars))).toBe(isWhole(given));

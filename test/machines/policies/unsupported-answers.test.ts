@@ -18,12 +18,12 @@ const confidenceIn = (answer: string): number => {
   }).confidence;
 };
 
-describe('an answer of which the model is sure', () => {
+describe('an answer that the model is confident in', () => {
   it.each([
     'On 19 March 1932, by Ludo Farrant.',
     'Ludo Farrant opened it in 1932.',
     'It was opened on March 19, 1932.',
-  ])('is believed where it stands in what was gathered: "%s" [Y1]', (answer) => {
+  ])('[Y1] is accepted when the retrieved texts support it: "%s"', (answer) => {
     expect(confidenceIn(answer)).toBe(1);
   });
 
@@ -33,24 +33,24 @@ describe('an answer of which the model is sure', () => {
     'I do not know.',
     'It was opened on 4 July 1950 by Peter Vane.',
     '\u{1f309} 42',
-  ])('is not where nothing of what it says does: "%s" [Y1]', (answer) => {
+  ])('[Y1] is rejected when the retrieved texts support none of it: "%s"', (answer) => {
     expect(confidenceIn(answer)).toBeLessThanOrEqual(0.5);
   });
 
   // Left alone: a "not" is a common word, and its weight nothing: the contrary of what was gathered counts as found there.
   it.fails.each(['It was not opened in 1932.', 'Not by Ludo Farrant.', 'Ludo Farrant never opened it.'])(
-    'is not where the contrary was gathered: "%s" [Y1]',
+    '[Y1] is rejected when the retrieved texts contradict it: "%s"',
     (answer) => {
       expect(confidenceIn(answer)).toBeLessThanOrEqual(0.5);
     },
   );
 
-  it('is not where one of the two things asked for stands in no text [Y1]', () => {
+  it('[Y1] is rejected when one of the two requested facts is unsupported', () => {
     expect(confidenceIn('It was opened on 19 March 1932 by Peter Vane.')).toBeLessThanOrEqual(0.5);
   });
 });
 
-describe('a user who is satisfied', () => {
+describe('user satisfaction', () => {
   const thanks = 'No, that is all. Thank you, goodbye!';
   const satisfactionWith = (phase: 'yield' | null) => {
     const before = { ...said('s6.m1', 'It was opened in 1932. Can I help you with anything else?'), phase };
@@ -59,11 +59,11 @@ describe('a user who is satisfied', () => {
       .satisfaction;
   };
 
-  it('is known where the earlier turns are given as such [Y1]', () => {
+  it('[Y1] is detected when earlier turns are passed as a history', () => {
     expect(satisfactionWith(null)).toBeGreaterThanOrEqual(0.5);
   });
 
-  it('is known where the context of an earlier run is given [Y1]', () => {
+  it('[Y1] is detected when the context of an earlier run is passed', () => {
     expect(satisfactionWith('yield')).toBeGreaterThanOrEqual(0.5);
   });
 });

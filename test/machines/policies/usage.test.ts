@@ -16,7 +16,7 @@ const PRICE = { inputPerMillion: 2, outputPerMillion: 8 };
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 describe('usage', () => {
-  it('[A11] adds up over all calls, and is an estimate where one of them is', () => {
+  it('[A11] adds up over all calls and is an estimate if any call is', () => {
     fc.assert(
       fc.property(fc.array(call), (calls) => {
         const total = calls.reduce<Usage>((all, one) => addCall(deepFreeze(all), deepFreeze(one), PRICE), NO_USAGE);
@@ -33,14 +33,14 @@ describe('usage', () => {
     );
   });
 
-  it('[A11] has no known cost where the price of one call is not known', () => {
+  it('[A11] has no known cost if the price of any call is unknown', () => {
     const one = { inputTokens: 1, outputTokens: 1, estimated: false };
     expect(addCall(addCall(NO_USAGE, one, PRICE), one, null).cost).toBeNull();
     expect(addCall(addCall(NO_USAGE, one, null), one, PRICE).cost).toBeNull();
     expect(NO_USAGE.cost).toBe(0);
   });
 
-  it('[A11] is the same in whatever order it is added, and nothing used adds nothing', () => {
+  it('[A11] adds up in any order, with zero usage as the identity', () => {
     const usage = call.map((one) => addCall(NO_USAGE, one, null));
     fc.assert(
       fc.property(usage, usage, (a, b) => {
@@ -50,7 +50,7 @@ describe('usage', () => {
     );
   });
 
-  it('[A11] of an execution is charged to the run with its corrections, and its end is the run’s time', () => {
+  it('[A11] of an execution is charged to the run with its corrections, and its end advances the time of the run', () => {
     const attempts = [anAttempt({ startedAtMs: 100, durationMs: 5 }), anAttempt({ startedAtMs: 200, durationMs: 7 })];
     const charged = chargeExecution(aState({ corrections: 1 }), anExecution({ attempts, corrections: 2 }));
     expect(charged).toMatchObject({ usage: { modelCalls: 1, inputTokens: 10 }, corrections: 3, lastMessageAtMs: 207 });
@@ -58,7 +58,7 @@ describe('usage', () => {
     expect(chargeExecution(aState(), anExecution({ attempts: [] })).lastMessageAtMs).toBe(lastMessageAtMs);
   });
 
-  it('[U10] tokens are estimated at four characters each, rounded up', () => {
+  it('[U10] estimates one token per four characters, rounded up', () => {
     expect(['', 'a', 'abcd', 'abcde'].map(estimateTokens)).toEqual([0, 1, 1, 2]);
   });
 });

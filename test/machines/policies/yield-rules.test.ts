@@ -24,51 +24,51 @@ const changed = (completedCycles: number, change: number | null) => ({
 });
 
 const cases: readonly [string, (state: ChainState) => GuardResult, Changes, boolean][] = [
-  ['[Y1] [Y2] four of five cycles are below the limit', cycleLimitReached, ofCycles(4), false],
-  ['[Y1] [Y2] five of five cycles are the limit', cycleLimitReached, ofCycles(5), true],
+  ['[Y1] [Y2] is not at the limit after four of five cycles', cycleLimitReached, ofCycles(4), false],
+  ['[Y1] [Y2] reaches the limit after five of five cycles', cycleLimitReached, ofCycles(5), true],
   [
-    '[Y2] the limit of cycles is configurable',
+    '[Y2] uses the configured cycle limit',
     cycleLimitReached,
     { ...ofCycles(1), limits: someLimits({ maxCycles: 1 }) },
     true,
   ],
-  ['[Y2] a budget with a token left is not exhausted', budgetExhausted, { limits, ...usage(6, 60, 39) }, false],
+  ['[Y2] does not exhaust a budget with one token left', budgetExhausted, { limits, ...usage(6, 60, 39) }, false],
   [
-    '[Y2] a budget is exhausted by input and output tokens together',
+    '[Y2] counts input and output tokens together against the budget',
     budgetExhausted,
     { limits, ...usage(1, 60, 40) },
     true,
   ],
-  ['[Y2] a budget is exhausted by the number of calls', budgetExhausted, { limits, ...usage(7, 1, 1) }, true],
-  ['[Y2] an answer at exactly 0.9 is not confident enough', confidenceReached, confident(0.9), false],
-  ['[Y1] [Y2] an answer just above 0.9 is confident enough', confidenceReached, confident(0.9000001), true],
-  ['[Y2] no answer is not confident', confidenceReached, {}, false],
-  ['[Y2] one cycle cannot converge', answerConverged, changed(1, 0), false],
-  ['[Y1] [Y2] two cycles with a change just below 0.1 have converged', answerConverged, changed(2, 0.0999), true],
-  ['[Y2] a change of exactly 0.1 has not converged', answerConverged, changed(2, 0.1), false],
-  ['[Y2] without an answer before there is nothing to converge', answerConverged, changed(3, null), false],
+  ['[Y2] counts calls against the budget', budgetExhausted, { limits, ...usage(7, 1, 1) }, true],
+  ['[Y2] is not confident at exactly 0.9', confidenceReached, confident(0.9), false],
+  ['[Y1] [Y2] is confident just above 0.9', confidenceReached, confident(0.9000001), true],
+  ['[Y2] is not confident without an answer', confidenceReached, {}, false],
+  ['[Y2] cannot converge after one cycle', answerConverged, changed(1, 0), false],
+  ['[Y1] [Y2] has converged after two cycles with a change just below 0.1', answerConverged, changed(2, 0.0999), true],
+  ['[Y2] has not converged with a change of exactly 0.1', answerConverged, changed(2, 0.1), false],
+  ['[Y2] cannot converge without a previous answer', answerConverged, changed(3, null), false],
   [
-    '[Y1] [Y2] a task said to be complete is complete',
+    '[Y1] [Y2] accepts a task reported as complete',
     taskComplete,
     { assessment: anAssessment({ taskComplete: true }) },
     true,
   ],
-  ['[Y2] a task without an answer is not complete', taskComplete, {}, false],
-  ['[Y2] a task not said to be complete is not', taskComplete, { assessment: anAssessment() }, false],
+  ['[Y2] does not accept a complete task without an answer', taskComplete, {}, false],
+  ['[Y2] does not accept a task that is not reported as complete', taskComplete, { assessment: anAssessment() }, false],
   [
-    '[Y2] the thresholds are configurable',
+    '[Y2] uses the configured thresholds',
     confidenceReached,
     { ...confident(0.6), thresholds: someThresholds({ confidence: 0.5 }) },
     true,
   ],
 ];
 
-describe('whether a run is complete', () => {
+describe('completing a run', () => {
   it.each(cases)('%s', (_, rule, changes, wanted) => {
     expect(rule(deepFreeze(aState(changes))).holds).toBe(wanted);
   });
 
-  it('[Y8] each rule shows the numbers it compared', () => {
+  it('[Y8] records the compared numbers of each rule', () => {
     const state = aState({ ...changed(2, 0.25), limits, ...usage(3, 20, 10) });
     expect(cycleLimitReached(state).inputs).toEqual({ completedCycles: 2, maxCycles: 5 });
     expect(budgetExhausted(state).inputs).toEqual({ tokens: 30, maxTokens: 100, modelCalls: 3, maxModelCalls: 7 });
@@ -87,7 +87,7 @@ describe('whether a run is complete', () => {
     });
   });
 
-  it('[E9] the reserve for the answer is no part of what the phases may use', () => {
+  it('[E9] excludes the reserve for the answer from the budget of the phases', () => {
     const exhausted = aState({
       limits: someLimits({ maxTokens: 100, synthesisReserveTokens: 50 }),
       ...usage(1, 60, 40),

@@ -5,23 +5,23 @@ import { sentencesOf } from '../../../machines/text/sentences.ts';
 const texts = (text: string) => sentencesOf(text).map((sentence) => sentence.text);
 
 describe('sentences', () => {
-  it('end at full stops, question marks and line breaks', () => {
+  it('end at periods, question marks, and line breaks', () => {
     expect(texts('One. Is it two? Yes!\nA line')).toEqual(['One.', 'Is it two?', 'Yes!', 'A line']);
   });
 
-  it('do not end after abbreviations, initials or within names of files', () => {
+  it('do not end after abbreviations or initials, or within file names', () => {
     expect(texts('Dr. Smith met J. Doe. He left.')).toEqual(['Dr. Smith met J. Doe.', 'He left.']);
     expect(texts('See e.g. the chart. It is in x.machine.ts today.')).toHaveLength(2);
     expect(texts('They live in the U.S. Virgin Islands.')).toHaveLength(1);
   });
 
-  it('stay whole across the windows that a long text is segmented in', () => {
+  it('stay whole across the segmentation windows of a long text', () => {
     const sentence = `It goes ${'on and '.repeat(60)}on.`;
     const long = Array.from({ length: 40 }, () => sentence).join(' ');
     expect(new Set(texts(long))).toEqual(new Set([sentence]));
   });
 
-  it('stand where they say, in order, and leave no text out', () => {
+  it('are located in order and cover the whole text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
         const sentences = sentencesOf(text);

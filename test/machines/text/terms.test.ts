@@ -3,23 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { requestTerms, stemsOf, termsOf, termWeights } from '../../../machines/text/terms.ts';
 
 describe('terms', () => {
-  it('stems words, folds accents and leaves stop words out', () => {
+  it('stems words, folds accents, and drops stop words', () => {
     expect(stemsOf('The guards were deciding in Göttingen')).toEqual(stemsOf('guard decides gottingen'));
   });
 
-  it('gives the parts of a camelCase name beside the whole', () => {
+  it('returns the parts of a camelCase name along with the whole', () => {
     expect(stemsOf('maxContinuations')).toEqual(expect.arrayContaining(stemsOf('max continuations')));
   });
 
-  it('keeps numbers whole and takes thousands separators out', () => {
+  it('keeps numbers whole and removes thousands separators', () => {
     expect(stemsOf('above 0.9 of 10,000')).toEqual(['0.9', '10000']);
   });
 
-  it('matches scripts without spaces by pairs of characters', () => {
+  it('matches scripts without spaces by character pairs', () => {
     expect(stemsOf('東京都庁')).toEqual(['東京', '京都', '都庁']);
   });
 
-  it('says where each term stands and how it is written', () => {
+  it('returns the position and spelling of each term', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         for (const { surface, start } of termsOf(text)) expect(text.slice(start, start + surface.length)).toBe(surface);
@@ -27,20 +27,20 @@ describe('terms', () => {
     );
   });
 
-  it('leaves opening words that only ask out of a request, but not elsewhere', () => {
+  it('drops opening question words from a request, but not elsewhere', () => {
     expect(requestTerms('Please explain the guards').map(({ surface }) => surface)).toEqual(['guards']);
     expect(requestTerms('What does the list explain?').map(({ surface }) => surface)).toEqual(['list', 'explain']);
     expect(requestTerms('Please explain').map(({ surface }) => surface)).toEqual(['Please', 'explain']);
   });
 
-  it('bounds the terms of a huge request', () => {
+  it('bounds the number of terms in a huge request', () => {
     const huge = Array.from({ length: 50_000 }, (_, at) => `word${at}`).join(' ');
     expect(requestTerms(huge, 30)).toHaveLength(30);
   });
 });
 
 describe('term weights', () => {
-  it('weigh a term more the fewer texts have it, most if none has, and general words less', () => {
+  it('are higher for terms in fewer texts, highest for terms in none, and lower for general words', () => {
     const weight = termWeights(100, (stem) => ({ rare: 1, common: 90 })[stem] ?? 0);
     expect(weight('unknown')).toBeGreaterThan(weight('rare'));
     expect(weight('rare')).toBeGreaterThan(weight('common'));

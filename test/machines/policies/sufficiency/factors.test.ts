@@ -7,67 +7,67 @@ const factors = (request: string, ...contents: readonly string[]) =>
     contents.map((content, at) => ({ id: `m${at}`, content })),
   ).factors;
 
-describe('the factors of sufficiency', () => {
-  describe('alone', () => {
+describe('sufficiency factors', () => {
+  describe('the alone factor', () => {
     const alone = (request: string, ...contents: readonly string[]) => factors(request, ...contents)['alone'];
 
-    it('is the square of the share that the best sentence has [Y3]', () => {
+    it('[Y3] is the square of the share covered by the best sentence', () => {
       expect(alone('old ferry of Kvikne, blue', 'An old ferry sails. Kvikne is far.')).toBe(0.25);
       expect(alone('old ferry of Kvikne, blue', 'An old ferry', 'The old ferry of Kvikne')).toBe(0.75 ** 2);
     });
 
-    it('counts the title with each sentence [Y3]', () => {
+    it('[Y3] counts the title with each sentence', () => {
       expect(alone('old ferry of Kvikne', 'Kvikne\nSheep graze. The old ferry sails.')).toBe(1);
     });
 
-    it('counts general words less than those that tell [Y3]', () => {
+    it('[Y3] weights general words less than specific ones', () => {
       const without = alone('old ferry handled', 'An old ferry') ?? 0;
       expect(without).toBeGreaterThan((2 / 3) ** 2);
       expect(without).toBeLessThan(1);
     });
   });
 
-  describe('names', () => {
+  describe('the names factor', () => {
     const names = (request: string, ...contents: readonly string[]) => factors(request, ...contents)['names'];
 
     it.each([
-      ['as the title', 'Anna Lie\nShe sails.', 1],
+      ['that is the title', 'Anna Lie\nShe sails.', 1],
       ['in the title', 'Songs of Anna Lie\nThey rhyme.', 0.9],
       ['in the first sentence after it', 'Boats\nAnna Lie sails. It rains.', 0.7],
       ['in the first sentence without a title', 'Anna Lie sails. It rains.', 0.7],
-      ['further down', 'Boats\nIt rains. Anna Lie sails.', 0.5],
-      ['in pieces within a sentence', 'Boats\nIt rains. Anna, born Lie, sails.', 0.4],
-      ['in pieces of two sentences', 'Boats\nAnna sails. Lie is a town.', 0],
-    ])('finds a name %s [Y3]', (_, content, placed) => {
+      ['further down in the text', 'Boats\nIt rains. Anna Lie sails.', 0.5],
+      ['in pieces within one sentence', 'Boats\nIt rains. Anna, born Lie, sails.', 0.4],
+      ['in pieces across two sentences', 'Boats\nAnna sails. Lie is a town.', 0],
+    ])('[Y3] finds a name %s', (_, content, placed) => {
       expect(names('Where does Anna Lie sail?', content)).toBe(placed);
     });
 
-    it('is that of the name which is found worst [Y3]', () => {
+    it('[Y3] equals the score of the least covered name', () => {
       expect(names('Did Anna Lie sail to Bergen?', 'Anna Lie\nShe sails.', 'Bergen is a port.')).toBe(0.7);
       expect(names('Did Anna Lie sail to Bergen?', 'Anna Lie\nShe sails.')).toBe(0);
     });
 
-    it('takes what is quoted for a name, whatever its letters [Y3]', () => {
+    it('[Y3] treats quoted text as a name in any case', () => {
       expect(names('Who sang "the old boats"?', 'They sang. Boats rot. An old song.')).toBe(0);
       expect(names('Who sang "the old boats"?', 'The Old Boats\nA song.')).toBe(1);
     });
 
-    it('takes a word that only opens the request for none [Y3]', () => {
+    it('[Y3] ignores a word that is capitalized only because it opens the request', () => {
       expect(names('Besides Bergen, where does it sail?', 'Bergen\nA port.')).toBe(1);
       expect(names('Explain Bergen', 'Bergen\nA port.')).toBe(1);
     });
 
-    it('is the share of the words that anything has where the request names nothing [Y3]', () => {
+    it('[Y3] equals the share of covered words when the request contains no name', () => {
       expect(names('old ferry handled', 'An old boat', 'The ferry is handled')).toBe(1);
       expect(names('old ferry', 'An old boat')).toBe(0.5);
     });
   });
 
-  describe('link, complement, together', () => {
+  describe('the link, complement, and together factors', () => {
     const request = 'Who built the ship that Anna Lie sails?';
     const sails = 'Anna Lie\nShe sails the Aurora Borealis.';
 
-    it('rise with a linked text that has further words of the request [Y3]', () => {
+    it('[Y3] rise with a linked text that covers more words of the request', () => {
       const idle = factors(request, sails, 'Aurora Borealis\nIt is blue.');
       const further = factors(request, sails, 'Aurora Borealis\nIt was built in a yard.');
       expect(idle).toMatchObject({ link: 0.5, complement: 0 });
@@ -83,19 +83,19 @@ describe('the factors of sufficiency', () => {
       });
     });
 
-    it('count what stands where the link is, and not what stands elsewhere [Y3]', () => {
+    it('[Y3] count words only in the linked sentence', () => {
       const near = factors(request, sails, 'It rains. A yard built the ship Aurora Borealis.');
       const far = factors(request, sails, 'A yard built a ship. It rains on the Aurora Borealis.');
       expect(near['together']).toBeGreaterThan(far['together'] ?? 1);
       expect(near['complement']).toBe(far['complement']);
     });
 
-    it('count the best sentence of a text that is about what links [Y3]', () => {
+    it('[Y3] count the best sentence of a text about the linking name', () => {
       const best = factors(request, sails, 'Aurora Borealis\nIt is blue. It rains. A yard built it as a ship.');
       expect(best['together']).toBe(1);
     });
 
-    it('are weaker through a title that several texts mention [Y3]', () => {
+    it('[Y3] are weaker for a title that several texts mention', () => {
       const boat = 'Aurora Borealis\nA yard built it.';
       const one = factors(request, sails, boat)['link'] ?? 0;
       const two = factors(request, sails, boat, 'Some sailors left the Aurora Borealis.')['link'] ?? 0;
@@ -103,16 +103,16 @@ describe('the factors of sufficiency', () => {
       expect(two).toBeLessThan(one);
     });
 
-    it('take a word for a mention of a title only where it stands as a name [Y3]', () => {
+    it('[Y3] treat a word as a mention of a title only if it is used as a name', () => {
       expect(factors(request, 'Anna Lie\nShe sails at dawn.', 'Dawn\nA yard built it.')['link']).toBe(0);
       expect(factors(request, 'Anna Lie\nShe sails the Dawn.', 'Dawn\nA yard built it.')['link']).toBe(1);
     });
   });
 
-  describe('steps', () => {
+  describe('the steps factor', () => {
     const request = 'Who built the ship that Anna Lie sails?';
 
-    it('is the share of linked texts in those that the request seems to take [Y3]', () => {
+    it('[Y3] is the share of linked texts among the steps that the request requires', () => {
       const sails = 'Anna Lie\nShe sails the Aurora Borealis.';
       expect(factors(request, sails)['steps']).toBe(0.5);
       expect(factors(request, sails, 'Yards\nThey built a ship.')['steps']).toBe(0.5);
@@ -122,17 +122,17 @@ describe('the factors of sufficiency', () => {
       );
     });
 
-    it('is half with a single text, which is no chain, however little the request describes [Y3]', () => {
+    it('[Y3] is half for a single text, however little the request describes', () => {
       expect(factors('Where does Anna Lie sail?', 'Anna Lie\nShe sails the Aurora Borealis.')['steps']).toBe(0.5);
     });
 
-    it('takes nothing within quotes for a description [Y3]', () => {
+    it('[Y3] does not treat quoted text as a description', () => {
       const texts = ['Anna Lie\nShe knew Henrik Vold.', 'Henrik Vold\nHe wrote songs.'];
       expect(factors('Did "the boats of the king of the town" move Anna Lie?', ...texts)['steps']).toBe(1);
       expect(factors('Did the boats of the king of the town move Anna Lie?', ...texts)['steps']).toBe(0.5);
     });
 
-    it('counts no texts that have nothing of what the request names [Y3]', () => {
+    it('[Y3] ignores texts without any name of the request', () => {
       expect(factors(request, 'Aurora Borealis\nIt was built by Sund Yard.', 'Sund Yard\nA yard.')['steps']).toBe(0);
     });
   });

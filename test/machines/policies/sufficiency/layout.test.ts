@@ -7,19 +7,19 @@ const layout = (text: string) => layoutOf(text, termsOf(text));
 const names = (text: string) => layout(text).runs.map(({ stems }) => stems.join(' '));
 
 describe('the layout of a text', () => {
-  it('counts its sentences by the places of its content words [Y3]', () => {
+  it('[Y3] assigns content words to sentences by position', () => {
     expect(layout('Boats sail. Harbours freeze! Why? Storms rage').sentences).toEqual([0, 0, 1, 1, 2, 2]);
     expect(layout('A title\nBoats sail').sentences).toEqual([0, 1, 1]);
   });
 
   it.each(['Dr. Vold sails', 'J. S. Vold sails', 'St. Vold sails', 'version 2.5 sails'])(
-    'ends no sentence within "%s" [Y3]',
+    '[Y3] does not split the sentence at "%s"',
     (text) => {
       expect(new Set(layout(text).sentences)).toEqual(new Set([0]));
     },
   );
 
-  it('puts capitalised words that stand together into one name [Y3]', () => {
+  it('[Y3] joins adjacent capitalized words into one name', () => {
     expect(names('he met Henrik Vold of the Bank of Bergen, Anna Lie and a sailor')).toEqual([
       'henrik vold bank bergen',
       'anna lie',
@@ -27,21 +27,21 @@ describe('the layout of a text', () => {
     expect(names('he left Bergen. Oslo was far')).toEqual(['bergen', 'oslo']);
   });
 
-  it('knows the names that open a sentence, whose capital letter says little [Y3]', () => {
+  it('[Y3] marks names that open a sentence, whose capital letter is not significant', () => {
     const opens = layout('Boats pass it. The Bergen Line sails by it. Harbours freeze near Oslo').runs.map(
       (run) => run.opens,
     );
     expect(opens).toEqual([true, false, true, false]);
   });
 
-  it('cuts a name into the names that it is made of, or only where it lists several [Y3]', () => {
+  it('[Y3] splits a name into its parts only if it is a list', () => {
     const [run] = layout("see Anna Lie's Bank of Bergen and Oslo").runs;
     const cut = (at: ReadonlySet<string>) => (run ? splitName(run, at) : []).map((part) => part.join(' '));
     expect(cut(LISTING)).toEqual(['anna lie', 'bank bergen', 'oslo']);
     expect(cut(COMPOSING)).toEqual(['anna lie', 'bank', 'bergen', 'oslo']);
   });
 
-  it('gives every content word a sentence, in order, and names nothing that is not there [Y3]', () => {
+  it('[Y3] assigns every content word to a sentence, in order, and adds no names', () => {
     const piece = fc.constantFrom(
       'Oslo',
       'Bergen',

@@ -14,8 +14,8 @@ const strengths = (contents: readonly string[], request = REQUEST) => {
 };
 const steers = 'Henrik Vold steers the Aurora Borealis.';
 
-describe('links between gathered texts', () => {
-  it('are strongest where one text is about what the other names [Y3]', () => {
+describe('links between retrieved texts', () => {
+  it('[Y3] are strongest when one text is about a name in the other', () => {
     const byTitle = strengths([steers, 'Aurora Borealis\nIt belongs to a bank.']).get('aurora boreali');
     const byName = strengths([steers, 'A bank bought the Aurora Borealis.']).get('aurora boreali');
     expect(byTitle).toBe(1);
@@ -23,14 +23,14 @@ describe('links between gathered texts', () => {
     expect(byName).toBeLessThan(1);
   });
 
-  it('are stronger by a name of several words than by one of a single word [Y3]', () => {
+  it('[Y3] are stronger for a multi-word name than for a single word', () => {
     const several = strengths([steers, 'A bank bought the Aurora Borealis.']).get('aurora boreali') ?? 0;
     const one = strengths(['Henrik Vold steers the Aurora.', 'A bank bought the Aurora.']).get('aurora') ?? 0;
     expect(one).toBeGreaterThan(0);
     expect(one).toBeLessThan(several);
   });
 
-  it('are weaker the more texts have the name, and none from five on [Y3]', () => {
+  it('[Y3] weaken with the number of texts that share the name, and vanish at five', () => {
     const shared = [2, 3, 4, 5].map((texts) => {
       const contents = Array.from(
         { length: texts },
@@ -43,11 +43,11 @@ describe('links between gathered texts', () => {
     expect(strengths(['Aurora Borealis\nIt is blue.', ...crew])).toEqual(new Map());
   });
 
-  it('are not made by what the request itself has [Y3]', () => {
+  it('[Y3] are not created for names in the request', () => {
     expect(strengths(['A bank knows Henrik Vold.', 'Henrik Vold sails.', 'Henrik Vold\nHe sails.'])).toEqual(new Map());
   });
 
-  it('are made by a request that names two things and describes none, between the texts about them [Y3]', () => {
+  it('[Y3] connect the texts about two names in a request without descriptions', () => {
     const texts = ['Oslo\nA city.', 'Bergen\nA port.'];
     expect(strengths(texts, 'Which is larger, Oslo or Bergen?')).toEqual(new Map([['', 0.8]]));
     expect(strengths(texts, 'Does the road that leaves Oslo reach Bergen?')).toEqual(new Map());

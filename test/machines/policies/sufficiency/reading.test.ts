@@ -5,8 +5,8 @@ import { stemsOf } from '../../../../machines/text/terms.ts';
 
 const read = (content: string) => indexText({ content });
 
-describe('the reading of a gathered text', () => {
-  it('takes a short first line for the title, and what it says for what the text is about [Y3]', () => {
+describe('reading a retrieved text', () => {
+  it('[Y3] uses a short first line as the title and subject', () => {
     const reading = read('Springfield, Ohio (city)\nIt lies on a river.');
     expect(reading.titleLength).toBe(3);
     expect(isHead(reading, ['springfield', 'ohio'])).toBe(true);
@@ -15,13 +15,13 @@ describe('the reading of a gathered text', () => {
   });
 
   it.each(['Springfield', 'Springfield\n', '\nSpringfield', `${'Springfield '.repeat(20)}\nIt lies on a river.`])(
-    'finds no title in %j [Y3]',
+    '[Y3] finds no title in %j',
     (content) => {
       expect(read(content)).toMatchObject({ titleLength: 0, heads: [] });
     },
   );
 
-  it('is surer of a whole name than of a piece of it [Y3]', () => {
+  it('[Y3] is more confident in a whole name than in a part of it', () => {
     const { names } = read('he joined the Royal Bergen Line');
     expect([...names]).toEqual(
       expect.arrayContaining([
@@ -32,17 +32,17 @@ describe('the reading of a gathered text', () => {
     );
   });
 
-  it('takes neither months nor words that only open a sentence for names [Y3]', () => {
+  it('[Y3] does not treat months or words that only open a sentence as names', () => {
     expect([...read('It sank in March. Sailors left Bergen on Monday.').names.keys()]).toEqual(['bergen']);
     expect([...read('Bergen\nSailors left.').names.keys()]).toEqual(['bergen']);
   });
 
-  it('reads a text once [Y3]', () => {
+  it('[Y3] reads each text once', () => {
     const text = { content: 'Boats sail.' };
     expect(indexText(text)).toBe(indexText(text));
   });
 
-  it('finds words where they follow one another, as a search through all places would [Y3]', () => {
+  it('[Y3] finds the same word sequences as an exhaustive search', () => {
     const word = fc.constantFrom('boat', 'sail', 'harbour');
     const words = fc.array(word, { maxLength: 12 });
     fc.assert(

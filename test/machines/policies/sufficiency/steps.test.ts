@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stepsWanted } from '../../../../machines/heuristics/evidence-index.ts';
 
-describe('the steps that a request wants', () => {
+describe('the steps that a request requires', () => {
   it.each([
     [1, 'When was the harbour bridge opened?'],
     [1, 'Is Oslo larger than Bergen?'],
@@ -14,11 +14,11 @@ describe('the steps that a request wants', () => {
     [3, 'Which river crosses the town where the author of Vold lives?'],
     [4, 'How old was the son of the man who led the army of the country that won?'],
     [4, 'Name the a of the b of the c of the d of the e of the f of Oslo.'],
-  ])('are %i for "%s": one, and one for each thing described and not named [Y3]', (steps, request) => {
+  ])('[Y3] are %i for "%s": one, plus one per thing that is described but not named', (steps, request) => {
     expect(stepsWanted(request)).toBe(steps);
   });
 
-  it('are 1 to 4, whatever the request [Y3]', () => {
+  it('[Y3] are 1 to 4 for any request', () => {
     const word = fc.constantFrom('the', 'of', 'town', 'where', "Oslo's", 'Oslo', ',', 'is', 'Who', '“', '\n');
     fc.assert(
       fc.property(

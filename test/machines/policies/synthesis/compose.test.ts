@@ -26,7 +26,7 @@ const reply = { answerText: 'The year was 1932.', confidence: 0.7, usedMessageId
 const written = { type: 'written', reply, usage: NO_USAGE } as const;
 
 describe('the final answer', () => {
-  it('[E2] [E3] [E6] is valid and says something, whatever the state, and leaves the state unchanged', () => {
+  it('[E2] [E3] [E6] is valid and non-empty in any state, and does not mutate the state', () => {
     fc.assert(
       fc.property(chainStateArbitrary, (state) => {
         const before = structuredClone(state);
@@ -38,7 +38,7 @@ describe('the final answer', () => {
     );
   });
 
-  it('[E5] has flags that no model can change: they are the same with any written text and without', () => {
+  it('[E5] has flags that no model text can change', () => {
     fc.assert(
       fc.property(chainStateArbitrary, synthesisReply, (state, reply) => {
         const said = { type: 'written', reply, usage: NO_USAGE } as const;
@@ -54,7 +54,7 @@ describe('the final answer', () => {
     );
   });
 
-  it('[E5] says that it is degraded exactly where it gives a reason, and explains it', () => {
+  it('[E5] is degraded exactly when it has a reason, and explains it', () => {
     fc.assert(
       fc.property(chainStateArbitrary, (state) => {
         const { status, metadata } = answerOf(state);
@@ -68,7 +68,7 @@ describe('the final answer', () => {
     );
   });
 
-  it('[E2] names the steps that contributed, each once, in the order of the phases', () => {
+  it('[E2] names the contributing phases once each, in order', () => {
     expect(answerOf(done).usedStepIds).toEqual(['s1', 's2', 's3', 's4', 's5', 's6']);
     fc.assert(
       fc.property(chainStateArbitrary, (state) => {
@@ -80,13 +80,13 @@ describe('the final answer', () => {
     );
   });
 
-  it('[E2] cites only messages of the context that have a source, each once', () => {
+  it('[E2] cites only messages of the context with a source, once each', () => {
     const used = ['p1', 'p2', 'nobody', 'p1'];
     const { sources } = answerOf({ ...done, written: { ...written, reply: { ...reply, usedMessageIds: used } } });
     expect(sources).toEqual([{ ...source, messageId: 'p1', quote: 'The bridge was opened in 1932.' }]);
   });
 
-  it('[E2] of a complete run is what the model wrote, with its confidence, or else Yield’s answer', () => {
+  it('[E2] of a complete run is the text of the model with its confidence, or the answer of Yield', () => {
     expect(answerOf({ ...done, written })).toMatchObject({
       answerText: 'The year was 1932.',
       confidence: 0.7,
@@ -112,7 +112,7 @@ describe('the final answer', () => {
     ['understanding', 'Opened in 1932.'],
     ['experience', 'The papers say 1932.'],
     ['action', 'It was 1932.'],
-  ] as const)('[E3] of a run that came as far as %s is the best text that is there', (phase, wanted) => {
+  ] as const)('[E3] of a run that reached %s is the best available text', (phase, wanted) => {
     const order = ['action', 'experience', 'understanding', 'yield'] as const;
     const reached = order.slice(0, order.indexOf(phase) + 1);
     const some = Object.fromEntries(reached.map((name) => [name, results[name]]));
@@ -124,7 +124,7 @@ describe('the final answer', () => {
     expect(answerOf(aState({ retrieval })).answerText).toContain('The bridge was opened on 19 March 1932.');
   });
 
-  it('[E3] [E4] of a run whose model died over the passages still lists them', () => {
+  it('[E3] [E4] of a run whose model failed after retrieval still lists the passages', () => {
     const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
     const reading = aState({ retrieval });
     const dead = { ...reading, ...settlePhase(reading, 'experience', failed({ stage: 'transport' })) };
@@ -139,14 +139,14 @@ describe('the final answer', () => {
     [{ kind: 'budget' }, 'budget_exhausted', 'budget'],
     [{ kind: 'model_unavailable' }, 'model_unavailable', 'model'],
     [{ kind: 'phase_failed' }, 'incomplete_state', 'failed'],
-  ] as const)('[E3] [E5] of a run with nothing done, ended by %j, says so', (interruption, reason, says) => {
+  ] as const)('[E3] [E5] of a run without results that ended by %j says so', (interruption, reason, says) => {
     const answer = answerOf(aState({ interruption }));
     expect(answer.metadata).toMatchObject({ degraded: true, reason, explanation: expect.stringContaining(says) });
     expect(answer.answerText).toContain('No answer was reached');
     expect(answer).toMatchObject({ confidence: 0, notes: expect.stringContaining(says) });
   });
 
-  it('[E4] is composed from what there is where the model’s text did not validate, with the error named', () => {
+  it('[E4] is composed from existing results when the model text is invalid, and names the error', () => {
     const settled = { ...done, ...settleWriting(done, failed({ message: 'answerText is empty' })) };
     expect(answerOf(settled)).toMatchObject({
       answerText: 'In 1932.',

@@ -16,7 +16,7 @@ const usage = { modelCalls: 2, inputTokens: 300, outputTokens: 40, estimated: fa
 const execution = anExecution({ usage });
 const said = (value: unknown) => composeAnswer(good, { type: 'written', reply: value as never, usage });
 
-describe('the four ways in which no model writes the answer', () => {
+describe('the four fallbacks for the final answer', () => {
   it.each([
     [
       'prompt',
@@ -51,7 +51,7 @@ describe('the four ways in which no model writes the answer', () => {
     ],
     ['other', brokenOutcome(new Error('it broke')), 'could not write the final answer: it broke.'],
     ['other', { type: 'lost' }, 'could not write the final answer: the outcome of the model call cannot be read.'],
-  ])('[E4] %s: the answer is composed, and the notes say what went wrong', (fallback, outcome, says) => {
+  ])('[E4] %s: composes the answer and explains the failure in the notes', (fallback, outcome, says) => {
     const answer = finalAnswerSchema.parse(composeAnswer(good, outcome as never));
     expect(answer).toMatchObject({
       answerText: 'In 1932.',
@@ -72,12 +72,12 @@ describe('the four ways in which no model writes the answer', () => {
     ['transport', 'unauthorized', 'model'],
     ['unexpected', 'unexpected', 'other'],
     ['unexpected', 'policy_broke', 'other'],
-  ] as const)('[E4] a failure in %s (%s) is the fallback %s', (stage, code, wanted) => {
+  ] as const)('[E4] maps a failure in %s (%s) to the fallback %s', (stage, code, wanted) => {
     expect(fallbackOf(failureOf(stage, code, 'x'))).toBe(wanted);
   });
 
   it.each(MISFITS.map((misfit) => [misfit]))(
-    '[E4] a reply that does not fit is not taken, however it comes: %j',
+    '[E4] rejects an invalid reply of any kind: %j',
     (misfit) => {
       for (const answer of [said(misfit), composeAnswer(good, outcomeOf({ ok: true, value: misfit, execution }))]) {
         expect(answer).toMatchObject({ answerText: 'In 1932.', metadata: { synthesis: { fallback: 'validation' } } });
@@ -88,8 +88,8 @@ describe('the four ways in which no model writes the answer', () => {
   );
 });
 
-describe('what a model says of itself', () => {
-  it('[E5] never reaches the flags: whatever it claims is left out', () => {
+describe('claims of the model about its own answer', () => {
+  it('[E5] never change the flags', () => {
     const claims = { ...CLAIMS, answer: 'x', __proto__: { degraded: false } };
     const degraded = { ...good, ttlRemaining: 0, convergenceStatus: false, totalPasses: 'x' };
     const outcome = { type: 'written', reply, usage } as const;
@@ -104,7 +104,7 @@ describe('what a model says of itself', () => {
     });
   });
 
-  it('[E5] of its confidence counts as far as its text stands in what was gathered', () => {
+  it('[E5] count toward confidence only as far as retrieved texts support the answer', () => {
     const messages = [
       aMessage({ id: 'p1', role: 'search', content: 'The harbour bridge was opened on 19 March 1932.' }),
     ];
@@ -117,7 +117,7 @@ describe('what a model says of itself', () => {
     expect(confidenceOf('Napoleon inaugurated it at Waterloo.')).toBe(0.5);
   });
 
-  it('[E2] is its text and its notes, and what it used of the messages is cited', () => {
+  it('[E2] are limited to its text, its notes, and the messages it used, which are cited', () => {
     const source = { path: 'bridges.md', startLine: 3, endLine: 5 };
     const messages = [aMessage({ id: 'p1', source })];
     const used = { ...reply, usedMessageIds: ['p1', 'p1', 'nobody'] };
@@ -131,11 +131,11 @@ describe('what a model says of itself', () => {
   });
 });
 
-describe('what the answer cost', () => {
+describe('the reported cost', () => {
   const costOf = (changes: object, spent = usage) =>
     composeAnswer({ ...good, run: { ...run, ...changes } }, { type: 'composed', why: '', usage: spent }).metadata;
 
-  it('[E2] is what the run used and what its synthesis used, each against its own bound', () => {
+  it('[E2] is the usage of the run and of the synthesis, each with its own limit', () => {
     const { usage: all, budget, cost } = costOf({ elapsedMs: 1_500 });
     expect(all).toEqual({ modelCalls: 8, inputTokens: 1_100, outputTokens: 240, estimated: false, cost: 0.51 });
     expect(budget).toEqual({
@@ -148,18 +148,18 @@ describe('what the answer cost', () => {
     expect(cost).toEqual({ amount: 0.51, currency: 'EUR' });
   });
 
-  it('[E2] has nothing left where more was used than there was', () => {
+  it('[E2] has nothing remaining when more than the limit was used', () => {
     const limits = { ...run.limits, maxTokens: 900, maxModelCalls: 5 };
     expect(costOf({ limits }).budget).toMatchObject({ tokens: { left: 0 }, modelCalls: { left: 0 } });
   });
 
-  it('[E2] is not known where a price or its currency is not', () => {
+  it('[E2] is unknown when a price or its currency is unknown', () => {
     expect(costOf({ currency: null }).cost).toBeNull();
     expect(costOf({ usage: { ...run.usage, cost: null } }).cost).toBeNull();
     expect(costOf({}, { ...NO_USAGE, cost: null as never }).cost).toBeNull();
   });
 
-  it('[E2] has no limit where none is told; that of the cycles is those that were and those that are left', () => {
+  it('[E2] has no limit when none is given; the cycle limit is completed plus remaining cycles', () => {
     const { run: _, ...alone } = good;
     expect(composeAnswer(alone, { type: 'composed', why: '', usage: NO_USAGE }).metadata).toMatchObject({
       budget: {
@@ -172,7 +172,7 @@ describe('what the answer cost', () => {
     });
   });
 
-  it('[E2] says where the session could not be recalled, which degrades nothing', () => {
+  it('[E2] notes that the session could not be recalled without degrading the answer', () => {
     const { notes, status } = composeAnswer(
       { ...good, run: { ...run, sessionProblem: 'the store is shut.' } },
       { type: 'written', reply, usage },

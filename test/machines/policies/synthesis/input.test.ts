@@ -19,7 +19,7 @@ const done = aState({
 const endedBy = (rule: Parameters<typeof aDecision>[0]) => synthesisInput({ ...done, decision: aDecision(rule) });
 
 describe('the input of synthesis', () => {
-  it('[E1] [E6] fits its contract in any state, survives JSON, and leaves the state unchanged', () => {
+  it('[E1] [E6] matches its contract in any state, survives JSON, and does not mutate the state', () => {
     fc.assert(
       fc.property(chainStateArbitrary, (state) => {
         const before = structuredClone(state);
@@ -30,7 +30,7 @@ describe('the input of synthesis', () => {
     );
   });
 
-  it('[E1] tells what the run came to', () => {
+  it('[E1] contains the results of the run', () => {
     expect(synthesisInput(done)).toMatchObject({
       request: done.request,
       executionResults: [
@@ -55,7 +55,7 @@ describe('the input of synthesis', () => {
     });
   });
 
-  it('[E1] [E3] of a run with nothing done is complete too', () => {
+  it('[E1] [E3] is complete for a run without results too', () => {
     expect(synthesisInput(aState())).toMatchObject({
       executionResults: [],
       planState: { goal: null, alternatives: [] },
@@ -67,29 +67,29 @@ describe('the input of synthesis', () => {
     });
   });
 
-  it('[E1] has converged by a rule that ended the run well, not by its limit of cycles', () => {
+  it('[E1] is converged for a run that completed by a rule, but not for one that reached its cycle limit', () => {
     for (const rule of ['confidenceReached', 'answerConverged', 'taskComplete'] as const)
       expect(endedBy({ rule }).convergenceStatus).toBe(true);
     expect(endedBy({ rule: 'cycleLimitReached' }).convergenceStatus).toBe(false);
     expect(endedBy({ rule: 'nextPhaseChosen', complete: false }).convergenceStatus).toBe(false);
   });
 
-  it.each(['budgetExhausted', 'loopDetected'] as const)('[E1] has not converged where %s ended the run', (rule) => {
+  it.each(['budgetExhausted', 'loopDetected'] as const)('[E1] is not converged for a run that %s ended', (rule) => {
     expect(endedBy({ rule }).convergenceStatus).toBe(false);
   });
 });
 
-describe('whether a model writes the answer', () => {
+describe('calling a model for the answer', () => {
   it.each([
     ['a reserve is kept', {}, true],
     ['the reserve is zero', { limits: someLimits({ synthesisReserveTokens: 0 }) }, false],
-    ['the user cancelled', { interruption: { kind: 'cancelled', reason: '' } }, false],
-    ['the host interrupted', { interruption: { kind: 'interrupted', reason: '' } }, false],
-    ['the model is gone', { interruption: { kind: 'model_unavailable' } }, false],
-    ['the budget of the phases is used up', { interruption: { kind: 'budget' } }, true],
-    ['the deadline of the phases passed', { interruption: { kind: 'deadline' } }, true],
-    ['the user wants the answer now', { interruption: { kind: 'finished_by_user' } }, true],
-  ] as const)('[E9] where %s', (_, changes, wanted) => {
+    ['the user canceled', { interruption: { kind: 'cancelled', reason: '' } }, false],
+    ['the host interrupted the run', { interruption: { kind: 'interrupted', reason: '' } }, false],
+    ['the model is unavailable', { interruption: { kind: 'model_unavailable' } }, false],
+    ['the phases used up their budget', { interruption: { kind: 'budget' } }, true],
+    ['the phase deadline passed', { interruption: { kind: 'deadline' } }, true],
+    ['the user requested the answer now', { interruption: { kind: 'finished_by_user' } }, true],
+  ] as const)('[E9] depends on whether %s', (_, changes, wanted) => {
     expect(modelMayWrite(aState(changes)).holds).toBe(wanted);
   });
 });

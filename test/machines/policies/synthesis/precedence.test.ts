@@ -63,12 +63,12 @@ const pairs = CONDITIONS.flatMap((first, at) =>
     .map((second) => ({ weightier: first.reason, lighter: second.reason, first, second })),
 );
 
-describe('the reason of a degraded answer', () => {
-  it('[E5] is none of a run that lacks nothing', () => {
+describe('degradation reasons', () => {
+  it('[E5] are absent for a complete run', () => {
     expect(answerTo()).toMatchObject({ status: 'completed', notes: '', metadata: { degraded: false, reason: null } });
   });
 
-  it.each(CONDITIONS)('[E3] [E5] is $reason where nothing else is the matter', (condition) => {
+  it.each(CONDITIONS)('[E3] [E5] equal $reason when nothing else applies', (condition) => {
     const { status, answerText, metadata, notes } = answerTo(condition);
     expect(metadata).toMatchObject({ degraded: true, reason: condition.reason });
     expect(status).toBe(condition.reason === 'cancelled' ? 'cancelled' : 'degraded');
@@ -77,7 +77,7 @@ describe('the reason of a degraded answer', () => {
     expect(notes).not.toBe('');
   });
 
-  it.each(pairs)('[E5] $weightier comes before $lighter, which is told as well', ({ first, second, weightier }) => {
+  it.each(pairs)('[E5] rank $weightier before $lighter and report both', ({ first, second, weightier }) => {
     const both = answerTo(first, second);
     expect(answerTo(second, first)).toEqual(both);
     expect(both.metadata.reason).toBe(weightier);
@@ -91,7 +91,7 @@ describe('the reason of a degraded answer', () => {
     ['ttlRemaining', '0', { ttlExhausted: false, metadata: { reason: 'incomplete_state' } }],
     ['totalPasses', undefined, { metadata: { reason: 'incomplete_state', cycles: 0 } }],
     ['convergenceStatus', null, { metadata: { reason: 'incomplete_state' } }],
-  ])('[E5] a field that is missing or wrong claims nothing but that: %s, %j', (field, value, wanted) => {
+  ])('[E5] treat a missing or invalid field only as such: %s, %j', (field, value, wanted) => {
     const answer = composeAnswer({ ...good, [field]: value }, composedOutcome(''));
     expect(answer).toMatchObject(wanted);
     if (value === 0) return;
@@ -101,7 +101,7 @@ describe('the reason of a degraded answer', () => {
     );
   });
 
-  it('[E5] TTL is exhausted where no cycle is left, and where the limit of cycles decided', () => {
+  it('[E5] include TTL when no cycle is left or the cycle limit ended the run', () => {
     const decision = aDecision({ rule: 'cycleLimitReached' });
     expect(composeAnswer(withRun(good, { decision }), composedOutcome(''))).toMatchObject({
       ttlExhausted: true,
@@ -114,13 +114,13 @@ describe('the reason of a degraded answer', () => {
     });
   });
 
-  it('[E5] names the first three of many fields, and counts the rest', () => {
+  it('[E5] name the first three missing fields and count the rest', () => {
     const { metadata } = composeAnswer({}, composedOutcome(''));
     expect(metadata.missingFields).toHaveLength(11);
     expect(metadata.explanation).toMatch(/^The state of the run is incomplete: request: .+; and 7 more\. There are no/);
   });
 
-  it('[E3] [E5] a run that passed and came to nothing is incomplete; one that never passed has zero passes', () => {
+  it('[E3] [E5] distinguish an incomplete run from one with zero passes', () => {
     const { run, ...alone } = good;
     const nothing = { ...alone, executionResults: [] };
     const passed = composeAnswer(nothing, composedOutcome(''));

@@ -32,8 +32,8 @@ const REQUIRED = [
   'ttlRemaining',
 ] as const;
 
-describe('reading the input of synthesis', () => {
-  it('[E1] takes a right input as it is, with no problem, and so a run in any state', () => {
+describe('reading the synthesis input', () => {
+  it('[E1] accepts valid input unchanged and without problems, for a run in any state', () => {
     expect(readSynthesisInput(sample)).toEqual({ input: sample, problems: [] });
     fc.assert(
       fc.property(chainStateArbitrary, (state) => {
@@ -43,7 +43,7 @@ describe('reading the input of synthesis', () => {
     );
   });
 
-  it.each(REQUIRED)('[E1] names %s where it is missing, and takes all the others', (field) => {
+  it.each(REQUIRED)('[E1] reports a missing %s and accepts all other fields', (field) => {
     const { [field]: left, ...others } = sample;
     const { input, problems } = readSynthesisInput(others);
     expect(problems.map((problem) => problem.field)).toEqual([field]);
@@ -52,7 +52,7 @@ describe('reading the input of synthesis', () => {
   });
 
   it.each(['executionPasses', 'semanticValidation', 'taskProfile', 'run'] as const)(
-    '[E1] does without %s, which may be left out',
+    '[E1] does not require the optional %s',
     (field) => {
       const { [field]: left, ...others } = sample;
       const { input, problems } = readSynthesisInput(others);
@@ -99,7 +99,7 @@ describe('reading the input of synthesis', () => {
     ['run.mode', 'fast', 'run.mode: expected "automatic" or "manual"; received "fast"'],
     ['run.limits.maxTokens', -1, 'run.limits.maxTokens: expected an integer ≥ 0, or null; received -1'],
     ['run.usage.inputTokens', 'many', 'run.usage.inputTokens: expected a number; received "many"'],
-  ])('[E1] says in one line what is wrong with %s: %j', (path, value, wanted) => {
+  ])('[E1] describes in one line what is wrong with %s: %j', (path, value, wanted) => {
     expect(problemsOf(withField(path, value))).toEqual([wanted]);
   });
 
@@ -108,15 +108,15 @@ describe('reading the input of synthesis', () => {
     '2025-01-27T10:00:00+02:00',
     '2025-01-27T10:00:00.123456',
     '+275760-09-13T00:00:00.000Z',
-  ])('[E1] takes the ISO time %s', (time) => {
+  ])('[E1] accepts the ISO time %s', (time) => {
     expect(problemsOf(withField('executionStartTimestamp', time))).toEqual([]);
   });
 
-  it.each(['2025-02-30T10:00:00Z', '2025-01-27', '27.1.2025', '1738000000'])('[E1] refuses the time %s', (time) => {
+  it.each(['2025-02-30T10:00:00Z', '2025-01-27', '27.1.2025', '1738000000'])('[E1] rejects the time %s', (time) => {
     expect(problemsOf(withField('executionStartTimestamp', time))).toHaveLength(1);
   });
 
-  it('[E1] keeps the items of a list that are right, and the members of an object that are', () => {
+  it('[E1] keeps the valid items of a list and the valid members of an object', () => {
     const step = sample.executionResults[0];
     const { input, problems } = readSynthesisInput({
       ...sample,
@@ -140,13 +140,13 @@ describe('reading the input of synthesis', () => {
     ]);
   });
 
-  it('[E1] tells texts in a line that nothing in them can break, turn or draw out', () => {
+  it('[E1] prints values on one bounded line without control characters', () => {
     const [told] = problemsOf(withField('ttlRemaining', `\u001b[2J\n\u2028\u202e\u009b${'x'.repeat(1_000)}`));
     expect(told).toMatch(/^ttlRemaining: expected an integer ≥ 0; received "[ -~]+"…$/);
     expect(told?.length).toBeLessThan(200);
   });
 
-  it('[E1] says so where a run’s state is broken, and takes what it still holds', () => {
+  it('[E1] reports a broken run state and uses the valid parts', () => {
     const broken = { ...aState(), messages: [null], recursion: null, startedAtMs: Number.NaN } as never;
     const { input, problems } = readSynthesisInput(synthesisInput(broken));
     expect(input).toMatchObject({ request: 'When was the bridge opened?', correlationId: 'r1' });
@@ -196,7 +196,7 @@ const fickle = { ...synthesisInputSample };
 let asked = 0;
 Object.defineProperty(fickle, 'ttlRemaining', { get: () => (asked++ === 0 ? 3 : 'x') });
 
-describe('an input that is none', () => {
+describe('invalid synthesis input', () => {
   it.each<[string, unknown, string]>([
     ['null', null, 'input: expected an object with the fields of the contract; received null'],
     ['nothing', undefined, 'input: expected an object with the fields of the contract; received nothing'],
@@ -210,13 +210,13 @@ describe('an input that is none', () => {
     ['a function', () => 1, 'input: expected an object with the fields of the contract; received a function'],
     ['a list', [], 'request: expected a non-empty string; received nothing'],
     [
-      'a proxy that throws whatever is done',
+      'a proxy that throws on every trap',
       throwing,
       'request: expected a non-empty string; received an unreadable value',
     ],
     ['a revoked proxy', revoked.proxy, 'request: expected a non-empty string; received an unreadable value'],
     ['getters that throw', getters, 'request: expected a non-empty string; received an unreadable value'],
-  ])('[E1] [E3] is read all the same, and named: %s', (_, given, first) => {
+  ])('[E1] [E3] is still read and reported: %s', (_, given, first) => {
     const { input, problems } = readSynthesisInput(given);
     expect(problemText(problems[0] as never)).toBe(first);
     const named = new Set(problems.map(({ field }) => field));
@@ -225,7 +225,7 @@ describe('an input that is none', () => {
     expect(synthesisInputSchema.parse({ ...safe, request: request || 'x' })).toEqual({ ...safe, request: 'x' });
   });
 
-  it('[E1] may hold what throws where it is looked into, anywhere in it', () => {
+  it('[E1] may throw anywhere when it is read', () => {
     const message = {
       ...aMessage(),
       get content(): string {
@@ -250,7 +250,7 @@ describe('an input that is none', () => {
     expect(input.run.messages.map(({ id }) => id)).toEqual(['a']);
   });
 
-  it('[E1] may be cyclic: only what the contract names is read, and only once', () => {
+  it('[E1] may be cyclic: only contract fields are read, and only once', () => {
     const { problems } = readSynthesisInput(cyclic);
     expect(problems.map(({ field }) => field)).toEqual([
       'planState.goal',
@@ -263,7 +263,7 @@ describe('an input that is none', () => {
     expect(readSynthesisInput(fickle)).toMatchObject({ input: { ttlRemaining: 3 }, problems: [] });
   });
 
-  it('[E1] may be large: a list of what does not fit is read no further than it is told', () => {
+  it('[E1] may be large: a list of invalid items is read only as far as it is reported', () => {
     const long = 'x'.repeat(10_000_000);
     const { input, problems } = readSynthesisInput({
       ...sample,
@@ -276,7 +276,7 @@ describe('an input that is none', () => {
     expect(JSON.stringify(problems).length).toBeLessThan(5_000);
   });
 
-  it('[E1] cannot slip in what the contract does not name, nor reach a prototype', () => {
+  it('[E1] cannot add unknown fields or reach a prototype', () => {
     const given = JSON.parse(`{"__proto__": {"ttlRemaining": 5}, "constructor": 1, "polluted": true}`);
     const { input } = readSynthesisInput(given);
     expect(Object.keys(input)).toEqual(Object.keys(synthesisInputSchema.shape) as (keyof SynthesisInput)[]);

@@ -38,25 +38,25 @@ function promptChars(input: SynthesisInput): number {
   return turns.reduce((sum, { content }) => sum + content.length, 0);
 }
 
-describe('whether a model writes the answer', () => {
+describe('calling a model for the answer', () => {
   it.each<[string, SynthesisInput, string]>([
-    ['nothing is kept for it', withReserve(0), ''],
-    ['it is not known what is kept', withReserve(null), ''],
-    ['the run was cancelled', anInput({ interruption: { kind: 'cancelled', reason: '' } }), ''],
+    ['no tokens are reserved for it', withReserve(0), ''],
+    ['the reserve is unknown', withReserve(null), ''],
+    ['the run was canceled', anInput({ interruption: { kind: 'cancelled', reason: '' } }), ''],
     ['the run was interrupted', anInput({ interruption: { kind: 'interrupted', reason: '' } }), ''],
-    ['the model is gone', anInput({ interruption: { kind: 'model_unavailable' } }), ''],
-    ['its prompt is larger than what is kept', withReserve(300), 'does not fit into the 300 tokens'],
+    ['the model is unavailable', anInput({ interruption: { kind: 'model_unavailable' } }), ''],
+    ['its prompt exceeds the reserve', withReserve(300), 'does not fit into the 300 tokens'],
     [
-      'the draft alone is larger than what is kept',
+      'the draft alone exceeds the reserve',
       withReserve(8_000, { draft: { text: 'x'.repeat(30_000), confidence: 1, usedMessageIds: [] } }),
       'does not fit into the 8000 tokens',
     ],
-  ])('[E9] not where %s: the engine composes, and nothing failed', (_, input, why) => {
+  ])('[E9] is skipped without a failure when %s', (_, input, why) => {
     const plan = planWriting(deepFreeze(input), WINDOW);
     expect(plan).toMatchObject({ asks: false, outcome: { type: 'composed', why: expect.stringContaining(why) } });
   });
 
-  it('[E9] not in a window that the prompt does not fit in', () => {
+  it('[E9] is skipped when the prompt does not fit into the window', () => {
     expect(planWriting(anInput(), 500)).toMatchObject({
       asks: false,
       outcome: { why: expect.stringContaining('500 tokens') },
@@ -64,21 +64,21 @@ describe('whether a model writes the answer', () => {
     expect(planWriting(anInput(), 1_000).asks).toBe(true);
   });
 
-  it('[E4] not without a request: there is no prompt to make', () => {
+  it('[E4] is skipped without a request', () => {
     expect(planWriting(anInput({}, { request: ' ' }), WINDOW)).toMatchObject({
       asks: false,
       outcome: { type: 'failed', fallback: 'prompt', error: 'there is no request' },
     });
   });
 
-  it('[E6] of an input that fits is shown all, as it is', () => {
+  it('[E6] shows the whole input unchanged if it fits', () => {
     const input = deepFreeze(anInput());
     expect(asked(planWriting(input, WINDOW)).input).toBe(input);
   });
 });
 
-describe('what a model is shown to write from', () => {
-  it('[E9] is what the draft rests on, then the steps, then the user’s words, then what matters most', () => {
+describe('the input shown to the model', () => {
+  it('[E9] contains the sources of the draft first, then the steps, the user messages, and the most relevant rest', () => {
     const messages = [
       aMessage({ id: 'u', role: 'user', content: 'u'.repeat(4_000) }),
       search('used', 4_000),
@@ -103,7 +103,7 @@ describe('what a model is shown to write from', () => {
     expect(shownOf(7_000)).toEqual(['u', 'used', 'old', 'little', 'new', 's1']);
   });
 
-  it('[E9] has the beginning of a message that does not fit, and a shorter one whole', () => {
+  it('[E9] contains the start of a message that does not fit, and a shorter one in full', () => {
     const messages = [search('short', 400), search('long', 40_000)];
     const shown = asked(planWriting(withReserve(4_000, { messages }), WINDOW)).input.run.messages;
     expect(shown.map(({ id, content }) => [id, content.endsWith('…')])).toEqual([
@@ -112,7 +112,7 @@ describe('what a model is shown to write from', () => {
     ]);
   });
 
-  it('[E9] never makes a longer prompt than was counted, and leaves a quarter for the reply', () => {
+  it('[E9] never exceeds the counted prompt size and leaves a quarter for the reply', () => {
     const text = fc.oneof(
       fc.constantFrom(...TEXTS),
       fc.string({ unit: 'binary' }),
@@ -154,7 +154,7 @@ describe('what a model is shown to write from', () => {
     );
   });
 
-  it('[E9] is counted by the scripts of its texts: of Chinese less fits', () => {
+  it('[E9] is counted by script: less Chinese text fits', () => {
     const messages = [search('a', 3_000, { content: '潮水很低'.repeat(750) })];
     const draft = { text: '潮', confidence: 1, usedMessageIds: [] };
     expect(asked(planWriting(withReserve(3_000, { messages, draft }), WINDOW)).input.run.messages).toEqual([]);
@@ -162,11 +162,11 @@ describe('what a model is shown to write from', () => {
   });
 });
 
-describe('the bounds of the calls that write it', () => {
+describe('limits of the calls that write the answer', () => {
   const policyOf = (limits: Parameters<typeof someLimits>[0], input = anInput()) =>
     writingPolicy({ limits: someLimits(limits), prices: [], fallbackModels: 0 }, asked(planWriting(input, WINDOW)));
 
-  it('[A4] [E9] are one correction and one retry at most, fewer where fewer are allowed', () => {
+  it('[A4] [E9] are at most one correction and one retry, or fewer if configured', () => {
     expect(policyOf({})).toMatchObject({ maxCorrections: 1, maxTransportRetries: 1, maxCalls: 3, maxTokens: 32_000 });
     expect(policyOf({ maxCorrections: 0, maxTransportRetries: 0 })).toMatchObject({
       maxCorrections: 0,
@@ -174,7 +174,7 @@ describe('the bounds of the calls that write it', () => {
     });
   });
 
-  it('[E9] let a reply be as long as the prompt leaves room, and no longer than any reply may be', () => {
+  it('[E9] allow a reply to fill the remaining window up to the maximum reply length', () => {
     const { promptTokens } = asked(planWriting(anInput(), WINDOW));
     expect(policyOf({}).maxReplyChars).toBe((8_000 - promptTokens) * 4);
     expect(policyOf({ maxReplyChars: 100 }).maxReplyChars).toBe(100);

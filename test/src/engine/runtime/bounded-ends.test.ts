@@ -29,8 +29,8 @@ async function toTheEnd({ run, clock }: ReturnType<typeof startScripted>) {
   return run.answer;
 }
 
-describe('the reserve by default, and a context of some 8,000 tokens', () => {
-  it('[A4] [E9] lets the final answer be corrected once where it does not fit its schema', async () => {
+describe('the default reserve with a context of about 8,000 tokens', () => {
+  it('[A4] [E9] allows one correction of the final answer', async () => {
     let asked = 0;
     const model = scriptedModel(({ task }) => {
       if (task !== 'synthesis') return replyOf(task);
@@ -42,7 +42,7 @@ describe('the reserve by default, and a context of some 8,000 tokens', () => {
     expect(metadata.synthesis).toMatchObject({ writtenBy: 'model' });
   });
 
-  it('[E9] shows the writer what a capability gave, in part at least, also with a small reserve', async () => {
+  it('[E9] shows the writer at least part of a capability result, even with a small reserve', async () => {
     const read = reading(() => `NEEDLE ${'The bridge is long. '.repeat(1_200)}`);
     const scripted = startScripted(
       { action: calling },
@@ -55,7 +55,7 @@ describe('the reserve by default, and a context of some 8,000 tokens', () => {
 });
 
 describe('a session', () => {
-  it('does not keep a run that is cancelled waiting, whatever its store does', async () => {
+  it('does not delay a canceled run, whatever its store does', async () => {
     const sessions = storeThat({ append: () => hanging });
     const { run, clock } = startScripted({ action: { hang: true } }, { sessions }, { sessionId: 's' });
     let done = false;
@@ -71,8 +71,8 @@ describe('a session', () => {
   });
 });
 
-describe('what was broken off', () => {
-  it('[C8] by the phase’s deadline is told with its cause, and in the answer', async () => {
+describe('an aborted phase', () => {
+  it('[C8] is reported with its deadline as the cause, also in the answer', async () => {
     const read = reading(() => new Promise(() => {}), { timeoutMs: 300_000 });
     const scripted = startScripted({ action: calling }, { capabilities: [read] });
     const answer = await toTheEnd(scripted);

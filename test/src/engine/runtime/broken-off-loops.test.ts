@@ -37,8 +37,8 @@ function bookThenHang(maxCycles = 1) {
   return { ran, scripted: startScripted({ action, yield: unsure }, { capabilities, decider, limits }) };
 }
 
-describe('a capability loop that is broken off', () => {
-  it('[C8] [R3] by the phase’s deadline keeps what was done, and nothing is done twice', async () => {
+describe('an aborted capability loop', () => {
+  it('[C8] [R3] keeps its results after the phase deadline and repeats no run', async () => {
     const { ran, scripted } = bookThenHang();
     await settle(100);
     scripted.clock.increment(1_000);
@@ -59,7 +59,7 @@ describe('a capability loop that is broken off', () => {
     expect(JSON.stringify(kept)).toContain('book: booked');
   });
 
-  it('[C8] by the user keeps what was done, and counts what it cost', async () => {
+  it('[C8] keeps its results and counts their usage when the user cancels', async () => {
     const { ran, scripted } = bookThenHang();
     await settle(100);
     scripted.run.cancel();
@@ -70,7 +70,7 @@ describe('a capability loop that is broken off', () => {
     expect(answer.usedStepIds).toEqual(['s1']);
   });
 
-  it('[Y4] by a direction keeps what was done', async () => {
+  it('[Y4] keeps its results when the user directs the run elsewhere', async () => {
     const { ran, scripted } = bookThenHang();
     await settle(100);
     scripted.run.send({ type: 'run.directed', phase: 'yield' });
@@ -80,7 +80,7 @@ describe('a capability loop that is broken off', () => {
     expect(scripted.run.actor.getSnapshot().context.results.action?.results).toHaveLength(2);
   });
 
-  it('[C8] [A8] stands in the journal as in the context, in a later cycle too', async () => {
+  it('[C8] [A8] is recorded in the journal and in the context of a later cycle', async () => {
     const { scripted } = bookThenHang(2);
     for (let waits = 0; waits < 4; waits += 1) {
       await settle(100);
@@ -95,7 +95,7 @@ describe('a capability loop that is broken off', () => {
   it.each([
     ['run.cancelled', 'cancelled'],
     ['run.finished', 'finished'],
-  ] as const)('[C8] by %s says so in its last result', async (act, word) => {
+  ] as const)('[C8] states %s in its last result', async (act, word) => {
     const { scripted } = bookThenHang();
     await settle(100);
     scripted.run.send({ type: act });
@@ -103,7 +103,7 @@ describe('a capability loop that is broken off', () => {
     expect(scripted.run.actor.getSnapshot().context.results.action?.results.at(-1)?.error).toContain(word);
   });
 
-  it('[C8] before anything ran is a failed phase, as any other', async () => {
+  it('[C8] is a normal failed phase if nothing ran', async () => {
     const { run, clock } = startScripted(
       { action: { hang: true } },
       { limits: { phaseMs: 1_000, maxPhaseRetries: 0 } },

@@ -28,15 +28,15 @@ async function answered(options: PostChainOptions) {
   return { answer, run };
 }
 
-describe('a port that breaks its contract', () => {
+describe('an actor that breaks its contract', () => {
   it.each([
-    ['usage of nothing', { type: 'finish', reason: 'stop', usage: {} }],
+    ['no usage', { type: 'finish', reason: 'stop', usage: {} }],
     [
       'negative usage',
       { type: 'finish', reason: 'stop', usage: { inputTokens: -1e6, outputTokens: 1, estimated: false } },
     ],
-    ['usage that is no number', { type: 'finish', reason: 'stop', usage: { inputTokens: 'x', outputTokens: NaN } }],
-  ])('[E3] a model with %s is charged by estimate', async (_, last) => {
+    ['non-numeric usage', { type: 'finish', reason: 'stop', usage: { inputTokens: 'x', outputTokens: NaN } }],
+  ])('[E3] a model with %s is charged with an estimate', async (_, last) => {
     const { answer } = await answered({ model: modelOf((task) => saying(task, last)) });
     expect(answer.status).toBe('completed');
     expect(answer.metadata.usage).toMatchObject({ estimated: true, inputTokens: expect.any(Number) });
@@ -44,12 +44,12 @@ describe('a port that breaks its contract', () => {
   });
 
   it.each([
-    ['a failure that is none', { type: 'failure', failure: 'x' }],
-    ['a failure with a bad wait', { type: 'failure', failure: { retryAfterMs: -5 } }],
-    ['text that is none', { type: 'text-delta', text: ['a'] }],
-    ['a part that is none', { type: 'surprise' }],
+    ['an invalid failure', { type: 'failure', failure: 'x' }],
+    ['a failure with an invalid delay', { type: 'failure', failure: { retryAfterMs: -5 } }],
+    ['non-string text', { type: 'text-delta', text: ['a'] }],
+    ['an unknown stream part', { type: 'surprise' }],
     ['null', null],
-  ])('[E3] a model that gives %s has failed, and the run answers', async (_, part) => {
+  ])('[E3] a model that returns %s has failed, and the run still answers', async (_, part) => {
     const { answer } = await answered({
       model: modelOf(async function* () {
         yield part;
@@ -58,7 +58,7 @@ describe('a port that breaks its contract', () => {
     expect(answer.metadata.failures[0]?.failure).toMatchObject({ code: 'model_threw' });
   });
 
-  it('[C8] a model that never stops saying nothing does not stop the clock: deadlines fire', async () => {
+  it('[C8] a model that streams empty chunks forever still hits its deadlines', async () => {
     const model = modelOf(async function* () {
       for (;;) yield { type: 'text-delta', text: '' };
     });
@@ -66,7 +66,7 @@ describe('a port that breaks its contract', () => {
     expect(answer.metadata.reason).toBe('deadline_passed');
   });
 
-  it('a model that ignores the abort is left behind', async () => {
+  it('a model that ignores its abort signal is abandoned', async () => {
     let open = 0;
     const model = modelOf(async function* () {
       open += 1;
@@ -87,7 +87,7 @@ describe('a port that breaks its contract', () => {
     expect(open).toBe(0);
   });
 
-  it('[E3] a model that damages what it is given still leaves an answer', async () => {
+  it('[E3] a model that mutates its input does not prevent an answer', async () => {
     const model: ChatModel = {
       id: 'vandal',
       contextWindowTokens: 1000,
@@ -100,7 +100,7 @@ describe('a port that breaks its contract', () => {
     expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'incomplete_state' } });
   });
 
-  it('[C5] a source that gives what is no retrieval is a dead source', async () => {
+  it('[C5] a source that returns an invalid retrieval result counts as failed', async () => {
     const { run } = startScripted({}, { documents: { search: async () => ({ passages: [{ id: 1 }] }) as never } });
     expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'source_failed' });
     expect(entriesOf(run, 'retrieval')).toMatchObject([
@@ -108,7 +108,7 @@ describe('a port that breaks its contract', () => {
     ]);
   });
 
-  it('nothing is written after the end of a run, however late a source answers', async () => {
+  it('a source that answers after the end of the run writes nothing', async () => {
     let answer: (found: never) => void = () => {};
     const { run } = startScripted({}, { documents: { search: () => new Promise((resolve) => (answer = resolve)) } });
     await settle();
@@ -120,7 +120,7 @@ describe('a port that breaks its contract', () => {
     expect(run.journal.map(({ seq }) => seq)).toEqual(run.journal.map((_, index) => index));
   });
 
-  it('a run whose actor is stopped from outside journals its answer too', async () => {
+  it('a run whose actor is stopped from outside still journals its answer', async () => {
     const { run } = startScripted({ action: { hang: true } });
     await settle();
     run.actor.stop();

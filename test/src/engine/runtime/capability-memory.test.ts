@@ -13,8 +13,8 @@ const entry = (capability: string, summary = `${capability} ran`, success = true
 });
 const review = { done: false, next: { capability: 'review', arguments: {} } } as const;
 
-describe.each(WAYS)('[R4] what a session remembers of one request, through %s', (way) => {
-  it('is the user’s message and one entry after the first run, and one entry more after each later one', async () => {
+describe.each(WAYS)('[R4] the session memory of a request, through %s', (way) => {
+  it('is the user message plus one entry per run', async () => {
     const seen: unknown[] = [];
     const played: Played = play(way, {
       options: {
@@ -35,13 +35,13 @@ describe.each(WAYS)('[R4] what a session remembers of one request, through %s', 
   const deciders: readonly (readonly [string, Decider, readonly ScriptEntry[]])[] = [
     ['a decider that throws', () => Promise.reject(new Error('no idea')), []],
     ['a decider that never answers', () => new Promise(() => {}), []],
-    ['a decider that says nonsense', () => 'go on' as never, []],
-    ['a model that decides and is gone', modelDecider, [{ failure: { retryable: false } }]],
-    ['a model that decides and never answers', modelDecider, Array(4).fill({ hang: true })],
-    ['nobody who decides', null, []],
+    ['a decider that returns an invalid reply', () => 'go on' as never, []],
+    ['a deciding model that is unavailable', modelDecider, [{ failure: { retryable: false } }]],
+    ['a deciding model that never answers', modelDecider, Array(4).fill({ hang: true })],
+    ['a missing decider', null, []],
   ];
 
-  it.each(deciders)('has the run in it whatever comes of %s', async (_, decider, thoughts) => {
+  it.each(deciders)('contains the run despite %s', async (_, decider, thoughts) => {
     const played = play(way, { options: { decider, limits: { firstChunkMs: 1_000 } }, thoughts });
     await played.end();
     expect(played.memory()).toEqual([user, entry('draft')]);
@@ -50,7 +50,7 @@ describe.each(WAYS)('[R4] what a session remembers of one request, through %s', 
   it.each<[string, LoopScript]>([
     ['a function', { options: { decider: () => new Promise(() => {}) } }],
     ['the model', { options: { decider: modelDecider }, thoughts: [{ hang: true }] }],
-  ])('has the run in it while %s still decides', async (_, script) => {
+  ])('contains the run while %s is still deciding', async (_, script) => {
     const played = play(way, script);
     for (let turns = 0; turns < 30; turns += 1) await turn();
     expect(played.isActive()).toBe(true);
@@ -59,7 +59,7 @@ describe.each(WAYS)('[R4] what a session remembers of one request, through %s', 
     await played.end();
   });
 
-  it('tells of a run that failed what went wrong', async () => {
+  it('contains the failure of a failed run', async () => {
     const boom = () => {
       throw new Error('disk full');
     };
@@ -68,7 +68,7 @@ describe.each(WAYS)('[R4] what a session remembers of one request, through %s', 
     expect(played.memory()).toEqual([user, entry('draft', 'disk full', false)]);
   });
 
-  it('keeps what the capability gave, shortened, and not what the decider made of it', async () => {
+  it('keeps the shortened output of the capability, not the final output of the decider', async () => {
     const played = play(way, {
       execute: { draft: () => 'long '.repeat(1_000) },
       options: { decider: () => ({ done: true, finalOutput: 'In short.' }) },
@@ -80,15 +80,15 @@ describe.each(WAYS)('[R4] what a session remembers of one request, through %s', 
   });
 });
 
-describe('[R4] [R7] what ran in a loop that the phase’s deadline breaks off', () => {
-  it('is remembered', async () => {
+describe('[R4] [R7] a loop that exceeds the phase deadline', () => {
+  it('remembers what ran', async () => {
     const limits = { phaseMs: 1_000, capabilityMs: 5_000, maxPhaseRetries: 0 };
     const played = play('the chain', { options: { decider: () => new Promise(() => {}), limits } });
     await played.end();
     expect(played.memory()).toEqual([user, entry('draft')]);
   });
 
-  it('is not run again: it may have sent a letter', async () => {
+  it('does not repeat a run that may have had side effects', async () => {
     let letters = 0;
     const execute = { draft: () => (letters += 1) };
     const limits = { phaseMs: 1_000, capabilityMs: 5_000 };

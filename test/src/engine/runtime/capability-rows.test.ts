@@ -32,7 +32,7 @@ const draftOnly = ['draft: draft ran'];
 const invalid = (code: string): Expected => ({ reason: 'invalid_next_step', code, results: draftOnly });
 
 const rows: readonly Row[] = [
-  ['R1', 'no wish of the model', { wish: null }, { reason: 'nothing_to_run', results: [], memory: [] }],
+  ['R1', 'no requested capability', { wish: null }, { reason: 'nothing_to_run', results: [], memory: [] }],
   ['R5', 'no decider', by({ decider: null }), { reason: 'no_decider', results: draftOnly }],
   ['R5', 'done', decidedBy({ done: true }), { reason: 'done', results: draftOnly }],
   [
@@ -53,32 +53,32 @@ const rows: readonly Row[] = [
     by({ decider: () => step('review'), limits: { maxContinuations: 1 } }),
     { reason: 'limit_reached', results: draftOnly },
   ],
-  ['R5', 'a next step that is missing', decidedBy({ done: false }), invalid('missing_name')],
+  ['R5', 'a missing next step', decidedBy({ done: false }), invalid('missing_name')],
   ['R5', 'a next step without a name', decidedBy(step(undefined)), invalid('missing_name')],
-  ['R5', 'a name that is a number', decidedBy(step(5)), invalid('missing_name')],
+  ['R5', 'a numeric name', decidedBy(step(5)), invalid('missing_name')],
   ['R5', 'an empty name', decidedBy(step('')), invalid('empty_name')],
   ['R5', 'a blank name', decidedBy(step(' \n')), invalid('empty_name')],
   ['R5', 'arguments that are a list', decidedBy(step('review', [])), invalid('arguments_not_object')],
   ['R5', 'arguments that are null', decidedBy(step('review', null)), invalid('arguments_not_object')],
-  ['R5', 'arguments that are no JSON', decidedBy(step('review', 'soon')), invalid('arguments_not_object')],
-  ['R5', 'arguments that are a list in JSON', decidedBy(step('review', '[1]')), invalid('arguments_not_object')],
+  ['R5', 'non-JSON arguments', decidedBy(step('review', 'soon')), invalid('arguments_not_object')],
+  ['R5', 'a JSON list as arguments', decidedBy(step('review', '[1]')), invalid('arguments_not_object')],
   ['R5 R10', 'an unknown capability', decidedBy(step('publish')), invalid('unknown_capability')],
-  ['R5 R10', 'a name that every object has', decidedBy(step('toString')), invalid('unknown_capability')],
+  ['R5 R10', 'a name of a built-in object property', decidedBy(step('toString')), invalid('unknown_capability')],
   [
     'R5',
-    'arguments that do not fit',
+    'invalid arguments',
     { ...decidedBy(step('review', { words: 'many' })), arguments: z.object({ words: z.number().optional() }) },
     invalid('arguments_misfit'),
   ],
   [
     'R5 R10',
-    'an unknown capability at first',
+    'an unknown first capability',
     { wish: { capability: 'publish', arguments: '{}' } },
     { reason: 'invalid_next_step', code: 'unknown_capability', results: ['publish: unknown_capability'] },
   ],
   [
     'R5',
-    'arguments at first that are none',
+    'invalid first arguments',
     { wish: { capability: 'draft', arguments: 'soon' } },
     { reason: 'invalid_next_step', code: 'arguments_not_object', results: ['draft: arguments_not_object'] },
   ],
@@ -96,10 +96,10 @@ const rows: readonly Row[] = [
   ],
   ['R7', 'a decider that throws', by({ decider: boom }), { reason: 'decider_failed', results: draftOnly }],
   ['R7', 'a decider that never answers', by({ decider: never }), { reason: 'decider_failed', results: draftOnly }],
-  ['R5', 'a decider that says nonsense', decidedBy('go on'), { reason: 'decider_failed', results: draftOnly }],
+  ['R5', 'a decider that returns an invalid reply', decidedBy('go on'), { reason: 'decider_failed', results: draftOnly }],
   [
     'R6 R7',
-    'a model that decides and fails',
+    'a deciding model that fails',
     { thoughts: [{ failure: { retryable: false } }], ...by({ decider: modelDecider }) },
     { reason: 'decider_failed', results: draftOnly },
   ],
@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe.each(WAYS)('through %s', (way) => {
+describe.each(WAYS)('capability loops through %s', (way) => {
   it.each(rows)('[%s] %s', async (_, __, script, { reason, code = null, results, memory }) => {
     const played = play(way, script);
     await played.end();
@@ -125,8 +125,8 @@ describe.each(WAYS)('through %s', (way) => {
   });
 });
 
-describe.each(WAYS)('[R2] one run through %s', (way) => {
-  it('is given its arguments and a signal, and its result is timed', async () => {
+describe.each(WAYS)('[R2] a single run through %s', (way) => {
+  it('receives its arguments and a signal, and its duration is recorded', async () => {
     const given: unknown[] = [];
     const played = play(way, {
       wish: { capability: 'draft', arguments: '{"topic":"sky"}' },
@@ -154,7 +154,7 @@ describe.each(WAYS)('[R2] one run through %s', (way) => {
     });
   });
 
-  it('goes through its steps in their order: resolved, validated, run, remembered, decided', async () => {
+  it('is resolved, validated, executed, remembered, and followed by a decision, in this order', async () => {
     const order: string[] = [];
     const played = play(way, {
       arguments: z.looseObject({}).refine(() => order.push('validated') > 0),

@@ -25,8 +25,8 @@ const operationsOn = ({ run }: Started, id: string) =>
 const messagesOf = ({ run }: Started): readonly Message[] => run.actor.getSnapshot().context.messages;
 const contentOf = (started: Started, id: string) => messagesOf(started).find((message) => message.id === id)?.content;
 
-describe('one question for all that is the user’s', () => {
-  it('has an item a message, with its beginning, its length and the summary that would stand in its place [U4] [U8]', async () => {
+describe('a consent request for the whole batch', () => {
+  it('[U4] [U8] has one item per message with its beginning, length, and proposed summary', async () => {
     const started = startScripted({}, {}, { history });
     await settle();
     expect(asked(started)).toHaveLength(1);
@@ -46,8 +46,8 @@ describe('one question for all that is the user’s', () => {
     ['keep', { [H1]: 'remove', [H2]: 'summarise' }, ['PRUNE', 'TRANSFORM', 'TAG']],
     ['remove', { [H3]: 'keep' }, ['PRUNE', 'PRUNE', 'TAG']],
     ['summarise', { [H2]: 'keep' }, ['TRANSFORM', 'TAG', 'TRANSFORM']],
-    ['nothing that is known', { [H1]: 'remove' }, ['PRUNE', 'TAG', 'TAG']],
-  ] as const)('takes "%s" for all but %j, and says how many of each [U8] [U9]', async (choice, items, wanted) => {
+    ['nothing known', { [H1]: 'remove' }, ['PRUNE', 'TAG', 'TAG']],
+  ] as const)('[U8] [U9] applies "%s" to all but %j, and reports the count of each choice', async (choice, items, wanted) => {
     const started = startScripted({}, {}, { history });
     await settle();
     started.run.send({ type: 'consent.given', choice, items });
@@ -67,7 +67,7 @@ describe('one question for all that is the user’s', () => {
     ]);
   });
 
-  it('takes a word on a message that nobody asked about, and none on one that there is not [U9]', async () => {
+  it('[U9] accepts choices for other existing messages and ignores unknown ids', async () => {
     for (const [choice, wanted] of [
       ['keep', 'TAG'],
       ['remove', 'PRUNE'],
@@ -93,7 +93,7 @@ describe('one question for all that is the user’s', () => {
 });
 
 describe('before the user has answered', () => {
-  it('no operation touches what the user said, and every phase and the summariser see it whole [U8]', async () => {
+  it('[U8] no operation changes user content, and every phase and the summarizer see it in full', async () => {
     const started = startScripted({ yield: { hang: true } }, {}, { history });
     await settle();
     const untilAsked = [...started.model.calls];
@@ -124,7 +124,7 @@ describe('before the user has answered', () => {
     for (const [at, id] of [H1, H2, H3].entries()) expect(contentOf(started, id)).toBe(told[at]);
   });
 
-  it('a word that comes too early is no word [U8]', async () => {
+  it('[U8] a reply before the request is ignored', async () => {
     const late = { observation: (call: number) => (call === 1 ? { hang: true as const } : replies.observation) };
     const started = startScripted(late, { limits: { phaseMs: 1_000 } }, { history });
     await settle();
@@ -138,7 +138,7 @@ describe('before the user has answered', () => {
     expect(messagesOf(started).map(({ content }) => content)).toEqual(expect.arrayContaining(told));
   });
 
-  it('a word that comes while the summaries are written is no word either [U8]', async () => {
+  it('[U8] a reply while summaries are being written is ignored', async () => {
     const started = startScripted({ summary: { hang: true } }, { limits: { phaseMs: 1_000 } }, { history });
     await settle();
     started.run.send({ type: 'consent.given', choice: 'remove' });
@@ -150,7 +150,7 @@ describe('before the user has answered', () => {
     expect(resolved(started)).toEqual([{ kept: 3, summarised: 0, removed: 0, by: 'user' }]);
   });
 
-  it('going elsewhere leaves everything as it was, and the question comes again [U8] [Y4]', async () => {
+  it('[U8] [Y4] a direction to another phase changes nothing, and consent is requested again', async () => {
     const started = startScripted({}, {}, { history });
     await settle();
     started.run.send({ type: 'run.directed', phase: 'action' });
@@ -164,11 +164,11 @@ describe('before the user has answered', () => {
   });
 });
 
-describe('after the time is over', () => {
+describe('after the consent timeout', () => {
   const unsure = { yield: (call: number) => unsureAnswer(call) };
   const start = () => startScripted(unsure, { limits: { maxCycles: 3, consentMs: 5_000 } }, { history });
 
-  it('everything is kept, marked as kept, and never asked about again [U8]', async () => {
+  it('[U8] every message is kept, marked as kept, and not asked about again', async () => {
     const started = start();
     await settle();
     started.clock.increment(5_000);
@@ -181,7 +181,7 @@ describe('after the time is over', () => {
     }
   });
 
-  it('a late answer changes nothing [U8]', async () => {
+  it('[U8] a late reply changes nothing', async () => {
     const started = startScripted({ yield: { hang: true } }, { limits: { consentMs: 5_000 } }, { history });
     await settle();
     started.clock.increment(5_000);
@@ -194,7 +194,7 @@ describe('after the time is over', () => {
     for (const [at, id] of [H1, H2, H3].entries()) expect(contentOf(started, id)).toBe(told[at]);
   });
 
-  it('in code, a clock of its own decides when that is: a moment earlier the user is still heard [U8]', async () => {
+  it('[U8] an injected clock determines the timeout, and a reply just before it still counts', async () => {
     const started = start();
     await settle();
     started.clock.increment(4_999);

@@ -10,7 +10,7 @@ const toldNow = (run: ReturnType<typeof startScripted>['run']) => {
 };
 
 describe('consent', () => {
-  it('[U4][U8] asks once before it touches a long user message, and touches nothing before', async () => {
+  it('[U4] [U8] is requested once before a long user message changes', async () => {
     const { run } = startScripted({}, {}, { history });
     await settle();
     const [asked] = entriesOf(run, 'consent-asked');
@@ -43,7 +43,7 @@ describe('consent', () => {
     await run.answer;
   });
 
-  it('[U9] an item of its own overrides the word for all', async () => {
+  it('[U9] for a single message overrides the choice for all', async () => {
     const { run } = startScripted({ yield: { hang: true } }, {}, { history });
     await settle();
     run.send({ type: 'consent.given', choice: 'remove', items: { [ID]: 'keep' } });
@@ -53,7 +53,7 @@ describe('consent', () => {
     await run.answer;
   });
 
-  it('[U8] no reply in time keeps everything, and nobody asks again', async () => {
+  it('[U8] is not requested again after a timeout, which keeps everything', async () => {
     const { run, clock } = startScripted(
       {
         yield: (call: number) => ({
@@ -81,7 +81,7 @@ describe('consent', () => {
     expect(toldNow(run).message?.content).toBe(told);
   });
 
-  it('neither a short message nor the request itself, however long, is asked about', async () => {
+  it('is not requested for a short message or for the request itself', async () => {
     const short = [{ role: 'user' as const, content: 'Hello.' }];
     const { run } = startScripted({}, {}, { request: told, history: short });
     await run.answer;

@@ -42,8 +42,8 @@ const unmeasured = (model: ChatModel): ChatModel => {
   return rest;
 };
 
-describe('the measures of a context', () => {
-  it('are the tokens by the model’s tokenizer, and the similarity to the request by its vector [U10] [U1]', async () => {
+describe('context measurements', () => {
+  it('[U10] [U1] use the tokenizer of the model and embedding similarity to the request', async () => {
     const measure = createContextMeasurer(wordModel().model, letterEmbeddings().embeddings);
     const messages = ['aaa', 'b b', 'a b c d', ''].map(said);
     const { tokens, estimated, similarity, failure } = await measure({ request: 'aa', messages }, signal);
@@ -51,7 +51,7 @@ describe('the measures of a context', () => {
     expect(similarity).toEqual([1, 0, expect.closeTo(1 / Math.sqrt(3), 6), 0]);
   });
 
-  it('are four characters a token and no similarity, where there is neither tokenizer nor embedding [U10]', async () => {
+  it('[U10] use four characters per token and no similarity without a tokenizer and embeddings', async () => {
     const measure = createContextMeasurer(unmeasured(wordModel().model), null);
     const messages = [said('12345'), said('')];
     expect(await measure({ request: 'r', messages }, signal)).toEqual({
@@ -62,7 +62,7 @@ describe('the measures of a context', () => {
     });
   });
 
-  it('cost one count and one vector for one more message, and nothing for one that was tagged [U10] [U1]', async () => {
+  it('[U10] [U1] cost one count and one vector per new message, and none for a tagged one', async () => {
     const { model, counted } = wordModel();
     const { embeddings, embedded } = letterEmbeddings();
     const measure = createContextMeasurer(model, embeddings);
@@ -84,7 +84,7 @@ describe('the measures of a context', () => {
     expect(embedded.flat().slice(202)).toEqual(['b']);
   });
 
-  it('never send a blank text to be embedded [U1]', async () => {
+  it('[U1] never embed blank text', async () => {
     const { embeddings, embedded } = letterEmbeddings();
     const measure = createContextMeasurer(wordModel().model, embeddings);
     const messages = ['', ' \n', 'a'].map(said);
@@ -93,18 +93,18 @@ describe('the measures of a context', () => {
   });
 
   it.each([
-    ['that throws', () => Promise.reject(new Error('no vocabulary\nat line 2'))],
+    ['rejects', () => Promise.reject(new Error('no vocabulary\nat line 2'))],
     [
-      'that throws at once',
+      'throws synchronously',
       () => {
         throw new Error('no vocabulary');
       },
     ],
-    ['of too few counts', async () => []],
-    ['of no counts', async () => null as never],
-    ['of counts that are none', async () => [Number.NaN]],
-    ['of counts below nought', async () => [-1]],
-  ])('are estimated with a tokenizer %s, and say so in one line [U10]', async (_, countTokens) => {
+    ['returns too few counts', async () => []],
+    ['returns no counts', async () => null as never],
+    ['returns non-numeric counts', async () => [Number.NaN]],
+    ['returns negative counts', async () => [-1]],
+  ])('[U10] are estimated with a one-line notice if the tokenizer %s', async (_, countTokens) => {
     const measure = createContextMeasurer(wordModel(countTokens).model, null);
     const { tokens, estimated, failure } = await measure({ request: 'r', messages: [said('12345678')] }, signal);
     expect({ tokens, estimated }).toEqual({ tokens: [2], estimated: true });
@@ -112,19 +112,19 @@ describe('the measures of a context', () => {
   });
 
   it.each([
-    ['that rejects', () => Promise.reject(new Error('no connection\nat line 2')), /: no connection$/],
-    ['of too few vectors', async () => [], /must return 1 vectors/],
-    ['of no vectors', async () => 'no' as never, /must return 1 vectors/],
-    ['of empty vectors', async () => [[]], /returned an invalid vector at index 0/],
-    ['of numbers that are none', async () => [[1, Number.NaN]], /returned an invalid vector at index 0/],
-    ['of infinite numbers', async () => [[1, Number.POSITIVE_INFINITY]], /returned an invalid vector at index 0/],
-    ['of words', async () => [['1', '2']] as never, /returned an invalid vector at index 0/],
+    ['rejects', () => Promise.reject(new Error('no connection\nat line 2')), /: no connection$/],
+    ['returns too few vectors', async () => [], /must return 1 vectors/],
+    ['returns no vectors', async () => 'no' as never, /must return 1 vectors/],
+    ['returns empty vectors', async () => [[]], /returned an invalid vector at index 0/],
+    ['returns non-numeric values', async () => [[1, Number.NaN]], /returned an invalid vector at index 0/],
+    ['returns infinite values', async () => [[1, Number.POSITIVE_INFINITY]], /returned an invalid vector at index 0/],
+    ['returns strings', async () => [['1', '2']] as never, /returned an invalid vector at index 0/],
     [
-      'of another length for each text',
+      'returns vectors of different lengths across texts',
       async ([text]: readonly string[]) => [Array(text?.length).fill(1)],
       /cannot compare a vector of/,
     ],
-  ] as const)('have no similarity with an embedding %s, and say so in one line [U1]', async (_, embed, why) => {
+  ] as const)('[U1] have no similarity, with a one-line notice, if the embedding model %s', async (_, embed, why) => {
     const measure = createContextMeasurer(wordModel().model, letterEmbeddings(embed).embeddings);
     const measured = await measure({ request: 'a', messages: [said('a b')] }, signal);
     expect(measured).toMatchObject({ tokens: [2], estimated: false, similarity: null });
@@ -132,7 +132,7 @@ describe('the measures of a context', () => {
     expect(measured.failure).toMatch(why);
   });
 
-  it('have no similarity when vectors of one call differ in length [U1]', async () => {
+  it('[U1] have no similarity if the vectors of one call differ in length', async () => {
     const embed = async (texts: readonly string[]) => texts.map((_, at) => Array(at + 1).fill(1));
     const measure = createContextMeasurer(wordModel().model, letterEmbeddings(embed).embeddings);
     const { similarity, failure } = await measure({ request: 'a', messages: [said('a'), said('b')] }, signal);
@@ -140,7 +140,7 @@ describe('the measures of a context', () => {
     expect(failure).toMatch(/invalid vector at index 1/);
   });
 
-  it('tell both failures, and are whole again once the ports are [U10] [U1]', async () => {
+  it('[U10] [U1] report both failures and recover when both services do', async () => {
     let isDead = true;
     const countTokens = async (texts: readonly string[]) => (isDead ? [] : texts.map(() => 9));
     const embed = async (texts: readonly string[]) => (isDead ? [] : texts.map(() => [1]));
@@ -151,7 +151,7 @@ describe('the measures of a context', () => {
     expect(await measure(input, signal)).toEqual({ tokens: [9], estimated: false, similarity: [1], failure: null });
   });
 
-  it('reject with the reason when the signal aborts [U1]', async () => {
+  it('[U1] reject with the reason when the signal is aborted', async () => {
     const controller = new AbortController();
     const embed: EmbeddingModel['embed'] = (_, { signal: given }) =>
       new Promise((_, reject) => given.addEventListener('abort', () => reject(new Error('aborted by the port'))));
@@ -161,7 +161,7 @@ describe('the measures of a context', () => {
     await expect(measuring).rejects.toThrow('the run was cancelled');
   });
 
-  it('leave the messages as they are [U1]', async () => {
+  it('[U1] do not mutate the messages', async () => {
     const messages = [said('a b'), said('c')].map((message) => Object.freeze(message));
     const measure = createContextMeasurer(wordModel().model, letterEmbeddings().embeddings);
     await measure({ request: 'a', messages: Object.freeze(messages) }, signal);
@@ -169,7 +169,7 @@ describe('the measures of a context', () => {
   });
 });
 
-describe('the change of an answer', () => {
+describe('the change between two answers', () => {
   it.each([
     ['aa', 'aaa', 0],
     ['a', 'b', 1],
@@ -177,12 +177,12 @@ describe('the change of an answer', () => {
     ['', 'a', 1],
     ['a', ' a\n', 0],
     ['', ' ', 0],
-  ])('from %j to %j is one minus their similarity [Y1]', async (previous, current, change) => {
+  ])('[Y1] from %j to %j is one minus their similarity', async (previous, current, change) => {
     const compare = createAnswerComparer(letterEmbeddings().embeddings);
     expect(await compare({ previous, current }, signal)).toBeCloseTo(change, 6);
   });
 
-  it('costs one vector for each further answer [Y1]', async () => {
+  it('[Y1] costs one vector per further answer', async () => {
     const { embeddings, embedded } = letterEmbeddings();
     const compare = createAnswerComparer(embeddings);
     const answers = ['a', 'ab', 'abc', 'abcc', 'abccc'];
@@ -193,14 +193,14 @@ describe('the change of an answer', () => {
     expect(embedded).toEqual([['a', 'ab'], ['abc'], ['abcc'], ['abccc']]);
   });
 
-  it('cannot be told without embeddings, or when they fail [Y1]', async () => {
+  it('[Y1] is unknown without embeddings or if they fail', async () => {
     const answers = { previous: 'a', current: 'b' };
     expect(await createAnswerComparer(null)(answers, signal)).toBeNull();
     for (const embed of [() => Promise.reject(new Error('no')), async () => [[1], [1, 2]], async () => []])
       expect(await createAnswerComparer(letterEmbeddings(embed).embeddings)(answers, signal)).toBeNull();
   });
 
-  it('rejects with the reason when the signal aborts [Y1]', async () => {
+  it('[Y1] rejects with the reason when the signal is aborted', async () => {
     const compare = createAnswerComparer(letterEmbeddings().embeddings);
     const aborted = AbortSignal.abort(new Error('the run was cancelled'));
     await expect(compare({ previous: 'a', current: 'b' }, aborted)).rejects.toThrow('the run was cancelled');

@@ -28,8 +28,8 @@ const plan = {
   yield: (call: number) => unsureAnswer(call),
 };
 
-describe('what a phase appends', () => {
-  it('is seen by the next phase, and applied as that one ends, in the order of the phases [C2] [C3]', async () => {
+describe('operations appended by a phase', () => {
+  it('[C2] [C3] are visible to the next phase and applied when it ends, in phase order', async () => {
     const { run, model } = startScripted(plan, { documents, limits: { maxCycles: 2 } }, { messages });
     await run.answer;
     const facts = entriesOf(run, 'operations');
@@ -46,7 +46,7 @@ describe('what a phase appends', () => {
     }
   });
 
-  it('changes the messages that it is about: priority, tags and links [C6] [C7]', async () => {
+  it('[C6] [C7] change the priority, tags, and links of their target messages', async () => {
     const { run } = startScripted(plan, { documents }, { messages: pinned });
     await run.answer;
     const byId = new Map(run.actor.getSnapshot().context.messages.map((message) => [message.id, message]));
@@ -58,7 +58,7 @@ describe('what a phase appends', () => {
     expect(byId.get('p1')?.tags).toContain('relevant');
   });
 
-  it('overwrites no link: what contradicts one is reported [C7]', async () => {
+  it('[C7] never overwrite a link: a contradicting one is reported', async () => {
     const { run } = startScripted(plan, { documents, limits: { maxCycles: 2 } }, { messages: pinned });
     await run.answer;
     const { context } = run.actor.getSnapshot();
@@ -71,15 +71,15 @@ describe('what a phase appends', () => {
   });
 });
 
-describe('an unclear intent', () => {
+describe('unclear intent', () => {
   const flagsOf = ({ model }: ReturnType<typeof startScripted>) =>
     (model.calls.find(({ task }) => task === 'yield')?.input as Input | undefined)?.flags;
 
   it.each([
-    ['the model says so', { intention: { ...replies.intention, unclearIntent: true } }, 'Is it so?', true],
+    ['the model reports it', { intention: { ...replies.intention, unclearIntent: true } }, 'Is it so?', true],
     ['the request contradicts itself', {}, 'Describe the bridge in one word. Use at least 200 words.', true],
     ['neither', {}, 'Describe the bridge in at most 200 words.', false],
-  ])('is flagged where %s, and the next cycle makes it clear [C6] [Y3]', async (_, said, request, wanted) => {
+  ])('[C6] [Y3] is flagged when %s and resolved in the next cycle', async (_, said, request, wanted) => {
     const started = startScripted(
       { ...said, yield: (call: number) => unsureAnswer(call) },
       { limits: { maxCycles: 2 } },

@@ -6,8 +6,8 @@ import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run
 
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 
-describe('telling a run what to do', () => {
-  it.each(TASKS)('[E3] a run cancelled during %s answers at once, and says that it was cancelled', async (task) => {
+describe('run control', () => {
+  it.each(TASKS)('[E3] answers immediately when canceled during %s and states the cancellation', async (task) => {
     const { run, model } = startScripted(
       { ...everyTask.plan, [task]: { hang: true } },
       everyTask.options,
@@ -22,7 +22,7 @@ describe('telling a run what to do', () => {
     expect(model.calls.at(-1)?.task).toBe(task);
   });
 
-  it('tells an interruption by the host from the user’s own cancel', async () => {
+  it('distinguishes an interruption by the host from a cancellation by the user', async () => {
     const controller = new AbortController();
     const { run } = startScripted({ intention: { hang: true } }, {}, { signal: controller.signal });
     await settle();
@@ -32,12 +32,12 @@ describe('telling a run what to do', () => {
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.interrupted']);
   });
 
-  it('answers a run whose signal was aborted before it began', async () => {
+  it('answers when the signal was aborted before the start', async () => {
     const { run } = startScripted({}, {}, { signal: AbortSignal.abort() });
     expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted', cycles: 0 } });
   });
 
-  it('leaves no listener on the signal of a run that is over', async () => {
+  it('leaves no listener on the signal after the run', async () => {
     const controller = new AbortController();
     const removed: string[] = [];
     const remove = controller.signal.removeEventListener.bind(controller.signal);
@@ -49,7 +49,7 @@ describe('telling a run what to do', () => {
     expect(removed).toEqual(['abort']);
   });
 
-  it('run.finished stops the phases and lets the model write the answer', async () => {
+  it('stops the phases and lets the model write the answer on run.finished', async () => {
     const { run, model } = startScripted({ observation: { hang: true } });
     await settle();
     run.send({ type: 'run.finished' });
@@ -59,7 +59,7 @@ describe('telling a run what to do', () => {
     expect(model.calls.at(-1)?.task).toBe('synthesis');
   });
 
-  it.each(PHASES)('[Y4] run.directed goes to %s from the middle of another phase', async (phase) => {
+  it.each(PHASES)('[Y4] continues with %s on run.directed during another phase', async (phase) => {
     let hangs = true;
     const { run } = startScripted({
       intention: () => (hangs ? { hang: true } : { text: JSON.stringify({}) }),
@@ -74,7 +74,7 @@ describe('telling a run what to do', () => {
     await run.answer;
   });
 
-  it('[Y5] a direction that is no phase is refused and changes nothing', async () => {
+  it('[Y5] rejects a direction that is not a phase and changes nothing', async () => {
     const { run } = startScripted({ intention: { hang: true } });
     await settle();
     run.send({ type: 'run.directed', phase: 'dessert' });
@@ -85,7 +85,7 @@ describe('telling a run what to do', () => {
     await run.answer;
   });
 
-  it('[Y4] in manual mode it waits after each cycle for the user’s word', async () => {
+  it('[Y4] waits for the user after each cycle in manual mode', async () => {
     const { run, model } = startScripted(unsure, {}, { mode: 'manual' });
     await settle();
     expect(entriesOf(run, 'direction-asked')).toMatchObject([{ cycle: 1, proposal: 'action' }]);
@@ -99,7 +99,7 @@ describe('telling a run what to do', () => {
     expect(await run.answer).toMatchObject({ status: 'completed', metadata: { cycles: 2 } });
   });
 
-  it('[Y1] in manual mode the rules still end a run', async () => {
+  it('[Y1] still applies the completion rules in manual mode', async () => {
     const { run } = startScripted({}, {}, { mode: 'manual' });
     expect(await run.answer).toMatchObject({
       status: 'completed',
@@ -107,7 +107,7 @@ describe('telling a run what to do', () => {
     });
   });
 
-  it('an event after the end does nothing; what is no event is refused by name', async () => {
+  it('ignores events after the end and rejects invalid ones by name', async () => {
     const { run } = startScripted();
     await run.answer;
     const before = run.journal.length;

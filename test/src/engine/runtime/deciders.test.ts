@@ -19,8 +19,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe.each(WAYS)('[R6] who decides, through %s', (way) => {
-  it.each([undefined, '', 'noop'])('is nobody who goes on, where the environment says %j', async (value) => {
+describe.each(WAYS)('[R6] the decider through %s', (way) => {
+  it.each([undefined, '', 'noop'])('is absent if the environment variable is %j', async (value) => {
     const warned = saying(value);
     const played = play(way);
     await played.end();
@@ -30,7 +30,7 @@ describe.each(WAYS)('[R6] who decides, through %s', (way) => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it('is the model, where the environment says model', async () => {
+  it('is the model if the environment variable is "model"', async () => {
     const warned = saying('model');
     const played = play(way, { thoughts: [{ done: true, finalOutput: 'In short.', next: null }] });
     await played.end();
@@ -40,7 +40,7 @@ describe.each(WAYS)('[R6] who decides, through %s', (way) => {
   });
 
   it.each(['Model', 'models', 'none', ' model', '1', '\u001b[31mmodel'])(
-    'is nobody who goes on, with one warning, where the environment says %j',
+    'is absent, with one warning, if the environment variable is %j',
     async (given) => {
       const value = `${given} (${way})`;
       const warned = saying(value);
@@ -59,7 +59,7 @@ describe.each(WAYS)('[R6] who decides, through %s', (way) => {
   it.each([
     ['a function', noopDecider, 'done'],
     ['null', null, 'no_decider'],
-  ])('is %s that the options give, whatever the environment says', async (_, decider, reason) => {
+  ])('is %s from the options, regardless of the environment', async (_, decider, reason) => {
     const warned = saying('nonsense');
     const played = play(way, { options: { decider } });
     await played.end();
@@ -67,7 +67,7 @@ describe.each(WAYS)('[R6] who decides, through %s', (way) => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it('is the model that the options give, whatever the environment says', async () => {
+  it('is the model from the options, regardless of the environment', async () => {
     saying('noop');
     const played = play(way, { options: { decider: modelDecider } });
     await played.end();
@@ -75,8 +75,8 @@ describe.each(WAYS)('[R6] who decides, through %s', (way) => {
   });
 });
 
-describe('[R6] an environment that says nonsense', () => {
-  it('is warned of once a process, however many chains there are', () => {
+describe('[R6] an invalid environment variable', () => {
+  it('emits one warning per process for any number of chains', () => {
     const warned = saying('nonsense');
     createPostChain();
     createPostChain();
@@ -86,8 +86,8 @@ describe('[R6] an environment that says nonsense', () => {
   });
 });
 
-describe('an option that is no decider', () => {
-  it.each([['model'], [true], [{}], [{ decides: 'nobody' }], [[]]])('%j is refused, with what is wanted', (decider) => {
+describe('an invalid decider option', () => {
+  it.each([['model'], [true], [{}], [{ decides: 'nobody' }], [[]]])('%j is rejected with the expected values', (decider) => {
     for (const create of [createPostChain, createCapabilityLoop]) {
       const make = () => create({ decider: decider as never });
       expect(make).toThrow(expect.objectContaining({ code: 'invalid_option' }));

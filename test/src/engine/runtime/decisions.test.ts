@@ -6,8 +6,8 @@ import { entriesOf, phasesOf, rulesOf, startScripted } from '../../../support/ru
 
 const unsure = (changes = {}) => ({ yield: (call: number) => unsureAnswer(call, changes) });
 
-describe('how a run decides', () => {
-  it('[C1] goes through the six phases in order, and answers when the answer is confident', async () => {
+describe('decisions of a run', () => {
+  it('[C1] complete after six phases in order when the answer is confident', async () => {
     const { run, model } = startScripted();
     const answer = await run.answer;
     expect(phasesOf(run)).toEqual([...PHASES]);
@@ -23,7 +23,7 @@ describe('how a run decides', () => {
     ['answerConverged', { yield: { ...replies.yield, confidence: 0.5 } }, {}, 'completed'],
     ['taskComplete', unsure({ taskComplete: true }), {}, 'completed'],
     ['loopDetected', { yield: (call: number) => unsureAnswer(call % 2) }, {}, 'degraded'],
-  ])('[Y1][Y2] completes by %s (case %#)', async (rule, plan, limits, status) => {
+  ])('[Y1] [Y2] complete by %s (case %#)', async (rule, plan, limits, status) => {
     const { run } = startScripted(plan, { limits });
     const answer = await run.answer;
     expect(rulesOf(run).at(-1)).toBe(rule);
@@ -31,21 +31,21 @@ describe('how a run decides', () => {
     expect(answer.metadata.decision).toMatchObject({ rule, complete: true });
   });
 
-  it('[Y2] completes by the budget where the last call of a cycle used it up', async () => {
+  it('[Y2] complete by the budget when the last call of a cycle used it up', async () => {
     const { run } = startScripted(unsure(), { limits: { maxModelCalls: 6 } });
     const answer = await run.answer;
     expect(rulesOf(run)).toEqual(['budgetExhausted']);
     expect(answer.metadata.reason).toBe('budget_exhausted');
   });
 
-  it('stops between two phases when the budget is used up there', async () => {
+  it('stop between two phases when the budget is used up there', async () => {
     const { run, model } = startScripted(unsure(), { limits: { maxModelCalls: 2 } });
     const answer = await run.answer;
     expect(model.calls.map(({ task }) => task)).toEqual(['action', 'experience', 'synthesis']);
     expect(answer.metadata).toMatchObject({ reason: 'budget_exhausted', cycles: 0 });
   });
 
-  it('[Y8] journals each decision with a rationale and the numbers it saw', async () => {
+  it('[Y8] are journaled with a rationale and the compared numbers', async () => {
     const { run } = startScripted(unsure(), { limits: { maxCycles: 3 } });
     await run.answer;
     const decisions = entriesOf(run, 'decision').map(({ decision }) => decision);
@@ -65,7 +65,7 @@ describe('how a run decides', () => {
     [{ proposedPhase: 'understanding' }, {}, 'understanding'],
     [{ proposedPhase: 'yield' }, {}, 'yield'],
     [{}, {}, 'action'],
-  ])('[Y3][Y4] begins the next cycle where %j and %j point: %s', async (said, intent, phase) => {
+  ])('[Y3] [Y4] follow %j and %j into the next cycle: %s', async (said, intent, phase) => {
     const { run } = startScripted(
       { ...unsure(said), intention: { ...replies.intention, ...intent } },
       { limits: { maxCycles: 2 } },
@@ -75,7 +75,7 @@ describe('how a run decides', () => {
     expect(cycleTwo.map((entry) => entry.phase)).toEqual(PHASES.slice(PHASES.indexOf(phase as 'yield')));
   });
 
-  it('[Y5] a proposal that is no phase falls back to Action, and the decision says so', async () => {
+  it('[Y5] fall back to Action for a proposal that is not a phase, and say so', async () => {
     const { run } = startScripted(unsure({ proposedPhase: 'lunch' }), { limits: { maxCycles: 2 } });
     await run.answer;
     const [first] = entriesOf(run, 'decision');
@@ -83,7 +83,7 @@ describe('how a run decides', () => {
     expect(first?.decision.rationale).toContain('"lunch" is not a phase');
   });
 
-  it('[Y6] the next cycle gets a continuation prompt, its number and its origin', async () => {
+  it('[Y6] pass a continuation prompt, a number, and an origin to the next cycle', async () => {
     const missing = { ...replies.experience, missing: ['the date'] };
     const { run, model } = startScripted(
       { ...unsure({ informationSufficiency: 0.2 }), experience: missing },
@@ -99,7 +99,7 @@ describe('how a run decides', () => {
     });
   });
 
-  it('[Y4] begins a run with the phase that the user names', async () => {
+  it('[Y4] let the user choose the first phase', async () => {
     const { run } = startScripted({}, {}, { startAt: 'observation' });
     await run.answer;
     expect(phasesOf(run)).toEqual(['observation', 'understanding', 'yield']);

@@ -33,8 +33,8 @@ function slowly(said: Record<string, unknown>): ChatModel {
   };
 }
 
-describe('the events of a run', () => {
-  it('every journal entry fits the format, numbered without a gap, first the start and last the end', async () => {
+describe('events of a run', () => {
+  it('are valid journal entries, numbered without gaps from start to end', async () => {
     const { run } = startScripted({ intention: (call: number) => (call === 1 ? { text: 'no' } : replies.intention) });
     await run.answer;
     for (const entry of run.journal) expect(() => journalEntrySchema.parse(entry)).not.toThrow();
@@ -43,7 +43,7 @@ describe('the events of a run', () => {
     expect(JSON.parse(JSON.stringify(run.journal))).toEqual(run.journal);
   });
 
-  it('a late reader sees the whole run, and several readers see the same', async () => {
+  it('are complete for a late reader and the same for several readers', async () => {
     const { run } = startScripted();
     const early = collect(run.events);
     await run.answer;
@@ -52,7 +52,7 @@ describe('the events of a run', () => {
     expect(first.filter(({ type }) => type !== 'partial')).toEqual(late);
   });
 
-  it('[A7][A8] partial values come while a reply streams, grow, and stand before the end of their attempt', async () => {
+  it('[A7] [A8] include growing partial values during a reply, before its attempt ends', async () => {
     const events = await collect(
       createPostChain({ model: slowly({ ...replies }) }).run({ request: 'Is it so?' }).events,
     );
@@ -67,7 +67,7 @@ describe('the events of a run', () => {
     expect(lastPartial).toBeLessThan(end);
   });
 
-  it('[A7] a reader that falls behind still sees the last partial value of each attempt', async () => {
+  it('[A7] include the last partial value of each attempt for a slow reader', async () => {
     const { run } = startScripted(everyTask.plan, everyTask.options, everyTask.run);
     const events = await collect(run.events);
     const shown = events.filter((event) => event.type === 'partial') as Extract<RunEvent, { type: 'partial' }>[];
@@ -76,13 +76,13 @@ describe('the events of a run', () => {
       expect(value).toEqual(task === 'action' ? everyTask.plan.action : replies[task]);
   });
 
-  it('a reader that leaves early does not hold up the run', async () => {
+  it('do not block the run when a reader leaves early', async () => {
     const { run } = startScripted();
     for await (const event of run.events) if (event.type === 'phase-start') break;
     expect((await run.answer).status).toBe('completed');
   });
 
-  it('[Y8] shows the candidates of a decision in order, what each guard said, and what it saw', async () => {
+  it('[Y8] list the candidates of a decision in order, with each guard result and the compared values', async () => {
     const { run } = startScripted();
     await run.answer;
     const deciding = entriesOf(run, 'transition').find(({ source }) => source.endsWith('yield.deciding'));
@@ -110,7 +110,7 @@ describe('the events of a run', () => {
 });
 
 describe('the bare machine', () => {
-  it('runs with the actors of createActors and emits the same facts', async () => {
+  it('runs with the actors of createActors and emits the same events', async () => {
     const actor = createActor(createChainMachine(createActors()), {
       input: chainInput({ request: 'Is it?' }),
     });
@@ -124,8 +124,8 @@ describe('the bare machine', () => {
   });
 });
 
-describe('what the guards of a decision saw', () => {
-  it('[Y8] is written where the next phase begins with a machine of its own, too', async () => {
+describe('guard results of a decision', () => {
+  it('[Y8] are recorded also if the next phase starts with its own machine', async () => {
     const { run } = startScripted(
       { yield: { ...replies.yield, confidence: 0.3, proposedPhase: 'action', needsTools: true } },
       { limits: { maxCycles: 2 } },

@@ -6,8 +6,8 @@ import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run
 
 const refused = { failure: { code: 'unauthorized', message: 'the key was refused', retryable: false, status: 401 } };
 
-describe('when something goes wrong in a run', () => {
-  it.each(PHASES)('[E3] a model that dies in %s still gives an answer that says why', async (task) => {
+describe('failures in a run', () => {
+  it.each(PHASES)('[E3] a model that fails in %s still leads to an answer that explains it', async (task) => {
     const { run, model } = startScripted({ [task]: refused, synthesis: refused });
     const answer = await run.answer;
     expect(finalAnswerSchema.parse(answer).metadata).toMatchObject({
@@ -19,7 +19,7 @@ describe('when something goes wrong in a run', () => {
     expect(model.calls.some((call) => call.task === 'synthesis')).toBe(false);
   });
 
-  it('[Y9] a phase whose replies never fit is tried again, then gone without', async () => {
+  it('[Y9] a phase whose replies never validate is retried and then skipped', async () => {
     const { run, model } = startScripted({ intention: { text: 'no JSON' } }, { limits: { maxCorrections: 1 } });
     const answer = await run.answer;
     expect(entriesOf(run, 'recovery').map(({ how }) => how)).toEqual(['again', 'skip']);
@@ -40,7 +40,7 @@ describe('when something goes wrong in a run', () => {
     expect(answer.metadata.failures).toHaveLength(2);
   });
 
-  it('[Y9] a run whose Yield never fits finishes degraded', async () => {
+  it('[Y9] a run whose Yield never validates ends degraded', async () => {
     const { run } = startScripted({ yield: { text: '{}' } });
     const answer = await run.answer;
     expect(entriesOf(run, 'recovery').map(({ how }) => how)).toEqual(['again', 'finish']);
@@ -48,7 +48,7 @@ describe('when something goes wrong in a run', () => {
     expect(answer.answerText).toBe('It is so, for certain.');
   });
 
-  it('[C3] a phase that failed has changed nothing: what it was handed is handed on', async () => {
+  it('[C3] a failed phase changes nothing and passes its input on', async () => {
     const { run, model } = startScripted(
       { experience: { text: 'no' } },
       { limits: { maxCorrections: 0, maxPhaseRetries: 0 } },
@@ -62,7 +62,7 @@ describe('when something goes wrong in a run', () => {
     expect(input.messages).toHaveLength(2);
   });
 
-  it('[C8] a phase over its deadline is a failed phase, not a hung run', async () => {
+  it('[C8] a phase that exceeds its deadline fails instead of hanging', async () => {
     const { run, clock } = startScripted(
       { observation: { hang: true, text: '{' } },
       { limits: { phaseMs: 1000, chunkMs: 5000, maxPhaseRetries: 0 } },
@@ -78,7 +78,7 @@ describe('when something goes wrong in a run', () => {
     expect(phasesOf(run).slice(3)).toEqual(['observation', 'understanding', 'yield']);
   });
 
-  it('[E3] a run over its deadline answers, and keeps time for the answer', async () => {
+  it('[E3] a run that exceeds its deadline still answers within the reserved time', async () => {
     const { run, clock, model } = startScripted(
       { intention: { hang: true } },
       { limits: { totalMs: 8000, phaseMs: 60_000, firstChunkMs: 60_000 } },
@@ -90,7 +90,7 @@ describe('when something goes wrong in a run', () => {
     expect(model.calls.at(-1)?.task).toBe('synthesis');
   });
 
-  it('[E3] an answer that is never written is composed when its time is up', async () => {
+  it('[E3] an unwritten answer is composed when its time is up', async () => {
     const { run, clock } = startScripted({ synthesis: { hang: true } }, { limits: { totalMs: 8000 } });
     await settle();
     clock.increment(2000);
@@ -102,7 +102,7 @@ describe('when something goes wrong in a run', () => {
     });
   });
 
-  it('[E4] a final answer that does not validate is composed from what there is, with the error told', async () => {
+  it('[E4] an invalid final answer is replaced by one composed from existing results, with the error', async () => {
     const { run, model } = startScripted({ synthesis: { answerText: '  ', confidence: 7 } });
     const answer = await run.answer;
     expect(model.calls.filter(({ task }) => task === 'synthesis')).toHaveLength(2);
@@ -114,7 +114,7 @@ describe('when something goes wrong in a run', () => {
     expect(answer.notes).toContain('does not match the schema');
   });
 
-  it('[E9] without a reserve the answer is composed without a model', async () => {
+  it('[E9] the answer is composed without a model if there is no reserve', async () => {
     const { run, model } = startScripted({}, { limits: { synthesisReserveTokens: 0 } });
     const answer = await run.answer;
     expect(model.calls.some(({ task }) => task === 'synthesis')).toBe(false);
@@ -125,7 +125,7 @@ describe('when something goes wrong in a run', () => {
     });
   });
 
-  it('[C5] dead documents degrade Experience and do not fail it', async () => {
+  it('[C5] unavailable documents degrade Experience but do not fail it', async () => {
     const documents = { search: () => Promise.reject(new Error('the disk is gone')) };
     const { run, model } = startScripted({}, { documents });
     const answer = await run.answer;
@@ -135,13 +135,13 @@ describe('when something goes wrong in a run', () => {
     expect(model.calls.find(({ task }) => task === 'yield')?.input).toMatchObject({ flags: ['source_failed'] });
   });
 
-  it('answers, and names the mistake, when a test scripted nothing for a call', async () => {
+  it('a call without a scripted reply is named in the answer', async () => {
     const { run } = startScripted({ action: () => undefined as never });
     const answer = await run.answer;
     expect(answer.metadata.failures[0]?.failure.message).toContain("call 1 of 'action'");
   });
 
-  it('answers when the actor is stopped from outside', async () => {
+  it('an actor that is stopped from outside still answers', async () => {
     const { run } = startScripted({ action: { hang: true } });
     await settle();
     run.actor.stop();

@@ -32,13 +32,13 @@ function start(options: PostChainOptions) {
   });
 }
 
-describe('a chain with models that stand behind the first', () => {
+describe('a chain with fallback models', () => {
   it.each([
     ['cannot be reached', dead, 4],
-    ['is refused for good', refused, 1],
-    ['never gives what fits', { text: '{"no": "field"}' }, 3],
-    ['is stopped by a filter', { text: '{}', reason: 'content-filter' as const }, 1],
-  ])('[C4] a model that %s is followed by the next, for each call', async (_, entry, callsEach) => {
+    ['rejects every call', refused, 1],
+    ['never returns a valid reply', { text: '{"no": "field"}' }, 3],
+    ['is stopped by a content filter', { text: '{}', reason: 'content-filter' as const }, 1],
+  ])('[C4] uses the next model for each call when a model %s', async (_, entry, callsEach) => {
     const [first, second] = [model('first', entry), model('second')];
     const run = start({ model: first, fallbackModels: [second] });
     expect(await run.answer).toMatchObject({
@@ -56,7 +56,7 @@ describe('a chain with models that stand behind the first', () => {
     expect(entriesOf(run, 'recovery')).toEqual([]);
   });
 
-  it('[C4] a model that hangs is waited for as the limits say, and then followed by the next', async () => {
+  it('[C4] waits for a hanging model up to its limits, then uses the next', async () => {
     const clock = new SimulatedClock();
     const [first, second] = [model('first', { hang: true }), model('second')];
     const limits = { firstChunkMs: 15_000, maxTransportRetries: 1 };
@@ -75,21 +75,21 @@ describe('a chain with models that stand behind the first', () => {
     expect([first.calls.length, second.calls.length]).toEqual([14, 7]);
   });
 
-  it('[C4] the first is asked again in the next call: it may be back', async () => {
+  it('[C4] tries the first model again in the next call', async () => {
     const [first, second] = [model('first', refused, 'experience'), model('second')];
     expect((await start({ model: first, fallbackModels: [second] }).answer).status).toBe('completed');
     expect(second.calls.map(({ task }) => task)).toEqual(['experience']);
     expect(first.calls.map(({ task }) => task)).toEqual([...PHASES, 'synthesis']);
   });
 
-  it('[C4] they take over in order', async () => {
+  it('[C4] uses the models in order', async () => {
     const models = [model('a', refused), model('b', refused), model('c')] as const;
     const [first, ...fallbackModels] = models;
     expect((await start({ model: first, fallbackModels }).answer).status).toBe('completed');
     expect(models.map(({ calls }) => calls.length)).toEqual([7, 7, 7]);
   });
 
-  it('[E3] where none can be reached the run ends at once, and says why', async () => {
+  it('[E3] ends the run immediately with the reason when no model can be reached', async () => {
     const [first, second] = [model('first', refused), model('second', dead)];
     const run = start({ model: first, fallbackModels: [second] });
     expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
@@ -99,7 +99,7 @@ describe('a chain with models that stand behind the first', () => {
     expect(second.calls.every(({ task }) => task === 'action')).toBe(true);
   });
 
-  it('[Y9] a first model that answers, if nothing that fits, is not gone because its fallback is', async () => {
+  it('[Y9] treats a first model that replies as reachable even if its fallback is not', async () => {
     const [first, second] = [model('first', { text: 'no JSON' }, 'intention'), model('second', dead)];
     const run = start({ model: first, fallbackModels: [second] });
     expect(await run.answer).toMatchObject({
@@ -110,7 +110,7 @@ describe('a chain with models that stand behind the first', () => {
     expect(new Set(second.calls.map(({ task }) => task))).toEqual(new Set(['intention']));
   });
 
-  it('[A4] all together they make no more calls than the run has left', async () => {
+  it('[A4] never exceeds the remaining calls of the run', async () => {
     const [first, second] = [model('first', dead), model('second')];
     const run = start({ model: first, fallbackModels: [second], limits: { maxModelCalls: 3 } });
     await run.answer;
@@ -118,7 +118,7 @@ describe('a chain with models that stand behind the first', () => {
     expect(second.calls.filter(({ task }) => task !== 'synthesis')).toEqual([]);
   });
 
-  it('tells the journal who stands ready, and keeps prompts to what all of them take', async () => {
+  it('records all models in the journal and fits prompts into the smallest window', async () => {
     const big = scriptedModel({}, { id: 'big', contextWindowTokens: 100_000, otherwise: replies });
     const small = scriptedModel({}, { id: 'small', contextWindowTokens: 9_000, otherwise: replies });
     const run = start({ model: big, fallbackModels: [small, big] });
@@ -132,7 +132,7 @@ describe('a chain with models that stand behind the first', () => {
     expect(alone.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: [] });
   });
 
-  it('each call costs what its own model does', async () => {
+  it('charges each call with the price of its own model', async () => {
     const prices = {
       currency: 'EUR',
       models: {
@@ -166,14 +166,14 @@ describe('a chain with models that stand behind the first', () => {
       { prices: { currency: 'EUR', models: { m: { inputPerMillion: -1, outputPerMillion: 1 } } } },
       /inputPerMillion: .*; received -1/,
     ],
-  ])('refuses what makes no sense: %#', (options, said) => {
+  ])('rejects invalid options: %#', (options, said) => {
     expect(() => createPostChain(options as never)).toThrow(
       expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(said) }),
     );
   });
 });
 
-describe('over HTTP', () => {
+describe('fallback over HTTP', () => {
   const taskOf = ({ response_format: format }: ChatBody): Task =>
     TASKS.find((task) => format?.json_schema?.name === `${task}_reply`) ?? 'action';
   const serverThatAnswers = () =>
@@ -185,15 +185,15 @@ describe('over HTTP', () => {
   it.each([
     ['breaks', (response: Parameters<typeof refuse>[0]) => refuse(response, 500, { error: { message: 'oops' } })],
     [
-      'refuses the key',
+      'rejects the key',
       (response: Parameters<typeof refuse>[0]) => refuse(response, 401, { error: { message: 'no' } }),
     ],
-    ['cuts the line', (response: Parameters<typeof refuse>[0]) => void response.destroy()],
+    ['drops the connection', (response: Parameters<typeof refuse>[0]) => void response.destroy()],
     [
-      'talks nonsense',
+      'returns an invalid response',
       (response: Parameters<typeof refuse>[0]) => void streaming(response).end(completion('I would rather not.')),
     ],
-  ])('[C4] where the first server %s, the second answers, and the answer is complete', async (_, answer) => {
+  ])('[C4] completes the answer with the second server if the first %s', async (_, answer) => {
     const broken = await chatServer(({ response }) => answer(response));
     const whole = await serverThatAnswers();
     const chain = createPostChain({ model: at(broken.baseURL), fallbackModels: [at(whole.baseURL)], limits: NO_WAIT });
@@ -206,7 +206,7 @@ describe('over HTTP', () => {
     expect(whole.exchanges).toHaveLength(7);
   });
 
-  it('[C4] so too where the first server is not there at all', async () => {
+  it('[C4] completes the answer also if the first server does not exist', async () => {
     const gone = await serverThatAnswers();
     await gone.stop();
     const whole = await serverThatAnswers();

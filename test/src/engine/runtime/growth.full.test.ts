@@ -5,7 +5,7 @@ import { entriesOf, startScripted } from '../../../support/run-chain.ts';
 const CYCLES = 300;
 
 describe('a long run', () => {
-  it('writes as much, keeps as much and asks as much in its last cycles as in its first', async () => {
+  it('writes, keeps, and sends as much in its last cycles as in its first', async () => {
     const { run, model } = startScripted(
       { yield: (call: number) => unsureAnswer(call) },
       {
@@ -29,7 +29,7 @@ describe('a long run', () => {
     expect(context.decisions).toHaveLength(16);
   });
 
-  it('is JSON all of it, at every step', async () => {
+  it('is JSON-serializable at every step', async () => {
     const { run } = startScripted({ yield: (call: number) => unsureAnswer(call) }, { limits: { maxCycles: 3 } });
     const seen: unknown[] = [];
     run.actor.subscribe(({ context }) => seen.push(context));

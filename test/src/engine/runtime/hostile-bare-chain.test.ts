@@ -8,26 +8,26 @@ import { settle } from '../../../support/run-chain.ts';
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 const LONG = 'It is a long story. '.repeat(80);
 
-describe('a bare machine that is started with messages that nobody checked', () => {
+describe('a bare machine started with unvalidated messages', () => {
   const own = user('x', 'I live in a small town.');
   const other = found('x', 'Tide tables of the north.');
 
-  it('keeps what the user said where a search result after it has its id [U4] [U8]', async () => {
+  it('[U4] [U8] keeps the user message if a later search result has the same id', async () => {
     const { state } = await startBare({ messages: [own, other] }, unsure);
     expect(saidByUsers(state().messages)).toContain(own.content);
   });
 
-  it('keeps what the user said where a search result before it has its id [U4] [U8]', async () => {
+  it('[U4] [U8] keeps the user message if an earlier search result has the same id', async () => {
     const { state } = await startBare({ messages: [other, own] }, unsure);
     expect(saidByUsers(state().messages)).toContain(own.content);
   });
 
   // Fault: the rules have none for the role, and throw in the middle of a transition: status error, no answer.
   it.each([
-    ['a role that is none', { role: 'system' }],
+    ['an unknown role', { role: 'system' }],
     ['no content', { content: null }],
     ['no tags', { tags: undefined }],
-  ])('always answers, with a message that has %s [U3] [E3]', async (_, odd) => {
+  ])('[U3] [E3] always answers with a message that has %s', async (_, odd) => {
     const { actor, broken } = await startBare({ messages: [{ ...said('w', 'So.'), ...odd } as Message] });
     expect(broken.error).toBeNull();
     expect(actor.getSnapshot().status).toBe('done');
@@ -40,7 +40,7 @@ describe('a bare machine that is started with messages that nobody checked', () 
     ['cycle', { cycle: Number.NaN }],
     ['references', { references: ['w', 'earlier.w', 'nobody'] }],
     ['links', { links: [{ to: 'w', relation: 'is', strength: Number.NaN }] }],
-  ])('always answers, with a message of an odd %s, and keeps the user’s [U11] [E3]', async (_, odd) => {
+  ])('[U11] [E3] always answers with a message that has an invalid %s, and keeps user messages', async (_, odd) => {
     const messages = [said('w', 'So it was.', odd), user('u', 'Hello.', odd)];
     const { actor, broken, state } = await startBare({ messages }, unsure);
     expect(broken.error).toBeNull();
@@ -51,9 +51,9 @@ describe('a bare machine that is started with messages that nobody checked', () 
   // Fault: what is no text is trimmed, what is no object is looked into; the machine breaks, and the run has no answer.
   it.each([
     ['without a choice', {}],
-    ['with a choice that is no text', { choice: 7 }],
+    ['with a non-string choice', { choice: 7 }],
     ['with items that are null', { choice: 'keep', items: null }],
-  ])('keeps everything after a consent %s [U8]', async (_, given) => {
+  ])('[U8] keeps everything for a consent reply %s', async (_, given) => {
     const { actor, broken, state } = await startBare({ messages: [user('l', LONG)] });
     actor.send({ type: 'consent.given', ...given } as never);
     await settle(100);
@@ -61,7 +61,7 @@ describe('a bare machine that is started with messages that nobody checked', () 
     expect(saidByUsers(state().messages)).toContain(LONG);
   });
 
-  it('keeps what is neither summarised nor removed by a word that it knows [U8]', async () => {
+  it('[U8] keeps messages for which the choice is unknown', async () => {
     const { actor, state } = await startBare({ messages: [user('l', LONG)] });
     actor.send({ type: 'consent.given', choice: 'keep', items: { 'earlier.l': 'delete' } } as never);
     await settle(100);

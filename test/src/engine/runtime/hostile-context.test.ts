@@ -18,20 +18,20 @@ const roomy = (plan: object = {}) =>
     chunkChars: 1e6,
   });
 
-describe('a chain that checks its input', () => {
+describe('a chain that validates its input', () => {
   it.each([
-    ['an id twice', [user('x', 'One.'), found('x', 'Two.')], /messages: expected unique ids; received "x" twice/],
-    ['a role that is none', [{ ...aMessage(), role: 'system' }], /role: .*received "system"/],
-    ['an importance that is no number', [aMessage({ importance: Number.NaN })], /importance/],
-    ['an importance beyond 1', [aMessage({ importance: 2 })], /importance/],
+    ['a duplicate id', [user('x', 'One.'), found('x', 'Two.')], /messages: expected unique ids; received "x" twice/],
+    ['an unknown role', [{ ...aMessage(), role: 'system' }], /role: .*received "system"/],
+    ['a non-numeric importance', [aMessage({ importance: Number.NaN })], /importance/],
+    ['an importance above 1', [aMessage({ importance: 2 })], /importance/],
     ['no id', [aMessage({ id: '' })], /id/],
-    ['a time that is no number', [aMessage({ createdAtMs: Number.POSITIVE_INFINITY })], /createdAtMs/],
-  ])('refuses %s before anything starts [C2]', (_, messages, says) => {
+    ['a non-numeric time', [aMessage({ createdAtMs: Number.POSITIVE_INFINITY })], /createdAtMs/],
+  ])('[C2] rejects %s before the start', (_, messages, says) => {
     const chain = createPostChain({ model: roomy() });
     expect(() => chain.run({ request: 'Why?', messages: messages as Message[] })).toThrow(says);
   });
 
-  it('takes ids that every object has, and keeps and undoes them like others [C2] [U12]', async () => {
+  it('[C2] [U12] handles ids equal to built-in object properties like any other', async () => {
     const ids = ['__proto__', 'constructor', 'toString'];
     const messages = ids.map((id) => user(id, `My ${id}. ${LONG}`));
     const { run } = startScripted({}, {}, { messages });
@@ -43,7 +43,7 @@ describe('a chain that checks its input', () => {
   });
 });
 
-describe('passages with ids that are taken', () => {
+describe('passages whose ids are taken', () => {
   const source = (...ids: readonly string[]) => ({
     search: async (query: string) => ({
       query,
@@ -54,7 +54,7 @@ describe('passages with ids that are taken', () => {
   const contents = (run: ReturnType<typeof startScripted>['run']) =>
     run.actor.getSnapshot().context.messages.map(({ content }) => content);
 
-  it('replace nothing of the user’s: not the request, no earlier turn [U4] [C5]', async () => {
+  it('[U4] [C5] replace neither the request nor an earlier user turn', async () => {
     const history = [{ role: 'user' as const, content: 'Be exact.' }];
     const documents = source('request', 'earlier.h1', '__proto__', 'p', 'p');
     const { run } = startScripted({}, { documents }, { history });
@@ -64,7 +64,7 @@ describe('passages with ids that are taken', () => {
   });
 
   // Fault: the engine numbers its messages s2.m1, s3.m1, …, and an ADD of an id that is there is ignored.
-  it('do not keep the engine’s own messages out of the context [C5]', async () => {
+  it('[C5] do not displace messages of the engine', async () => {
     const { run } = startScripted({}, { documents: source('s2.m1', 's3.m1', 's4.m1', 's6.m1') });
     await run.answer;
     expect(contents(run)).toContain(replies.experience.summary);
@@ -73,7 +73,7 @@ describe('passages with ids that are taken', () => {
 });
 
 // Fault: what is left is linked again each time to the same one that it stands for: the state grows with the cycles.
-it('a run that finds the same passages again and again keeps no more of them [U6]', async () => {
+it('[U6] are not added again when the same passages are found repeatedly', async () => {
   const passages = ['a', 'b'].map((id) =>
     aPassage({ id, text: 'The tide in the harbour is lowest on the second Monday of March.' }),
   );
@@ -92,7 +92,7 @@ it('a run that finds the same passages again and again keeps no more of them [U6
   expect(messages.find(({ id }) => id === 'a')?.links.length).toBeLessThan(5);
 });
 
-describe('a run under the narrowest limits', () => {
+describe('a run with minimal limits', () => {
   const history = [
     { role: 'user' as const, content: 'Be exact.' },
     ...Array.from({ length: 12 }, (_, at) => ({ role: 'assistant' as const, content: `Note ${at}. ${LONG}` })),
@@ -107,9 +107,9 @@ describe('a run under the narrowest limits', () => {
       'thresholds at 1',
       { confidence: 1, change: 1, sufficiency: 1, link: 1, persist: 1, prune: 1, summarise: 1, grounding: 1 },
     ],
-    ['no room at all', { windowShare: 0 }],
+    ['an empty context limit', { windowShare: 0 }],
     ['summaries of one character', { userSummaryChars: 1, assistantSummaryChars: 1, summarise: 1 }],
-  ])('of %s ends with an answer, and keeps what the user said [U4] [U10] [E3]', async (_, thresholds) => {
+  ])('[U4] [U10] [E3] for %s ends with an answer and keeps user content', async (_, thresholds) => {
     const { run, clock } = startScripted(unsure, { thresholds, limits: { maxCycles: 3, consentMs: 1 } }, { history });
     for (let waits = 0; waits < 3; waits += 1) {
       await settle();
@@ -120,7 +120,7 @@ describe('a run under the narrowest limits', () => {
     expect(saidByUsers(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
   });
 
-  it('of one message says by how many it is over it [U10]', async () => {
+  it('[U10] of one message reports the excess', async () => {
     const { run, clock } = startScripted({}, { limits: { maxMessages: 1, consentMs: 1 } }, { history });
     await settle();
     clock.increment(1);
@@ -131,7 +131,7 @@ describe('a run under the narrowest limits', () => {
   });
 });
 
-describe('a clock that goes back', () => {
+describe('a clock that goes backward', () => {
   class Backwards extends SimulatedClock {
     time = 1e12;
 
@@ -141,7 +141,7 @@ describe('a clock that goes back', () => {
     }
   }
 
-  it('changes nothing of what a run decides and keeps [U11] [Y2]', async () => {
+  it('[U11] [Y2] does not change decisions or retention', async () => {
     const history = Array.from({ length: 20 }, (_, at) => ({
       role: 'assistant' as const,
       content: `Note ${at}. ${LONG}`,

@@ -13,9 +13,9 @@ const roomy = (plan: object = {}) =>
     chunkChars: 1e6,
   });
 
-describe('a run on hostile texts', () => {
+describe('a run with hostile texts', () => {
   it.each(Object.entries(HOSTILE_TEXTS))(
-    'of %s, 2 MB from the user and 2 MB from the model, ends and keeps the user’s [U4] [E3]',
+    '[U4] [E3] of %s, 2 MB from the user and 2 MB from the model, ends and keeps user content',
     async (_, textOf) => {
       const text = textOf(2_000_000);
       const history = [
@@ -37,7 +37,7 @@ describe('a run on hostile texts', () => {
     },
   );
 
-  it('of 10,000 messages asks once, keeps the user’s and says what is over [U8] [U10] [U13]', async () => {
+  it('[U8] [U10] [U13] of 10,000 messages asks once, keeps user content, and reports the excess', async () => {
     const makers = [user, found, said];
     const messages = Array.from({ length: 10_000 }, (_, at) =>
       (makers[at % 3] ?? user)(`m${at}`, `Note ${at} of ${at % 97} boats.`),
@@ -52,7 +52,7 @@ describe('a run on hostile texts', () => {
     expect(notes).toMatch(/\d+ messages over its limit/);
   });
 
-  it('from the user, larger than the model’s window, is asked about [U4] [U8] [U10]', async () => {
+  it('[U4] [U8] [U10] larger than the model window asks the user for consent', async () => {
     const history = [{ role: 'user' as const, content: LONG.repeat(100) }];
     const run = createPostChain({ newId: () => 'r', limits: { consentMs: 1 } }).run({ request: 'So?', history });
     await run.answer;

@@ -4,8 +4,8 @@ import { replay } from '../../../../src/journal/replay.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { entriesOf, phasesOf, rulesOf, startScripted } from '../../../support/run-chain.ts';
 
-describe('what comes to a run', () => {
-  it('while something is taken in waits until that is done, in its order', () => {
+describe('events sent to a run', () => {
+  it('are queued in order while another one is processed', () => {
     const taken: string[] = [];
     const inbox = createInbox<string>((item) => {
       taken.push(`${item} begins`);
@@ -16,7 +16,7 @@ describe('what comes to a run', () => {
     expect(taken).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
   });
 
-  it('after something that broke is taken in all the same', () => {
+  it('are processed after one that threw', () => {
     const taken: string[] = [];
     const inbox = createInbox<string>((item) => {
       if (item === 'bad') throw new Error('broken');
@@ -27,7 +27,7 @@ describe('what comes to a run', () => {
     expect(taken).toEqual(['good']);
   });
 
-  it('[promise 6] from a listener, in the middle of a step, is written behind that step: it replays', async () => {
+  it('[promise 6] from a listener during a step are written after that step and can be replayed', async () => {
     const { run } = startScripted();
     run.actor.on('phase-start', ({ phase }) => {
       if (phase === 'intention') run.send({ type: 'run.directed', phase: 'yield' });
@@ -37,7 +37,7 @@ describe('what comes to a run', () => {
     expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
   });
 
-  it('[promise 6] by way of the actor is written too, and what is no event of a run is refused', async () => {
+  it('[promise 6] through the actor are written too, and invalid ones are rejected', async () => {
     const { run } = startScripted();
     run.actor.send({ type: 'run.cancelled', reason: 'enough' });
     await run.answer;
@@ -48,7 +48,7 @@ describe('what comes to a run', () => {
     expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
   });
 
-  it('[promise 6] a run that somebody stopped replays to the same answer', async () => {
+  it('[promise 6] of a stopped run replay to the same answer', async () => {
     const { run } = startScripted({ experience: { hang: true } });
     await expect.poll(() => phasesOf(run)).toEqual(['action', 'experience']);
     run.actor.stop();
@@ -57,7 +57,7 @@ describe('what comes to a run', () => {
     expect(replayed).toMatchObject({ divergence: null, answer: JSON.parse(JSON.stringify(answer)) });
   });
 
-  it('[Y2] other thresholds count from there on', async () => {
+  it('[Y2] adjust thresholds from then on', async () => {
     const { run } = startScripted({ yield: { ...replies.yield, confidence: 0.5 } }, { limits: { maxCycles: 4 } });
     run.actor.on('phase-start', ({ phase, cycle }) => {
       if (phase === 'yield' && cycle === 1) run.send({ type: 'run.adjusted', thresholds: { confidence: 0.4 } });

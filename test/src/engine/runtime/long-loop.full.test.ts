@@ -102,26 +102,26 @@ function startMachine(parts: Parts, decider: 'function' | 'model') {
   return { ended, journal: [] };
 }
 
-describe.each(['function', 'model'] as const)('a loop of 1,000 steps that give 100 kB each, as a %s decides', (by) => {
+describe.each(['function', 'model'] as const)('a loop of 1,000 steps with 100 kB each, decided by a %s', (by) => {
   let long: Long;
   beforeAll(async () => {
     long = await longLoop('machine', by);
   });
 
-  it('[R3] goes to its end, and keeps of each step but a small record', () => {
+  it('[R3] completes and keeps only a small record of each step', () => {
     expect(long.runs).toBe(STEPS);
     expect(long.bytesAStep).toBeLessThan(KEPT_BYTES);
   });
 
   if (by === 'model')
-    it('shows the model as much at the end as at the hundredth step', () => {
+    it('shows the model as much at the end as after one hundred steps', () => {
       expect(long.chars).toHaveLength(STEPS);
       expect(long.chars.at(-1)).toBeLessThan((long.chars[99] ?? 0) * 1.1);
     });
 });
 
-describe('a loop of 1,000 steps that fail', () => {
-  it('keeps of each error but a small record', async () => {
+describe('a loop of 1,000 failing steps', () => {
+  it('keeps only a small record of each error', async () => {
     expect((await longLoop('machine', 'function', true)).bytesAStep).toBeLessThan(KEPT_BYTES);
   });
 });
@@ -132,7 +132,7 @@ describe('the journal of a loop of 1,000 steps', () => {
     long = await longLoop('loop', 'function');
   });
 
-  it('[R8] tells of the last step as much as of the tenth', () => {
+  it('[R8] records as much for the last step as for the tenth', () => {
     const step = (index: number) => {
       const at = long.journal.findIndex((entry) => entry.type === 'capability-start' && entry.index === index);
       const after = long.journal.findIndex((entry) => entry.type === 'capability-start' && entry.index === index + 1);
@@ -142,7 +142,7 @@ describe('the journal of a loop of 1,000 steps', () => {
     expect(JSON.stringify(step(STEPS - 1)).length).toBeLessThan(JSON.stringify(step(10)).length + 100);
   });
 
-  it('is all that the loop keeps of the results', () => {
+  it('holds everything that the loop retains of the results', () => {
     expect(long.bytesAStep).toBeLessThan(RESULT_CHARS + TOLD_BYTES);
   });
 });

@@ -22,7 +22,7 @@ const cases = WAYS.flatMap((way) => STAGES.flatMap((stage) => HOW.map((how) => (
 
 describe('aborting', () => {
   it.each(cases)(
-    '$way by $how while $stage reaches the part at once, and leaves nothing behind',
+    '$way by $how during $stage stops it immediately and cleans up',
     async ({ way, stage, how }) => {
       const controller = new AbortController();
       const stuck = await stuckAt(way, stage, controller.signal);
@@ -48,7 +48,7 @@ describe('aborting', () => {
   );
 
   it.each(cases)(
-    '$way by $how while $stage: a part that fails afterwards is no unhandled rejection',
+    '$way by $how during $stage causes no unhandled rejection if it fails later',
     async ({ way, stage, how }) => {
       const controller = new AbortController();
       const stuck = await stuckAt(way, stage, controller.signal);
@@ -61,13 +61,13 @@ describe('aborting', () => {
     },
   );
 
-  it('[A11] the chain counts the call that was under way', async () => {
+  it('[A11] counts the in-flight call in a chain', async () => {
     const stuck = await stuckAt('the chain', 'asking the model');
     stuck.abort();
     expect((await stuck.ended).modelCalls).toBe(stuck.calls());
   });
 
-  it('[A11] the loop alone counts the call that was under way', async () => {
+  it('[A11] counts the in-flight call in a standalone loop', async () => {
     const stuck = await stuckAt('the loop alone', 'asking the model');
     stuck.abort();
     expect((await stuck.ended).modelCalls).toBe(stuck.calls());
@@ -75,7 +75,7 @@ describe('aborting', () => {
 });
 
 describe('aborting from within', () => {
-  it.each(WAYS)('%s: a capability and a decider can end the run that they are part of', async (way) => {
+  it.each(WAYS)('%s: a capability or a decider can end its own run', async (way) => {
     for (const from of ['capability', 'decider']) {
       const controller = new AbortController();
       const end = () => controller.abort();
@@ -102,9 +102,9 @@ describe('aborting from within', () => {
   });
 });
 
-describe('a signal that many runs share', () => {
+describe('a signal shared by many runs', () => {
   it.each(WAYS)(
-    '%s: 1,000 one after the other leave no listener, and never have more than one',
+    '%s: has at most one listener during 1,000 consecutive runs and none afterward',
     async (way) => {
       const controller = new AbortController();
       const clock = new PatientClock();
@@ -128,7 +128,7 @@ describe('a signal that many runs share', () => {
     60_000,
   );
 
-  it('1,000 loops at once have one listener together; its abort reaches every capability at once', async () => {
+  it('has one listener for 1,000 concurrent loops, and its abort reaches every capability immediately', async () => {
     const controller = new AbortController();
     const signals: AbortSignal[] = [];
     const hang = (_: unknown, { signal }: { signal: AbortSignal }) => {
@@ -148,7 +148,7 @@ describe('a signal that many runs share', () => {
     expect([clock.waiting, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
   });
 
-  it('of a capability itself keeps no listener of the product once the run of it is over', async () => {
+  it('created by a capability has no listener after that run', async () => {
     const signals: AbortSignal[] = [];
     const decider: Decider = ({ results }, { signal }) => {
       signals.push(signal);

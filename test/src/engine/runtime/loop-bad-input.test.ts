@@ -18,18 +18,18 @@ const circular: { self?: object } = {};
 circular.self = circular;
 const untold = Object.create(null) as object;
 
-describe.each(WAYS)('[R7] a bad capability, through %s,', (way) => {
+describe.each(WAYS)('[R7] a misbehaving capability through %s', (way) => {
   it.each<[string, unknown, string]>([
     ['an error', new Error('disk full\n    at write'), 'disk full'],
-    ['an error without words', new Error(''), 'an error without a message'],
+    ['an error without a message', new Error(''), 'an error without a message'],
     ['a text', 'disk full', 'disk full'],
     ['nothing', undefined, 'undefined'],
     ['null', null, 'null'],
     ['a number', 5, '5'],
     ['a symbol', Symbol('odd'), 'Symbol(odd)'],
     ['an object', { code: 7 }, '[object Object]'],
-    ['an object without a text', untold, 'an error without readable text'],
-  ])('that throws %s, now or later, is a recorded failure, and the loop goes on', async (_, thrown, error) => {
+    ['an object that cannot be converted to text', untold, 'an error without readable text'],
+  ])('that throws %s, synchronously or not, is a recorded failure, and the loop continues', async (_, thrown, error) => {
     const now = () => {
       throw thrown;
     };
@@ -48,7 +48,7 @@ describe.each(WAYS)('[R7] a bad capability, through %s,', (way) => {
     ['a circle', circular],
     ['a bigint', 1n],
     [
-      'an object that will not be JSON',
+      'an object that cannot be serialized',
       {
         toJSON: () => {
           throw new Error('no');
@@ -63,13 +63,13 @@ describe.each(WAYS)('[R7] a bad capability, through %s,', (way) => {
         },
       },
     ],
-  ])('that gives %s is a recorded failure', async (_, value) => {
+  ])('that returns %s is a recorded failure', async (_, value) => {
     const played = play(way, { execute: { draft: () => value } });
     expect(await ended(played)).toMatchObject({ success: false, code: 'threw', error: expect.stringMatching(/\S/) });
     expect(toldBy(played).reason).toBe('done');
   });
 
-  it('that never returns is a recorded failure when its time is up, and what it says afterwards is not heard', async () => {
+  it('that never returns is a recorded failure after its timeout, and a late result is ignored', async () => {
     const late: (() => void)[] = [];
     const draft = () => new Promise((resolve) => late.push(() => resolve('too late')));
     const played = play(way, { execute: { draft }, options: { limits: { capabilityMs: 500 } } });
@@ -80,7 +80,7 @@ describe.each(WAYS)('[R7] a bad capability, through %s,', (way) => {
     expect(played.journal).toHaveLength(entries);
   });
 
-  it('that answers in the very moment of its abort is still late', async () => {
+  it('that returns at the moment of its abort is still late', async () => {
     const draft = (_: unknown, { signal }: { signal: AbortSignal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve('just in time')));
     const played = play(way, { execute: { draft }, options: { limits: { capabilityMs: 500 } } });
@@ -88,7 +88,7 @@ describe.each(WAYS)('[R7] a bad capability, through %s,', (way) => {
   });
 
   it.each(['publish', 'constructor', '__proto__', 'Draft', ''])(
-    'whose name is %j and that is not there, is a recorded failure',
+    'named %j, which does not exist, is a recorded failure',
     async (name) => {
       const played = play(way, { wish: { capability: name, arguments: '{}' } });
       const code = name === '' ? 'empty_name' : 'unknown_capability';
@@ -111,23 +111,23 @@ describe.each(WAYS)('[R7] a bad capability, through %s,', (way) => {
   });
 });
 
-describe('[R5] a schema that never says whether arguments fit', () => {
+describe('[R5] a schema whose validation never settles', () => {
   const hanging: LoopScript = { arguments: z.looseObject({}).refine(() => new Promise<boolean>(() => {})) };
 
-  it('is a recorded failure in the chain, which answers', async () => {
+  it('is a recorded failure in the chain, which still answers', async () => {
     const played = play('the chain', hanging);
     expect(await ended(played)).toMatchObject({ success: false, code: 'arguments_misfit' });
     expect((await played.answer)?.metadata.failures).toEqual([]);
   });
 
-  it('is a recorded failure of the loop alone', async () => {
+  it('is a recorded failure in a standalone loop', async () => {
     const played = play('the loop alone', hanging);
     expect(await ended(played)).toMatchObject({ success: false });
   });
 });
 
-describe('[R7] a decider that changes what it is shown', () => {
-  it('changes nothing of the outcome', async () => {
+describe('[R7] a decider that mutates its input', () => {
+  it('does not change the outcome', async () => {
     const played = play('the loop alone', {
       options: {
         decider: ({ results }) => {
@@ -142,7 +142,7 @@ describe('[R7] a decider that changes what it is shown', () => {
   });
 });
 
-describe('a loop that is asked for what makes no sense', () => {
+describe('a loop with invalid input', () => {
   const loop = createCapabilityLoop({
     model: scriptedModel({}, { otherwise: replies }),
     clock: new PatientClock(),
@@ -151,7 +151,7 @@ describe('a loop that is asked for what makes no sense', () => {
   const asked = (options: unknown) => loop.run(options as LoopOptions).outcome;
 
   it.each([[{ request: '' }], [{ request: 5 }], [{}]])(
-    'throws invalid_request for %j, before anything starts',
+    'throws invalid_request for %j before the start',
     (options) => {
       expect(() => asked(options)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
     },
@@ -166,22 +166,22 @@ describe('a loop that is asked for what makes no sense', () => {
   it.each<[string, unknown]>([
     ['a text', 'draft'],
     ['an object without a name', { arguments: {} }],
-    ['a name that is no text', { capability: 5, arguments: {} }],
-    ['arguments that are no JSON', { capability: 'draft', arguments: circular }],
-    ['arguments that are a list', { capability: 'draft', arguments: [] }],
+    ['a non-string name', { capability: 5, arguments: {} }],
+    ['non-JSON arguments', { capability: 'draft', arguments: circular }],
+    ['a list of arguments', { capability: 'draft', arguments: [] }],
     ['a bigint among the arguments', { capability: 'draft', arguments: { big: 1n } }],
   ])('throws invalid_option for a first step that is %s', (_, given) => {
     expect(() => asked(call(given))).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
 
-  it('has a failed result for a first step that is not there', async () => {
+  it('records a failed result for an unknown first step', async () => {
     expect(await asked(call({ capability: 'publish', arguments: {} }))).toMatchObject({
       stopReason: 'invalid_next_step',
       result: { success: false, code: 'unknown_capability', error: 'unknown capability "publish"' },
     });
   });
 
-  it('does not say that there was nothing to run where the model gave no answer', async () => {
+  it('does not report "nothing to run" when the model gave no reply', async () => {
     const dead = scriptedModel({ action: [{ failure: { code: 'unauthorized', retryable: false } }] });
     const { stopReason, failure } = await createCapabilityLoop({ model: dead, clock: new PatientClock() }).run({
       request: REQUEST,
@@ -191,8 +191,8 @@ describe('a loop that is asked for what makes no sense', () => {
   });
 });
 
-describe('an option that a loop does not have', () => {
-  it.each([{ mode: 'manual' }, { startAt: 'yield' }, { host: {} }, { reqest: 'x' }])('is refused: %j', (options) => {
+describe('an unknown loop option', () => {
+  it.each([{ mode: 'manual' }, { startAt: 'yield' }, { host: {} }, { reqest: 'x' }])('is rejected: %j', (options) => {
     const [name] = Object.keys(options);
     expect(() => createCapabilityLoop().run({ request: 'Is it so?', ...options } as LoopOptions)).toThrow(
       expect.objectContaining({

@@ -52,7 +52,7 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
         thoughts: [thought('review'), thought('summarise'), { done: true, finalOutput: null, next: null }],
       },
     ],
-  ])('tells each iteration, what it was, how long it took, and who went on: a %s', async (decidedBy, script) => {
+  ])('records each iteration with its kind, duration, and decider: a %s', async (decidedBy, script) => {
     const played = timed(way, script);
     await played.end();
     expect(factsOf(played, 'capability-start')).toMatchObject([
@@ -75,7 +75,7 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
     ]);
   });
 
-  it('has them in the order in which they happened, each an entry that can be read', async () => {
+  it('has valid entries in order of occurrence', async () => {
     const decider = ({ results }: { results: readonly unknown[] }) =>
       results.length === 1 ? step('review') : ({ done: true } as const);
     const played = play(way, { options: { decider } });
@@ -86,27 +86,27 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
     for (const found of played.journal) expect(journalEntrySchema.parse(found)).toEqual(found);
   });
 
-  it('says that the limit fired, at the iteration at which it did', async () => {
+  it('records the iteration at which the limit was reached', async () => {
     const played = play(way, { options: { decider: () => step('review'), limits: { maxContinuations: 3 } } });
     await played.end();
     expect(factsOf(played, 'continuation').map(({ limitReached }) => limitReached)).toEqual([false, false, true]);
     expect(factsOf(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 3 }]);
   });
 
-  it('does not say that the limit fired where the last run that it allows was the last that was wanted', async () => {
+  it('does not record the limit if the last allowed run was the last requested one', async () => {
     const played = play(way, { options: { decider: () => ({ done: true }), limits: { maxContinuations: 1 } } });
     await played.end();
     expect(factsOf(played, 'continuation')).toMatchObject([{ done: true, limitReached: false }]);
   });
 
-  it('gives no code of an invalid step to a loop that ended at its limit', async () => {
+  it('records no invalid-step code for a loop that ended at its limit', async () => {
     const nothing = { done: false, next: { capability: 'review', arguments: [] as never } } as const;
     const played = play(way, { options: { decider: () => nothing, limits: { maxContinuations: 1 } } });
     await played.end();
     expect(factsOf(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', code: null, problem: null }]);
   });
 
-  it('says what was wrong with a decider that failed, and with a next step', async () => {
+  it('records what was wrong with a failed decider or a next step', async () => {
     const problems: unknown[] = [];
     for (const decider of [
       () => Promise.reject(new Error('no idea')),
@@ -121,8 +121,8 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
   });
 });
 
-describe('[R8] the journal of a loop alone', () => {
-  it('says that it was broken off, and what became of the capability that was running', async () => {
+describe('[R8] the journal of a standalone loop', () => {
+  it('records the abort and the outcome of the running capability', async () => {
     const { outcome, journal, cancel } = createCapabilityLoop({
       clock: new SimulatedClock(),
       capabilities: [capability('draft', () => new Promise(() => {}))],
@@ -137,11 +137,11 @@ describe('[R8] the journal of a loop alone', () => {
   });
 });
 
-describe('[R5] [R7] the outcome of a loop alone', () => {
+describe('[R5] [R7] the outcome of a standalone loop', () => {
   it.each<[string, Decider, string]>([
     ['a decider that threw', () => Promise.reject(new Error('no idea')), 'no idea'],
-    ['a next step that is not there', () => step('publish'), 'publish'],
-  ])('says what was wrong with %s', async (_, decider, problem) => {
+    ['an unknown next step', () => step('publish'), 'publish'],
+  ])('reports what was wrong with %s', async (_, decider, problem) => {
     const played = play('the loop alone', { options: { decider } });
     await played.end();
     expect(JSON.stringify(await played.outcome)).toContain(problem);

@@ -18,7 +18,7 @@ const round = (turns: readonly (readonly [number, string])[], changes: (call: nu
   },
 });
 
-describe('a run that goes round in circles', () => {
+describe('a looping run', () => {
   it.each([
     [
       'A → B → A',
@@ -51,7 +51,7 @@ describe('a run that goes round in circles', () => {
         [4, 'action'],
       ],
     ],
-  ] as const)('of %s is stopped as the circle closes, and says so [Y7] [Y8]', async (_, turns) => {
+  ] as const)('[Y7] [Y8] with %s is stopped when the loop closes, and says so', async (_, turns) => {
     const { run } = startScripted(round(turns), { limits: MANY, thresholds });
     const { metadata, status } = await run.answer;
     expect(rulesOf(run)).toEqual([...turns.map(() => 'nextPhaseChosen'), 'loopDetected']);
@@ -63,7 +63,7 @@ describe('a run that goes round in circles', () => {
     expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'loop_broken' });
   });
 
-  it('of any length is stopped after one round, and no run that only passes through the same phases is [Y7]', async () => {
+  it('[Y7] of any length is stopped after one round, unlike a run that only visits the same phases', async () => {
     const target = fc.constantFrom(...PHASES);
     await fc.assert(
       fc.asyncProperty(fc.array(target, { minLength: 2, maxLength: 9 }), fc.nat(4), async (targets, start) => {
@@ -80,7 +80,7 @@ describe('a run that goes round in circles', () => {
     );
   });
 
-  it('in other words, capitals and marks is the same circle [Y7]', async () => {
+  it('[Y7] with other word forms, case, and punctuation is the same loop', async () => {
     const said = ['It was opened in May.', 'Nobody knows.', 'it was  OPENED in May!'];
     const { run } = startScripted(
       { yield: (call: number) => unsureAnswer(0, { answer: said[call - 1] }) },
@@ -90,7 +90,7 @@ describe('a run that goes round in circles', () => {
     expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'nextPhaseChosen', 'loopDetected']);
   });
 
-  it('may go round as often as `loopRepeats` allows [Y7]', async () => {
+  it('[Y7] may repeat as often as `loopRepeats` allows', async () => {
     const { run } = startScripted(
       round([
         [1, 'action'],
@@ -103,7 +103,7 @@ describe('a run that goes round in circles', () => {
     expect(rulesOf(run).at(-1)).toBe('loopDetected');
   });
 
-  it('is none with the same answer on the way to another phase, or the same phase with another answer [Y7]', async () => {
+  it('[Y7] is not detected for the same answer toward another phase, or another answer toward the same phase', async () => {
     const turns = [
       [1, 'experience'],
       [2, 'action'],
@@ -117,7 +117,7 @@ describe('a run that goes round in circles', () => {
     expect(rulesOf(run)).toEqual([...turns.slice(1).map(() => 'nextPhaseChosen'), 'cycleLimitReached']);
   });
 
-  it('because the user sends it is the user’s own matter [Y4] [Y7]', async () => {
+  it('[Y4] [Y7] is not detected when the user directs it', async () => {
     const { run } = startScripted(
       { yield: (call: number) => unsureAnswer(call % 2) },
       { limits: MANY, thresholds },
@@ -134,7 +134,7 @@ describe('a run that goes round in circles', () => {
   });
 });
 
-describe('where several rules would end a run', () => {
+describe('several applicable completion rules', () => {
   const sure = { confidence: 0.95, taskComplete: true };
   it.each([
     ['cycleLimitReached', { maxCycles: 2, maxModelCalls: 12 }, {}, sure],
@@ -143,7 +143,7 @@ describe('where several rules would end a run', () => {
     ['answerConverged', {}, {}, { ...sure, confidence: 0.9 }],
     ['taskComplete', {}, { change: 0 }, { ...sure, confidence: 0.9 }],
     ['loopDetected', {}, { change: 0 }, { confidence: 0.9 }],
-  ])('%s comes before all that follow it [Y2]', async (rule, limits, thresholds, second) => {
+  ])('[Y2] %s has priority over all that follow it', async (rule, limits, thresholds, second) => {
     const plan = { yield: (call: number) => unsureAnswer(1, call === 1 ? {} : second) };
     const { run } = startScripted(plan, { limits, thresholds });
     await run.answer;

@@ -18,8 +18,8 @@ function lengths() {
   return { of, asked };
 }
 
-describe('what was made of messages', () => {
-  it('is made once for each content, in order, whatever contexts follow [U10]', async () => {
+describe('values memoized per message', () => {
+  it('[U10] are computed once per content, in order, for any sequence of contexts', async () => {
     const pool = fc.array(fc.string({ maxLength: 3 }).map(said), { minLength: 1, maxLength: 8 });
     const contexts = pool.chain((messages) => fc.tuple(fc.constant(messages), fc.array(fc.subarray(messages))));
     await fc.assert(
@@ -33,7 +33,7 @@ describe('what was made of messages', () => {
     );
   });
 
-  it('is made of one message when one more came [U10]', async () => {
+  it('[U10] are computed for one message when one is added', async () => {
     const { of, asked } = lengths();
     const messages = ['one', 'three', 'five'].map(said);
     await of(messages);
@@ -41,7 +41,7 @@ describe('what was made of messages', () => {
     expect(asked).toEqual([['one', 'three', 'five'], ['seven']]);
   });
 
-  it('goes over to the next version of a message that says the same [U10]', async () => {
+  it('[U10] are kept for a new version of a message with the same content', async () => {
     const { of, asked } = lengths();
     const first = said('one');
     await of([first]);
@@ -50,7 +50,7 @@ describe('what was made of messages', () => {
     expect(asked).toEqual([['one'], ['shorter']]);
   });
 
-  it('stays with a message that was away for a while, as after an undo [U12]', async () => {
+  it('[U12] are kept for a message that was absent for a while, as after an undo', async () => {
     const { of, asked } = lengths();
     const pruned = said('pruned');
     await of([pruned, said('kept')]);
@@ -59,7 +59,7 @@ describe('what was made of messages', () => {
     expect(asked).toEqual([['pruned', 'kept']]);
   });
 
-  it('is nothing where making it failed, and is made again [U10]', async () => {
+  it('[U10] are discarded and computed again when computing failed', async () => {
     const memo = createMessageCache<number>();
     const messages = [said('one')];
     await expect(memo(messages, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

@@ -66,7 +66,7 @@ describe('a chain on a model with native tool calling', () => {
     }
   });
 
-  it.each(FORMS)('[C4] comes to the same as one that is told the capability in words (%s)', async (replyForm) => {
+  it.each(FORMS)('[C4] gives the same result as one that describes capabilities in the prompt (%s)', async (replyForm) => {
     const native = start({ action: [calls({ city: 'Bergen' })], replyForm });
     const call = { capability: 'the weather', arguments: '{"city":"Bergen"}' };
     const told = start({
@@ -85,7 +85,7 @@ describe('a chain on a model with native tool calling', () => {
     expect(outputs).toEqual([['It rains in Bergen.'], ['It rains in Bergen.']]);
   });
 
-  it('[C4] tells the capabilities beside the prompt or in it, and never both', async () => {
+  it('[C4] describes capabilities either beside the prompt or in it, never both', async () => {
     const described = 'Tells the weather of a city.';
     const native = start({ action: [] });
     const told = start({ action: [], nativeTools: false });
@@ -102,7 +102,7 @@ describe('a chain on a model with native tool calling', () => {
     expect(asked?.turnsWithoutTools?.[0]).toEqual(asIfTold?.turns[0]);
   });
 
-  it.each([true, false])('[C4] without capabilities no tools are offered (native: %s)', async (nativeTools) => {
+  it.each([true, false])('[C4] offers no tools without capabilities (native: %s)', async (nativeTools) => {
     const { run, model } = start({ action: [], nativeTools, capabilities: [] });
     expect((await run.answer).status).toBe('completed');
     for (const request of model.calls) expect(request).not.toHaveProperty('tools');
@@ -110,11 +110,11 @@ describe('a chain on a model with native tool calling', () => {
   });
 
   it.each([
-    ['no JSON', '{"city":', 'the arguments must be a JSON object'],
+    ['non-JSON arguments', '{"city":', 'the arguments must be a JSON object'],
     ['a list', '["Bergen"]', 'the arguments must be a JSON object'],
     ['a misfit', '{"city":7}', /^city: /],
-    ['no arguments at all', '', /^city: /],
-  ])('[R5] arguments that are %s are refused by the chart, and the run goes on', async (_, text, problem) => {
+    ['missing arguments', '', /^city: /],
+  ])('[R5] rejects %s in the chart, and the run continues', async (_, text, problem) => {
     const { run } = start({ action: [calls(text)] });
     expect((await run.answer).status).toBe('completed');
     const [stop] = entriesOf(run, 'capability-stop');
@@ -122,7 +122,7 @@ describe('a chain on a model with native tool calling', () => {
     expect(stop?.problem).toMatch(problem);
   });
 
-  it.each(FORMS)('[A9] a call of a capability that there is not is corrected (%s)', async (replyForm) => {
+  it.each(FORMS)('[A9] corrects a call of an unknown capability (%s)', async (replyForm) => {
     const { run, actions } = start({ action: [calls({}, { name: 'forecast' })], replyForm });
     expect((await run.answer).status).toBe('completed');
     const [voided] = entriesOf(run, 'attempt-end');
@@ -132,7 +132,7 @@ describe('a chain on a model with native tool calling', () => {
   });
 
   it.each(FORMS)(
-    '[A9] a call that the output limit cut is corrected, and the model sees it (%s)',
+    '[A9] corrects a call cut off by the output limit and shows it to the model (%s)',
     async (replyForm) => {
       const action = [calls('{"city":"Ber', { reason: 'length', text: 'So:' }), calls({ city: 'Bergen' })];
       const { run, actions } = start({ action, replyForm });
@@ -145,7 +145,7 @@ describe('a chain on a model with native tool calling', () => {
     },
   );
 
-  it('[A12] shows the call as it comes, and journals what was said of it', async () => {
+  it('[A12] streams the call as partials and journals the text beside it', async () => {
     const { run } = start({ action: [calls({ city: 'Bergen' }, { text: 'I look.' })] });
     const shown: unknown[] = [];
     for await (const heard of run.events)
@@ -155,7 +155,7 @@ describe('a chain on a model with native tool calling', () => {
     expect(texts.map(({ text }) => text).join('')).toBe('I look.{"city":"Bergen"}');
   });
 
-  it('a capability may have the name of the reply itself', async () => {
+  it('accepts a capability with the name of the reply tool', async () => {
     const same = { ...weather, name: 'action_reply' };
     const { run, actions } = start({
       action: [{ toolCall: { city: 'Bergen' }, name: 'action_reply' }],
@@ -168,7 +168,7 @@ describe('a chain on a model with native tool calling', () => {
     expect(entriesOf(run, 'capability-end')).toHaveLength(1);
   });
 
-  it('a prompt of the user’s own that says nothing of tools, or not how a call is read, has none offered', async () => {
+  it('offers no tools for a custom prompt that does not mention tools or parse calls', async () => {
     const { tools, toolsInWords: _, fromToolCall: __, ...mine } = prompts.action;
     for (const action of [mine, { ...mine, tools }]) {
       const model = scriptedModel({}, { nativeTools: true, otherwise: replies });
@@ -194,7 +194,7 @@ describe('a chain on an OpenAI-compatible server', () => {
     return { status, actions, outputs: entriesOf(run, 'capability-end').map(({ result }) => result.output) };
   }
 
-  it.each(FORMS)('[C4] a capability runs with the arguments of a native call over HTTP (%s)', async (replyForm) => {
+  it.each(FORMS)('[C4] runs a capability with the arguments of a native call over HTTP (%s)', async (replyForm) => {
     const { status, actions, outputs } = await runOn(
       ({ body, response }) => {
         const name = isAction(body) ? 'the_weather' : body.tools?.[0]?.function.name;
@@ -214,7 +214,7 @@ describe('a chain on an OpenAI-compatible server', () => {
 
   const inText = { ...replies.action, call: { capability: 'the weather', arguments: '{"city":"Bergen"}' } };
 
-  it('[C4] a server that answers 400 to tools is told them in words, and the capability runs all the same', async () => {
+  it('[C4] describes tools in the prompt when the server responds with 400 to tools, and runs the capability', async () => {
     const { status, actions, outputs } = await runOn(({ body, response }) => {
       if (body.tools) return refuse(response, 400, { error: { message: 'm does not support tools' } });
       streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)])));
@@ -225,7 +225,7 @@ describe('a chain on an OpenAI-compatible server', () => {
     expect(actions[1]?.messages?.[0]?.content).not.toContain('call it in place of');
   });
 
-  it('[C4] nativeTools: false sends no tools at all', async () => {
+  it('[C4] sends no tools with nativeTools: false', async () => {
     const { outputs, actions } = await runOn(
       ({ body, response }) =>
         void streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)]))),

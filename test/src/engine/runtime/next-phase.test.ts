@@ -8,8 +8,8 @@ import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run
 const decisionsOf = (run: ReturnType<typeof startScripted>['run']) =>
   entriesOf(run, 'decision').map(({ decision }) => decision);
 
-describe('where a run goes on', () => {
-  it.each(PHASES)('the model can send it to %s, and the decision says that the model did [Y4] [Y8]', async (phase) => {
+describe('the next phase of a run', () => {
+  it.each(PHASES)('[Y4] [Y8] can be %s by proposal of the model, and the decision says so', async (phase) => {
     const { run } = startScripted(
       { yield: (call: number) => unsureAnswer(call, { proposedPhase: phase }) },
       { limits: { maxCycles: 2 } },
@@ -25,7 +25,7 @@ describe('where a run goes on', () => {
   });
 
   it.each(PHASES)(
-    'the user can send it to %s between two cycles, whatever the model proposes [Y4] [Y6]',
+    '[Y4] [Y6] can be %s by direction of the user between two cycles, against the proposal of the model',
     async (phase) => {
       const { run, model } = startScripted(
         { yield: (call: number) => unsureAnswer(call, { proposedPhase: 'experience' }) },
@@ -42,14 +42,14 @@ describe('where a run goes on', () => {
     },
   );
 
-  it.each(PHASES)('the user can begin it with %s [Y4]', async (phase) => {
+  it.each(PHASES)('[Y4] can be %s as the first phase by direction of the user', async (phase) => {
     const { run } = startScripted({}, {}, { startAt: phase });
     expect((await run.answer).answerText).not.toBe('');
     expect(phasesOf(run)).toEqual(PHASES.slice(PHASES.indexOf(phase)));
   });
 
   it.each(['toString', '__proto__', '', 'ACTION', ' action', 'synthesizing', 'action; yield'])(
-    'a proposal of "%s" leads to the default phase, and the decision says so [Y5]',
+    '[Y5] is the default phase for the proposal "%s", and the decision says so',
     async (proposedPhase) => {
       const { run } = startScripted(
         { yield: (call: number) => unsureAnswer(call, { proposedPhase }) },
@@ -64,7 +64,7 @@ describe('where a run goes on', () => {
   it.each([
     ['experience', { informationSufficiency: 0.69 }],
     ['intention', { informationSufficiency: 0.7 }],
-  ])('to %s, before anything else that is missing, where %j [Y3]', async (phase, said) => {
+  ])('[Y3] is %s as the first reason that applies: %j', async (phase, said) => {
     const plan = {
       yield: (call: number) => unsureAnswer(call, { ...said, needsTools: true, proposedPhase: 'yield' }),
       intention: { ...replies.intention, unclearIntent: true },
@@ -78,7 +78,7 @@ describe('where a run goes on', () => {
   /** Two that say the same: there is something to let go. */
   const messages = ['a', 'b'].map((id) => found(id, 'The tide is low on the second Monday of March.'));
 
-  it('each later reason counts where the earlier ones are gone [Y3]', async () => {
+  it('[Y3] follows each later reason when the earlier ones no longer apply', async () => {
     const plan = (needsTools: boolean, undigested: boolean) => ({
       yield: (call: number) => unsureAnswer(call, { needsTools, proposedPhase: 'yield' }),
       observation: { ...replies.observation, undigested },
@@ -95,7 +95,7 @@ describe('where a run goes on', () => {
     expect(await next(false, false, 10)).toBe('yield');
   });
 
-  it('not to Understanding again and again, where all that is left must stay [Y3] [Y12]', async () => {
+  it('[Y3] [Y12] is not Understanding repeatedly when nothing more may be removed', async () => {
     const history = Array.from({ length: 12 }, (_, at) => ({ role: 'user' as const, content: `Wish number ${at}.` }));
     const plan = { yield: (call: number) => unsureAnswer(call, { proposedPhase: 'action' }) };
     const { run } = startScripted(plan, { limits: { maxCycles: 4 } }, { history });

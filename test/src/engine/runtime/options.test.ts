@@ -5,7 +5,7 @@ import { createPostChain } from '../../../../src/index.ts';
 
 const run = (options: object) => () => createPostChain().run(options as never);
 
-describe('options that make no sense are refused before anything starts, in one line', () => {
+describe('invalid options are rejected with one line before the start', () => {
   it.each([
     [{ limits: { maxCycles: -1 } }, /limits\.maxCycles: .*; received -1/],
     [{ limits: { maxCycles: 1.5 } }, /limits\.maxCycles: .*; received 1\.5/],
@@ -66,14 +66,14 @@ describe('options that make no sense are refused before anything starts, in one 
     expect(run(options)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 
-  it('a clock that tells no time is refused', () => {
+  it('a clock with an invalid time is rejected', () => {
     const clock = { now: () => Number.NaN, setTimeout: () => 0, clearTimeout: () => {} };
     expect(() => createPostChain({ clock }).run({ request: 'x' })).toThrow(
       /clock: expected now\(\) to return milliseconds.*; received NaN/,
     );
   });
 
-  it('two capabilities of one name are refused', () => {
+  it('two capabilities with the same name are rejected', () => {
     const one = { name: 'look', description: 'looks', arguments: z.object({}), execute: () => '' };
     expect(() => createPostChain({ capabilities: [one, one] })).toThrow(
       expect.objectContaining({ code: 'duplicate_capability' }),

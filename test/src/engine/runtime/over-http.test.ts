@@ -35,7 +35,7 @@ const asks = (task: Task) => (request: { response_format?: { type: string; [key:
   (request.response_format as { json_schema?: { name?: string } } | undefined)?.json_schema?.name === nameOf(task);
 
 describe('a run on an OpenAI-compatible server', () => {
-  it('[A9] streams, corrects a reply that does not fit, and answers', async () => {
+  it('[A9] streams, corrects an invalid reply, and answers', async () => {
     const server = await mockedChain();
     for (const task of TASKS) {
       const good = { content: JSON.stringify(replies[task]) };
@@ -62,7 +62,7 @@ describe('a run on an OpenAI-compatible server', () => {
     expect(answer.metadata.usage).toMatchObject({ modelCalls: 8 });
   });
 
-  it('[A13] waits for Retry-After and goes on, for a 500 too', async () => {
+  it('[A13] waits for Retry-After and continues, also for status 500', async () => {
     let refusals = 0;
     const server = await chatServer(({ body, response }) => {
       refusals += 1;
@@ -75,7 +75,7 @@ describe('a run on an OpenAI-compatible server', () => {
     expect(entriesOf(run, 'attempt-retry').map(({ inMs }) => inMs)).toEqual([5, 0]);
   });
 
-  it('[E3] a server killed in mid-run still gives a degraded answer that says why', async () => {
+  it('[E3] answers degraded with the reason when the server is killed mid-run', async () => {
     const server = await chatServer(async ({ body, response }) => {
       const task = taskOf(body);
       if (task !== 'observation') return say(response, replies[task]);
@@ -94,7 +94,7 @@ describe('a run on an OpenAI-compatible server', () => {
     expect(entriesOf(run, 'attempt-end').filter(({ task }) => task === 'observation')).toHaveLength(4);
   });
 
-  it('a cancel in mid-stream closes the connection and answers', async () => {
+  it('closes the connection and answers when canceled mid-stream', async () => {
     const server = await chatServer(({ response }) => {
       streaming(response);
       response.write(event({ choices: [{ index: 0, delta: { content: '{"response": "It may' } }] }));
@@ -106,7 +106,7 @@ describe('a run on an OpenAI-compatible server', () => {
     await server.allClosed();
   });
 
-  it('a refused key ends the run at once, and is nowhere in the journal', async () => {
+  it('ends immediately for a rejected key, which never appears in the journal', async () => {
     const server = await chatServer(({ response }) =>
       refuse(response, 401, { error: { message: 'Incorrect API key provided: sk-secret' } }),
     );

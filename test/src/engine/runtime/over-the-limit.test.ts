@@ -6,7 +6,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { unsureAnswer } from '../../../support/replies.ts';
 import { entriesOf, settle } from '../../../support/run-chain.ts';
 
-describe('what is too much even then', () => {
+describe('a context that stays over its limit', () => {
   /** Five stories of the user's in a context that has room for four. */
   async function crowded(choice: string, items = {}) {
     const history = [1, 2, 3, 4, 5].map((at) => ({
@@ -36,25 +36,25 @@ describe('what is too much even then', () => {
     return { statistics, notes, over: Math.max(0, statistics.tokensAfter - statistics.tokensAllowed) };
   }
 
-  it('is told with the answer, where the user keeps everything [U10] [U13]', async () => {
+  it('[U10] [U13] is reported with the answer if the user keeps everything', async () => {
     const { statistics, notes, over } = await crowded('keep');
     expect(over).toBeGreaterThan(0);
     expect(statistics.tokensOver).toBe(over);
     expect(notes).toContain(`${over} tokens over its limit`);
   });
 
-  it.each(['remove', 'summarise'])('is not told, where the user lets enough go (%s) [U10] [U13]', async (choice) => {
+  it.each(['remove', 'summarise'])('[U10] [U13] is not reported if the user lets enough be removed (%s)', async (choice) => {
     const { statistics, notes, over } = await crowded(choice);
     expect(over).toBe(0);
     expect({ tokensOver: statistics.tokensOver, notes }).toEqual({ tokensOver: 0, notes: '' });
   });
 
-  it('is told with all of it, where the user keeps more than was asked about [U9] [U10] [U13]', async () => {
+  it('[U9] [U10] [U13] is reported in full if the user keeps more than was asked about', async () => {
     const { statistics, over } = await crowded('keep', { 'earlier.h1': 'keep', 'earlier.h2': 'keep' });
     expect(statistics.tokensOver).toBe(over);
   });
 
-  it('is asked about once in a run: who keeps is not asked about the next message in the next cycle [U8]', async () => {
+  it('[U8] is asked about once per run: not again for the next message in the next cycle', async () => {
     const history = [1, 2, 3, 4, 5].map((at) => ({
       role: 'user' as const,
       content: `Story ${at}: ${'word '.repeat(180)}`,

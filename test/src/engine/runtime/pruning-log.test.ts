@@ -104,7 +104,7 @@ describe('the context of a whole run', () => {
     });
   });
 
-  it('knows all six operations, each with a reason, and ids of their own [C3] [U7]', () => {
+  it('[C3] [U7] contains all six operations with reasons and unique ids', () => {
     const { operations } = document;
     expect(new Set(operations.map(({ operation }) => operation))).toEqual(
       new Set(['ADD', 'TAG', 'PRUNE', 'TRANSFORM', 'LINK', 'PRIORITIZE']),
@@ -116,7 +116,7 @@ describe('the context of a whole run', () => {
     }
   });
 
-  it('is told of in the journal at each Understanding, in valid entries, with numbers to every loss [U7] [U13]', () => {
+  it('[U7] [U13] is journaled at each Understanding in valid entries with numbers for each loss', () => {
     expect(evaluations).toHaveLength(
       entriesOf(run, 'phase-start').filter(({ phase }) => phase === 'understanding').length,
     );
@@ -132,7 +132,7 @@ describe('the context of a whole run', () => {
           });
   });
 
-  it('has a log with one entry for each message that was pruned or summarised, and no other [U13]', () => {
+  it('[U13] has one log entry for each pruned or summarized message and no other', () => {
     for (const { said: evaluated, made, before } of evaluations) {
       const losses = made.filter(({ operation }) => operation === 'PRUNE' || operation === 'TRANSFORM');
       expect(
@@ -152,7 +152,7 @@ describe('the context of a whole run', () => {
     expect(evaluations.flatMap(({ said: { pruningLog } }) => pruningLog).length).toBeGreaterThan(4);
   });
 
-  it('has statistics that anybody can work out from what was applied [U13]', () => {
+  it('[U13] has statistics that follow from the applied operations', () => {
     const tokensOf = (messages: readonly Message[]) =>
       messages.reduce((sum, { content }) => sum + Math.ceil(content.length / 4), 0);
     for (const {
@@ -174,7 +174,7 @@ describe('the context of a whole run', () => {
     }
   });
 
-  it('is the same folded from the journal, and without any one operation it is what the others give [U12]', () => {
+  it('[U12] is the same when folded from the journal, also without any one operation', () => {
     expect(contextOf(document)).toEqual(run.actor.getSnapshot().context.messages);
     for (const { id } of document.operations) {
       const without = undo(document, id);
@@ -184,7 +184,7 @@ describe('the context of a whole run', () => {
     }
   });
 
-  it('goes back step by step to where it began, as it came [U12]', () => {
+  it('[U12] can be undone step by step to its initial state', () => {
     let left = document;
     for (let at = document.operations.length - 1; at >= 0; at -= 1) {
       left = undo(left, document.operations[at]?.id ?? '');
@@ -193,14 +193,14 @@ describe('the context of a whole run', () => {
     expect(contextOf(left)).toEqual(document.initial);
   });
 
-  it('lets nothing of the user’s go but what the user named [U4] [U8] [U9]', () => {
+  it('[U4] [U8] [U9] loses only the user messages that the user named', () => {
     const left = contextOf(document).filter(({ role }) => role === 'user');
     expect(left.map(({ id }) => id)).toEqual(['earlier.u2', 'earlier.u3', 'request']);
     expect(left[0]?.content.length).toBeLessThanOrEqual(200);
     expect(left[1]?.content).toBe(story('garden'));
   });
 
-  it('keeps a passage as long as an answer rests on it, and lets one go that none does [U2] [U6]', () => {
+  it('[U2] [U6] keeps a passage while an answer refers to it and prunes it afterward', () => {
     const [, second] = evaluations;
     const gone = second?.said.pruningLog.map(({ messageId }) => messageId) ?? [];
     const rested = second?.before.flatMap(({ phase, references }) => (phase === 'yield' ? references : [])) ?? [];

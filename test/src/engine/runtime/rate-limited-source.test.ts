@@ -26,8 +26,8 @@ async function startWith(errors: readonly unknown[], limits = {}) {
   return { ...scripted, documents, failure };
 }
 
-describe('a source that limits its rate', () => {
-  it('[C5] is asked again after the wait that it wishes, and its passages count', async () => {
+describe('a rate-limited source', () => {
+  it('[C5] is retried after the requested delay, and its passages count', async () => {
     const { clock, documents, run, failure } = await startWith([limited({ retryAfterMs: 700 })]);
     clock.increment(699);
     await settle(100);
@@ -40,7 +40,7 @@ describe('a source that limits its rate', () => {
   });
 
   it.each([{ status: 429 }, { status: 503 }, { code: 'rate_limited' }])(
-    '[C5] is waited for by a doubled wait where it wishes none: %j',
+    '[C5] is retried with exponential backoff without a valid requested delay: %j',
     async (says) => {
       const { clock, documents, run, failure } = await startWith([limited(says), limited(says)]);
       for (const [wait, searches] of [
@@ -58,7 +58,7 @@ describe('a source that limits its rate', () => {
     },
   );
 
-  it('[C5] that never lets up is gone without after the retries that there are', async () => {
+  it('[C5] is skipped after the configured retries', async () => {
     const { clock, documents, run, failure } = await startWith(Array(9).fill(limited()), { maxTransportRetries: 2 });
     for (let wait = 0; wait < 4; wait += 1) {
       clock.increment(2_000);
@@ -70,10 +70,10 @@ describe('a source that limits its rate', () => {
   });
 
   it.each<[string, unknown]>([
-    ['a wish beyond half of the phase', limited({ retryAfterMs: 60_001 })],
+    ['a requested delay longer than half of the phase timeout', limited({ retryAfterMs: 60_001 })],
     ['another error', new Error('down')],
     ['an error with another status', limited({ status: 500 })],
-    ['nothing at all', null],
+    ['a thrown undefined', null],
     [
       'an error that throws when it is read',
       {
@@ -82,13 +82,13 @@ describe('a source that limits its rate', () => {
         },
       },
     ],
-  ])('[C5] is gone without at once for %s', async (_, error) => {
+  ])('[C5] is skipped immediately for %s', async (_, error) => {
     const { documents, run } = await startWith([error]);
     await run.answer;
     expect(documents.searches()).toBe(1);
   });
 
-  it('[C8] that waits when the run is cancelled leaves no timer', async () => {
+  it('[C8] leaves no timer when the run is canceled during the backoff', async () => {
     const { clock, run } = await startWith([limited({ retryAfterMs: 700 })]);
     run.cancel();
     await run.answer;

@@ -9,8 +9,8 @@ const turn = (at: number) =>
   }) as const;
 const history = Array.from({ length: 20 }, (_, at) => turn(at));
 const replyOf = (task: string) => replies[task as keyof typeof replies];
-describe('a call that was turned away before a word', () => {
-  it('the final answer falls back to the next model where the first fails [C4]', async () => {
+describe('a call rejected before any output', () => {
+  it('[C4] makes the final answer fall back to the next model', async () => {
     const failing = scriptedModel(({ task }) =>
       task === 'synthesis' ? { failure: { code: 'bad_gateway', retryable: false, status: 502 } } : replyOf(task),
     );
@@ -20,7 +20,7 @@ describe('a call that was turned away before a word', () => {
     expect(metadata.synthesis).toMatchObject({ writtenBy: 'model' });
   });
 
-  it('a server that was never reached costs nothing [A11]', async () => {
+  it('[A11] costs nothing if the server was never reached', async () => {
     const model = scriptedModel(() => ({ failure: { code: 'connection_failed', retryable: false } }), { id: 'a' });
     const prices = { currency: 'EUR', models: { a: { inputPerMillion: 1_000_000, outputPerMillion: 1 } } };
     const { metadata } = await createPostChain({ model, prices }).run({ request: 'Is it so?' }).answer;

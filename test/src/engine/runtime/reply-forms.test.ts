@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createPostChain } from '../../../../src/index.ts';
 import { entriesOf, startScripted } from '../../../support/run-chain.ts';
 
-describe('a chain whose replies are tool calls', () => {
-  it('[A12] comes to the same answer as one whose replies are text', async () => {
+describe('a chain with replies as tool calls', () => {
+  it('[A12] gives the same answer as one with text replies', async () => {
     const byText = startScripted();
     const byCall = startScripted({}, { replyForm: 'tool-call' });
     const [{ metadata: ofCall, ...answered }, { metadata: ofText, ...wanted }] = await Promise.all([
@@ -19,7 +19,7 @@ describe('a chain whose replies are tool calls', () => {
     }
   });
 
-  it('[A12] journals their arguments as the text of the reply', async () => {
+  it('[A12] journals the arguments as the reply text', async () => {
     const { run } = startScripted({}, { replyForm: 'tool-call' });
     await run.answer;
     const said = entriesOf(run, 'text-delta')
@@ -29,7 +29,7 @@ describe('a chain whose replies are tool calls', () => {
     expect(JSON.parse(said)).toMatchObject({ answer: 'It is so.' });
   });
 
-  it('refuses a form that there is not', () => {
+  it('rejects an unknown reply form', () => {
     expect(() => createPostChain({ replyForm: 'xml' as never })).toThrow(/replyForm: .*; received "xml"/);
   });
 });

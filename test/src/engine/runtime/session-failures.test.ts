@@ -23,27 +23,27 @@ describe('a store that fails to recall', () => {
       'no such host',
     ],
     [
-      'throws what is no error',
+      'throws a non-error',
       () => {
         throw Object.create(null);
       },
       'an error without readable text',
     ],
     ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
-    ['gives null', () => null, 'the session store returned no list of turns'],
-    ['gives nothing', () => undefined, 'the session store returned no list of turns'],
-    ['gives a text', () => 'turns', 'the session store returned no list of turns'],
-    ['gives an object', () => ({ turns: [aTurn()] }), 'the session store returned no list of turns'],
-    ['gives a list of what is no turn', () => [null, 'x', { runId: 1 }], '3 of 3 turns could not be read'],
-    ['gives a list that throws', () => proxied, 'a trap'],
+    ['returns null', () => null, 'the session store returned no list of turns'],
+    ['returns undefined', () => undefined, 'the session store returned no list of turns'],
+    ['returns a string', () => 'turns', 'the session store returned no list of turns'],
+    ['returns an object', () => ({ turns: [aTurn()] }), 'the session store returned no list of turns'],
+    ['returns a list of invalid turns', () => [null, 'x', { runId: 1 }], '3 of 3 turns could not be read'],
+    ['returns a list that throws', () => proxied, 'a trap'],
     [
-      'gives a turn of which the id is none',
+      'returns a turn with an invalid id',
       () => [Object.defineProperty({}, 'runId', { get: () => null })],
       '1 of 1 turns could not be read',
     ],
     // biome-ignore lint/suspicious/noThenProperty: it is what is tried
-    ['gives what is thenable and throws', () => ({ then: () => JSON.parse('{') }), 'JSON'],
-  ])('and %s is gone without, and the answer says so [E3]', async (name, recalled, said) => {
+    ['returns a thenable that throws', () => ({ then: () => JSON.parse('{') }), 'JSON'],
+  ])('[E3] because it %s is skipped, and the answer says so', async (name, recalled, said) => {
     const sessions = storeThat({ recall: recalled });
     const { run } = inSession(sessions);
     const answer = await run.answer;
@@ -56,7 +56,7 @@ describe('a store that fails to recall', () => {
     expect(sessions.appends).toHaveLength(1);
   });
 
-  it('in part and tells it is taken for what it gave, and the answer says so', async () => {
+  it('and reports it contributes what it returned, and the answer says so', async () => {
     const store: SessionStore = {
       recall: (_, { onProblem }) => {
         onProblem?.('a row is damaged');
@@ -70,7 +70,7 @@ describe('a store that fails to recall', () => {
     expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1, problem: 'a row is damaged' }]);
   });
 
-  it('and is a file that is no database is gone without, and is left as it is', async () => {
+  it('because its file is not a database is skipped, and the file is unchanged', async () => {
     const file = fileWith('My dear Ada, this is a letter and no database. '.repeat(200), 'letter.txt');
     const { run } = startScripted({}, { sessions: sqliteSessions(file) }, { sessionId: 'u42' });
     const answer = await run.answer;
@@ -79,13 +79,13 @@ describe('a store that fails to recall', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^My dear Ada/);
   });
 
-  it('in part is taken for what it gave, and the answer says so', async () => {
+  it('partially contributes what it returned, and the answer says so', async () => {
     const { run } = inSession(storeThat({ recall: () => [aTurn('r1'), { ...aTurn('r2'), answer: 7 }] }));
     expect((await run.answer).notes).toBe(`${NOTE} 1 of 2 turns could not be read.`);
     expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1 }]);
   });
 
-  it('and never answers is waited for `sessionMs`, and its signal is aborted', async () => {
+  it('by never answering is awaited for `sessionMs` and then aborted', async () => {
     const sessions = storeThat({ recall: () => hanging });
     const { run, clock, model } = inSession(sessions);
     await settle();
@@ -100,7 +100,7 @@ describe('a store that fails to recall', () => {
     expect(clock.waiting.size).toBe(0);
   });
 
-  it('and answers when nobody waits any more changes nothing', async () => {
+  it('by answering too late changes nothing', async () => {
     let answerLate: (turns: unknown) => void = () => {};
     const sessions = storeThat({ recall: () => new Promise((resolve) => (answerLate = resolve)) });
     const { run, clock } = inSession(sessions);
@@ -123,8 +123,8 @@ describe('a store that fails to remember', () => {
       'a full disk',
     ],
     ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
-    ['rejects with nothing', () => Promise.reject(), 'undefined'],
-  ])('and %s is told, and the answer is the one there was [E3]', async (_, appended, said) => {
+    ['rejects with undefined', () => Promise.reject(), 'undefined'],
+  ])('[E3] and %s is reported, and the answer is unchanged', async (_, appended, said) => {
     const { run } = inSession(storeThat({ append: appended }));
     const answer = await run.answer;
     expect(answer).toEqual(await startScripted().run.answer);
@@ -132,7 +132,7 @@ describe('a store that fails to remember', () => {
     expect(run.journal.slice(-3).map(({ type }) => type)).toEqual(['session-stored', 'answer', 'run-end']);
   });
 
-  it('and never answers is waited for `sessionMs`', async () => {
+  it('by never answering is awaited for `sessionMs`', async () => {
     const sessions = storeThat({ append: () => hanging });
     const { run, clock } = inSession(sessions, {}, { limits: { sessionMs: 700 } });
     await settle(100);
@@ -146,7 +146,7 @@ describe('a store that fails to remember', () => {
     expect(clock.waiting.size).toBe(0);
   });
 
-  it('[C8] at both ends and with a model that hangs still is within the time of the run', async () => {
+  it('[C8] with a recall failure and a hanging model stays within the run timeout', async () => {
     const store = storeThat({ recall: () => hanging, append: () => hanging });
     const { run, clock } = inSession(
       store,

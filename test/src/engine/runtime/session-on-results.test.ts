@@ -20,7 +20,7 @@ const call = { capability: 'work', arguments: '{}' };
 
 describe('the session of a request', () => {
   it.each(['u42', 'broken', undefined])(
-    '[R2] stands on the result of its capability, and the capability is told: %s',
+    '[R2] is recorded on the capability result and passed to the capability: %s',
     async (sessionId) => {
       sessions.length = 0;
       const action = { ...replies.action, call };
@@ -31,7 +31,7 @@ describe('the session of a request', () => {
     },
   );
 
-  it('[R2] stands on a refused step, and on the results of the loop alone', async () => {
+  it('[R2] is recorded on a rejected step and on the results of a standalone loop', async () => {
     const action = { ...replies.action, call: { ...call, capability: 'play' } };
     const { run } = startScripted({ action }, { capabilities: [work] }, { sessionId: 'u42' });
     await run.answer;

@@ -6,10 +6,10 @@ import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run
 import { inSession } from '../../../support/run-session.ts';
 import { aTurn, hanging, recall, storeThat } from '../../../support/sessions.ts';
 
-describe('stopping a run of a session', () => {
+describe('stopping a run with a session', () => {
   const events = ['run.cancelled', 'run.interrupted'] as const;
 
-  it.each(events)('%s while it is recalled answers at once, and the session remembers that', async (type) => {
+  it.each(events)('by %s during recall answers immediately, and the session remembers it', async (type) => {
     const sessions = storeThat({ recall: () => hanging });
     const { run, model } = inSession(sessions);
     await settle();
@@ -22,7 +22,7 @@ describe('stopping a run of a session', () => {
     expect(entriesOf(run, 'session-recalled')).toEqual([]);
   });
 
-  it.each(events)('%s while the turn is stored ends it at once, with the answer there was', async (type) => {
+  it.each(events)('by %s while the turn is stored ends immediately with the existing answer', async (type) => {
     const sessions = storeThat({ append: () => hanging });
     const { run } = inSession(sessions);
     await settle(100);
@@ -35,7 +35,7 @@ describe('stopping a run of a session', () => {
     ]);
   });
 
-  it('twice ends it at once, wherever it was', async () => {
+  it('twice ends it immediately in any state', async () => {
     const sessions = storeThat({ append: () => hanging });
     const { run } = inSession(sessions, { intention: { hang: true } });
     await settle();
@@ -47,7 +47,7 @@ describe('stopping a run of a session', () => {
     expect(sessions.appends).toMatchObject([{ turn: { status: 'cancelled' } }]);
   });
 
-  it.each(TASKS.filter((task) => task !== 'summary'))('in %s keeps the turn as cancelled', async (task) => {
+  it.each(TASKS.filter((task) => task !== 'summary'))('in %s stores the turn as canceled', async (task) => {
     const sessions = memorySessions();
     const { run } = startScripted(
       { ...everyTask.plan, [task]: { hang: true } },
@@ -60,14 +60,14 @@ describe('stopping a run of a session', () => {
     expect(await recall(sessions, 'u42')).toMatchObject([{ runId: 'run-1', status: 'cancelled' }]);
   });
 
-  it('before it began keeps the turn as well', async () => {
+  it('before the start stores the turn too', async () => {
     const sessions = memorySessions();
     const run = { sessionId: 'u42', signal: AbortSignal.abort() };
     expect((await startScripted({}, { sessions }, run).run.answer).metadata.reason).toBe('interrupted');
     expect(await recall(sessions, 'u42')).toMatchObject([{ status: 'degraded' }]);
   });
 
-  it.each(PHASES)('[Y4] a direction to %s while it is recalled waits for the session', async (phase) => {
+  it.each(PHASES)('[Y4] by a direction to %s during recall waits for the session', async (phase) => {
     let answer: (turns: unknown) => void = () => {};
     const { run } = inSession(storeThat({ recall: () => new Promise((resolve) => (answer = resolve)) }), {
       yield: { hang: true },

@@ -43,7 +43,7 @@ const shownFor = (model: ReturnType<typeof scriptedModel>, request: string) =>
   );
 
 describe('a session', () => {
-  it('[R2] [R4] shows the second request the first, with its runs and its answer', async () => {
+  it('[R2] [R4] shows the second request the first one with its runs and answer', async () => {
     const sessions = memorySessions();
     const { chain, model } = aChain(
       { capabilities: [work], sessions },
@@ -65,7 +65,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('lives as long as the chain where no store was given, and no other chain knows it', async () => {
+  it('without a store lasts as long as its chain and is not shared with other chains', async () => {
     const { chain, model } = aChain({}, {});
     await chain.run({ request: 'One.', sessionId: 'u42' }).answer;
     await chain.run({ request: 'Two.', sessionId: 'u42' }).answer;
@@ -75,7 +75,7 @@ describe('a session', () => {
     expect(shownFor(other.model, 'Three.')).toHaveLength(1);
   });
 
-  it('never is another’s', async () => {
+  it('is never shared with another id', async () => {
     const { chain, model } = aChain();
     for (const sessionId of ['u42', 'U42', ' u42', 'u42%', '__proto__'])
       await chain.run({ request: `I am ${sessionId}.`, sessionId }).answer;
@@ -83,7 +83,7 @@ describe('a session', () => {
       expect(shownFor(model, `I am ${sessionId}.`)).toHaveLength(1);
   });
 
-  it('costs a request without one nothing: no store is asked, no state is entered, nothing is told', async () => {
+  it('costs nothing for a request without one: no store call, state, or event', async () => {
     const sessions = storeThat({});
     const { run } = startScripted({}, { sessions });
     const answer = await run.answer;
@@ -94,7 +94,7 @@ describe('a session', () => {
     expect(answer.notes).toBe('');
   });
 
-  it('is asked for the newest `sessionTurns` turns, ten by default', async () => {
+  it('recalls the newest `sessionTurns` turns, ten by default', async () => {
     const sessions = storeThat({ recall: () => Array.from({ length: 10_000 }, (_, at) => aTurn(`r${at}`)) });
     const { run } = inSession(sessions);
     await run.answer;
@@ -103,7 +103,7 @@ describe('a session', () => {
     expect(run.actor.getSnapshot().context.messages[0]?.content).toBe('What of r9990?');
   });
 
-  it('with `sessionTurns` at 0 recalls nothing, and still remembers', async () => {
+  it('with `sessionTurns` at 0 recalls nothing but still remembers', async () => {
     const sessions = storeThat({ recall: () => [aTurn()] });
     const { run } = inSession(sessions, {}, { limits: { sessionTurns: 0 } });
     await run.answer;
@@ -111,7 +111,7 @@ describe('a session', () => {
     expect(entriesOf(run, 'session-recalled')).toEqual([]);
   });
 
-  it('[R4] loses one turn at most to a request with a thousand capability runs', async () => {
+  it('[R4] loses at most one turn to a request with a thousand capability runs', async () => {
     const sessions = memorySessions({ maxTurns: 3 });
     const { chain } = aChain(
       {
@@ -131,7 +131,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('of two runs at once: both recall what was there when they began, and the first to end comes first', async () => {
+  it('of two concurrent runs: both recall the turns at their start, and the first to end is stored first', async () => {
     const sessions = memorySessions();
     const plan = { intention: { hang: true } } as const;
     const slow = startScripted(plan, { sessions, newId: () => 'slow' }, { sessionId: 'u42', request: 'Slow?' });
@@ -146,7 +146,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('[U12] is in the journal, from which alone the context can be folded', async () => {
+  it('[U12] is contained in the journal, from which alone the context can be folded', async () => {
     const turn = aTurn('r1', { runs: [{ capability: 'work', success: true, summary: 'done' }] });
     const { run } = inSession(storeThat({ recall: () => [turn] }));
     await run.answer;
@@ -162,7 +162,7 @@ describe('a session', () => {
     expect(entriesOf(run, 'session-stored')).toMatchObject([{ sessionId: 'u42', problem: null }]);
   });
 
-  it('[R2] is there for the bare machine as well', async () => {
+  it('[R2] is available to the bare machine', async () => {
     const model = scriptedModel({}, { otherwise: replies });
     const options = { model, sessions: memorySessions() };
     const ask = (request: string) =>
@@ -180,7 +180,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('tells in words of an earlier answer what it was not', async () => {
+  it('states how an earlier answer was incomplete', async () => {
     const sessions = storeThat({ recall: () => [aTurn('r1', { status: 'degraded', answer: 'Perhaps.' })] });
     const { run, model } = inSession(sessions);
     await run.answer;
@@ -189,7 +189,7 @@ describe('a session', () => {
     expect(user?.content).toContain('(This answer was incomplete.) Perhaps.');
   });
 
-  it('[U8] keeps what the user said in it, however long, and asks nobody about it in each further run', async () => {
+  it('[U8] keeps user content of any length and asks about it only once', async () => {
     const request = 'It is a long story. '.repeat(100);
     const { run, clock } = inSession(storeThat({ recall: () => [aTurn('r1', { request })] }));
     await settle(200);

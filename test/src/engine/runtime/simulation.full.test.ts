@@ -4,8 +4,8 @@ import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
 
-describe('any run, whatever the model and the user do', () => {
-  it('[E3][E7] always ends in a valid answer, within its limits, every call counted, no timer left', async () => {
+describe('any run with any model and user', () => {
+  it('[E3] [E7] always ends with a valid answer within its limits, with every call counted and no timer left', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
         const { run, model, clock } = await playRandomRun(random);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
 
-it('a source that limits its rate again and again is gone without before the phase runs out of time [C5]', async () => {
+it('[C5] a source that is repeatedly rate-limited is skipped before the phase times out', async () => {
   const search = async () => {
     throw Object.assign(new Error('slow down'), { status: 429, retryAfterMs: 50_000 });
   };

@@ -4,7 +4,7 @@ import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 
-it('prints nothing of a reply that was still held against its schema when the run was left', async () => {
+it('reports nothing of a reply that was still being validated when the run was stopped', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   onTestFinished(() => warn.mockRestore());
   let release = (): void => {};

@@ -16,7 +16,7 @@ const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void
   [
     ['a rule of Yield', () => startScripted(), () => {}, { reason: null, cycles: 1 }],
     [
-      'the limit of cycles',
+      'the cycle limit',
       () => startScripted(unsure, { limits: { maxCycles: 2 } }),
       () => {},
       { reason: 'ttl_exhausted', cycles: 2 },
@@ -34,28 +34,28 @@ const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void
       ({ clock }) => clock.increment(3_000),
       { reason: 'deadline_passed' },
     ],
-    ['the user’s cancel', () => startScripted(hanging), ({ run }) => run.cancel(), { reason: 'cancelled' }],
+    ['a user cancellation', () => startScripted(hanging), ({ run }) => run.cancel(), { reason: 'cancelled' }],
     [
-      'the host',
+      'a host interruption',
       () => startScripted(hanging),
       ({ run }) => run.send({ type: 'run.interrupted' }),
       { reason: 'interrupted' },
     ],
     [
-      'the user’s wish for the answer',
+      'a user request for the answer',
       () => startScripted(hanging),
       ({ run }) => run.send({ type: 'run.finished' }),
       { reason: 'zero_passes' },
     ],
     [
-      'a model that is gone',
+      'an unavailable model',
       () => startScripted({ intention: { failure: { retryable: false } } }),
       () => {},
       { reason: 'model_unavailable' },
     ],
-    ['a Yield that fails', () => startScripted({ yield: { text: 'no' } }), () => {}, { reason: 'incomplete_state' }],
+    ['a failing Yield', () => startScripted({ yield: { text: 'no' } }), () => {}, { reason: 'incomplete_state' }],
     [
-      'an actor that is stopped',
+      'a stopped actor',
       () => startScripted(hanging),
       ({ run }) => run.actor.stop(),
       { reason: 'interrupted' },
@@ -64,7 +64,7 @@ const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void
 
 describe('the end of a run', () => {
   it.each(EXITS)(
-    '[E3] [E7] by %s has an answer, attached to its result and to its journal',
+    '[E3] [E7] by %s has an answer in its result and journal',
     async (_, start, end, wanted) => {
       const started = start();
       await settle();
@@ -76,7 +76,7 @@ describe('the end of a run', () => {
     },
   );
 
-  it('[E10] gives data and presents nothing: the text is the model’s, to the letter', async () => {
+  it('[E10] returns plain data with the exact text of the model', async () => {
     const answerText = '# Yes\n\n*It is so*: \u001b[31m1932\u001b[0m <b>a</b>';
     const { run } = startScripted({ synthesis: { ...replies.synthesis, answerText } });
     const answer = await run.answer;
@@ -84,7 +84,7 @@ describe('the end of a run', () => {
     expect(JSON.parse(JSON.stringify(answer))).toEqual(answer);
   });
 
-  it('[E4] [E8] by a prompt that throws is composed, and told apart from a model that fails', async () => {
+  it('[E4] [E8] with a prompt that throws composes the answer and differs from a failing model', async () => {
     const synthesis = definePrompt({
       ...prompts.synthesis,
       system: () => {
@@ -99,7 +99,7 @@ describe('the end of a run', () => {
     expect(model.calls.some(({ task }) => task === 'synthesis')).toBe(false);
   });
 
-  it('[E3] [E5] of a state that was damaged names what is broken, and keeps what it has', async () => {
+  it('[E3] [E5] with a corrupted state names the damage and keeps what is valid', async () => {
     const { actor, state } = await startBare({ contextWindowTokens: 'wide' as never });
     expect(actor.getSnapshot().status).toBe('done');
     expect(finalAnswerSchema.parse(state().answer).metadata.missingFields).toEqual(['run.excess.tokens']);
@@ -117,7 +117,7 @@ describe('the budget of a run', () => {
     Object.entries(replies).map(([task, reply]) => [task, { text: JSON.stringify(reply), usage }]),
   );
 
-  it('[E2] [E9] counts the phases and the synthesis apart, from what was really used', async () => {
+  it('[E2] [E9] counts the usage of the phases and of the synthesis separately', async () => {
     const { run } = startScripted(costing, { limits: { maxTokens: 1_000, maxModelCalls: 10 } });
     const { metadata } = await run.answer;
     expect(metadata.usage).toEqual({
@@ -138,7 +138,7 @@ describe('the budget of a run', () => {
     expect(entriesOf(run, 'run-end')[0]?.usage).toEqual(metadata.usage);
   });
 
-  it('[E2] has its cost, the synthesis included, in the currency of the prices', async () => {
+  it('[E2] includes the synthesis in the cost, in the currency of the prices', async () => {
     const prices = [{ inputPerMillion: 1_000, outputPerMillion: 10_000 }];
     const { state } = await startBare({ prices, currency: 'EUR' }, costing);
     const { cost, usage: used } = state().answer?.metadata ?? {};
@@ -150,7 +150,7 @@ describe('the budget of a run', () => {
   it.each([
     ['cancelled', { reason: 'cancelled', synthesis: { fallback: null, error: null } }],
     ['late', { reason: 'synthesis_failed', synthesis: { fallback: 'model', error: 'it was not written in time' } }],
-  ])('[E9] counts a call that was broken off: %s', async (how, wanted) => {
+  ])('[E9] counts an aborted call: %s', async (how, wanted) => {
     const { run, clock, model } = startScripted({
       ...costing,
       synthesis: { hang: true, text: '{"answerText": "It w' },
@@ -166,14 +166,14 @@ describe('the budget of a run', () => {
     expect(metadata.budget.totalMs.used).toBe(how === 'cancelled' ? 0 : 60_000);
   });
 
-  it('[E9] of time says at least until its deadline where that passed', async () => {
+  it('[E9] reports at least the time until the deadline if that passed', async () => {
     const { run, clock } = startScripted(hanging, { limits: { totalMs: 8_000 } });
     await settle();
     clock.increment(6_000);
     expect((await run.answer).metadata.budget.totalMs).toEqual({ limit: 8_000, used: 6_000 });
   });
 
-  it('[E9] keeps a reserve that the prompt must fit in: the engine composes where it does not, and says why', async () => {
+  it('[E9] composes the answer with a reason if its prompt does not fit into the reserve', async () => {
     const limits = { synthesisReserveTokens: 400 };
     const { run, model } = startScripted({}, { limits });
     const answer = await run.answer;
@@ -189,7 +189,7 @@ describe('the budget of a run', () => {
     expect(model.calls.some(({ task }) => task === 'synthesis')).toBe(false);
   });
 
-  it('[E9] shows the model less of a long context, so that prompt and reply stay within the reserve', async () => {
+  it('[E9] shortens a long context so that prompt and reply fit into the reserve', async () => {
     const history = Array.from({ length: 60 }, (_, at) => ({
       role: 'assistant' as const,
       content: `Report ${at}. ${'It rained, and the tide was low. '.repeat(20)}`,

@@ -6,8 +6,8 @@ import { scriptedModel } from '../../../../src/testing/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 
-describe('what a run may use', () => {
-  it('no correction is asked for that the tokens of the run have no room for [promise 2]', async () => {
+describe('the token budget of a run', () => {
+  it('allows no correction that does not fit [promise 2]', async () => {
     const usage = { inputTokens: 900, outputTokens: 100, estimated: false };
     const model = scriptedModel(() => ({ text: 'no JSON', usage }));
     const limits = { maxTokens: 1_000, maxCorrections: 20, synthesisReserveTokens: 0 };
@@ -15,7 +15,7 @@ describe('what a run may use', () => {
     expect(metadata.usage).toMatchObject({ modelCalls: 1, inputTokens: 900, outputTokens: 100 });
   });
 
-  it('a reply that is still held against its schema when the run is left counts [A11]', async () => {
+  it('[A11] counts a reply that was still being validated when the run was stopped', async () => {
     let release = (): void => {};
     const waiting = new Promise<boolean>((resolve) => {
       release = () => resolve(true);

@@ -35,8 +35,8 @@ const worthALot = { ...(worthASummary[0] as Message), content: 'It was so. '.rep
 const statesOf = (run: ReturnType<typeof startMeasured>['run']) =>
   entriesOf(run, 'transition').flatMap(({ target }) => target.filter((state) => state.includes('understanding')));
 
-describe('what Understanding measures', () => {
-  it('[U10] counts tokens with the model’s own tokenizer where the context may be over its limit', async () => {
+describe('measurements of Understanding', () => {
+  it('[U10] use the tokenizer of the model if the context may be over its limit', async () => {
     const countTokens = async (texts: readonly string[]) => texts.map(({ length }) => length);
     const history = [
       { role: 'assistant', content: long('so', 1_000) } as const,
@@ -50,7 +50,7 @@ describe('what Understanding measures', () => {
     expect(evaluated?.statistics.tokensBefore).toBeGreaterThan(2_100);
   });
 
-  it('[U10] asks no tokenizer where the context cannot be over its limit', async () => {
+  it('[U10] use no tokenizer if the context cannot be over its limit', async () => {
     let asked = 0;
     const countTokens = async (texts: readonly string[]) => {
       asked += 1;
@@ -63,7 +63,7 @@ describe('what Understanding measures', () => {
     expect(statesOf(run).filter((state) => state.includes('measuring'))).toEqual([]);
   });
 
-  it('[U10] estimates where the tokenizer fails, says so, and goes on', async () => {
+  it('[U10] are estimates, with a notice, if the tokenizer fails', async () => {
     const countTokens = async () => {
       throw new Error('no vocabulary');
     };
@@ -76,7 +76,7 @@ describe('what Understanding measures', () => {
     });
   });
 
-  it('[U10] goes on with estimates when measuring takes too long', async () => {
+  it('[U10] are estimates if measuring takes too long', async () => {
     const clock = new SimulatedClock();
     const { run } = startMeasured(
       { countTokens: () => new Promise(() => {}), contextWindowTokens: 2_000 },
@@ -89,7 +89,7 @@ describe('what Understanding measures', () => {
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics.estimated).toBe(true);
   });
 
-  it('[U10] says by how much a context is over its limit that must not get smaller', async () => {
+  it('[U10] report the excess of a context that must not shrink', async () => {
     const messages = [{ ...(worthASummary[0] as Message), content: long('so', 4_000), tags: ['pinned'] }];
     const { run } = startMeasured({ contextWindowTokens: 4_000 }, { limits: { maxPhaseRetries: 0 } }, { messages });
     const { notes } = await run.answer;
@@ -99,7 +99,7 @@ describe('what Understanding measures', () => {
     expect(evaluated?.pruningLog.filter(({ messageId }) => messageId === 'earlier.long')).toEqual([]);
   });
 
-  it('[U10] shows a model what fits of a history that is over the limit before Understanding came, the user’s words whole', async () => {
+  it('[U10] show a model the part of an overlong history that fits, with user messages in full', async () => {
     const history = [
       { role: 'user', content: 'What was said about harbours?' } as const,
       ...Array.from(
@@ -116,7 +116,7 @@ describe('what Understanding measures', () => {
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics.messagesBefore).toBeGreaterThan(60);
   });
 
-  it('[U1] asks an embedding model, where there is one, how similar messages are to the request', async () => {
+  it('[U1] use the similarity of messages to the request if there is an embedding model', async () => {
     const near: EmbeddingModel = {
       id: 'near',
       embed: async (texts) => texts.map((text) => (text.includes('so') ? [1, 0] : [0, 1])),
@@ -127,14 +127,14 @@ describe('what Understanding measures', () => {
     expect(entriesOf(run, 'context-evaluated')[0]?.problem).toBeNull();
   });
 
-  it('[U1] goes on without a dead embedding model, and says so', async () => {
+  it('[U1] do without a failing embedding model, with a notice', async () => {
     const dead: EmbeddingModel = { id: 'dead', embed: async () => Promise.reject(new Error('gone')) };
     const { run } = startMeasured({}, { embeddings: dead });
     expect((await run.answer).metadata.degraded).toBe(false);
     expect(entriesOf(run, 'context-evaluated')[0]?.problem).toContain('gone');
   });
 
-  it('[Y1] measures the change between answers by embeddings where there are any', async () => {
+  it('[Y1] use embeddings, if any, for the change between answers', async () => {
     const same: EmbeddingModel = { id: 'same', embed: async (texts) => texts.map(() => [1, 0]) };
     const plan = {
       yield: (call: number) => ({ ...unsureAnswer(call), answer: `something else ${'x'.repeat(call)}${call}` }),
@@ -156,14 +156,14 @@ describe('summaries', () => {
       .find(({ operation }) => operation === 'TRANSFORM');
   const options = { messages: worthASummary };
 
-  it('[U5] are written by the model, and say so', async () => {
+  it('[U5] by the model are marked as such', async () => {
     const summaries = [{ messageId: 'earlier.long', summary: 'It was so.' }];
     const { run } = startScripted({ summary: { summaries } }, {}, options);
     await run.answer;
     expect(summaryOf(run)).toMatchObject({ data: { content: 'It was so.' }, metadata: { summaryBy: 'model' } });
   });
 
-  it('[U5] are never longer than asked, whatever the model writes', async () => {
+  it('[U5] never exceed the maximum length, whatever the model writes', async () => {
     const summaries = [{ messageId: 'earlier.long', summary: 'word '.repeat(500) }];
     const { run } = startScripted({ summary: { summaries } }, {}, options);
     await run.answer;
@@ -172,10 +172,10 @@ describe('summaries', () => {
   });
 
   it.each([
-    ['says nothing of a message', { summary: { summaries: [] } }],
-    ['gives an empty one', { summary: { summaries: [{ messageId: 'earlier.long', summary: '  ' }] } }],
+    ['omits a message', { summary: { summaries: [] } }],
+    ['returns an empty summary', { summary: { summaries: [{ messageId: 'earlier.long', summary: '  ' }] } }],
     ['fails', { summary: { failure: 'down' } }],
-  ] as const)('[U5] are extracts where the model %s', async (_, plan) => {
+  ] as const)('[U5] are extracts if the model %s', async (_, plan) => {
     const { run } = startScripted(plan as never, { limits: { maxTransportRetries: 0, maxCorrections: 0 } }, options);
     expect((await run.answer).metadata.failures).toEqual([]);
     const operation = summaryOf(run);
@@ -184,7 +184,7 @@ describe('summaries', () => {
     expect(operation.metadata['summaryBy']).toBeUndefined();
   });
 
-  it('[U5] are extracts in time, where the model takes too long, and its call is paid for', async () => {
+  it('[U5] are extracts if the model takes too long, and its call is charged', async () => {
     const { run, clock } = startScripted({ summary: { hang: true } }, {}, options);
     await settle();
     clock.increment(60_001);
@@ -197,7 +197,7 @@ describe('summaries', () => {
     expect(summaryOf(run)?.metadata['summaryBy']).toBeUndefined();
   });
 
-  it('[U5] none is asked of the model where `maxSummaries` is 0', async () => {
+  it('[U5] are never requested from the model if `maxSummaries` is 0', async () => {
     const { run, model } = startScripted({}, { limits: { maxSummaries: 0 } }, options);
     await run.answer;
     expect(model.calls.map(({ task }) => task)).not.toContain('summary');
@@ -206,7 +206,7 @@ describe('summaries', () => {
   });
 });
 
-describe('a history of the user’s that is over the limit from the start', () => {
+describe('a user history that is over the limit from the start', () => {
   const words = 'The pump in the cellar hums at night and nobody knows why. '.repeat(16);
   const history = Array.from({ length: 40 }, (_, at) => ({ role: 'user', content: `Day ${at}. ${words}` }) as const);
   const start = (choice: string) => {
@@ -217,7 +217,7 @@ describe('a history of the user’s that is over the limit from the start', () =
     return started;
   };
 
-  it('[U8] [U10] is asked about before any phase, and then the run begins where it would have', async () => {
+  it('[U8] [U10] is asked about before any phase, and the run then starts as usual', async () => {
     const { run } = start('summarise');
     const answer = await run.answer;
     expect(answer.metadata.failures).toEqual([]);
@@ -226,7 +226,7 @@ describe('a history of the user’s that is over the limit from the start', () =
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
   });
 
-  it('[U8] [U10] if the user keeps everything, nothing is dropped, and the answer says why there is none', async () => {
+  it('[U8] [U10] is kept in full if the user keeps everything, and the answer explains why there is none', async () => {
     const { run } = start('keep');
     const answer = await run.answer;
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics).toMatchObject({ pruned: 0, summarised: 0 });
@@ -236,14 +236,14 @@ describe('a history of the user’s that is over the limit from the start', () =
   });
 });
 
-describe('a run that is stopped while answers are compared', () => {
+describe('a run stopped while answers are compared', () => {
   const hanging: EmbeddingModel = {
     id: 'hanging',
     embed: (texts) => (texts.length === 2 ? new Promise(() => {}) : Promise.resolve(texts.map(() => [1, 0]))),
   };
 
   it.each(['run.finished', 'run.cancelled', 'run.interrupted'] as const)(
-    '[U12] by %s has told every operation that it applied',
+    '[U12] by %s has reported every applied operation',
     async (type) => {
       const plan = { yield: (call: number) => ({ ...unsureAnswer(call), answer: `Answer ${'x'.repeat(call)}.` }) };
       const { run } = startScripted(plan, { embeddings: hanging });

@@ -24,10 +24,10 @@ const libraries = {
   }),
 };
 
-describe.each(Object.entries(libraries))('a schema of %s', (_, schema) => {
+describe.each(Object.entries(libraries))('a %s schema', (_, schema) => {
   const shape = outputShape(schema, 'player');
 
-  it('says itself as JSON Schema, without the rule', () => {
+  it('converts to JSON Schema without the rule', () => {
     expect(shape.jsonSchema).toMatchObject({
       type: 'object',
       properties: { name: { type: 'string', minLength: 3 }, score: { type: 'number' } },
@@ -35,11 +35,11 @@ describe.each(Object.entries(libraries))('a schema of %s', (_, schema) => {
     });
   });
 
-  it('gives the value that fits', async () => {
+  it('returns a valid value', async () => {
     expect(await shape.validate({ name: 'Ada', score: 4 })).toEqual({ ok: true, value: { name: 'Ada', score: 4 } });
   });
 
-  it('[A10] names the place where the shape is wrong, a failure of schema', async () => {
+  it('[A10] reports the path of a wrong shape as a schema failure', async () => {
     expect(await shape.validate({ name: 7, score: 4 })).toMatchObject({
       ok: false,
       failure: { stage: 'schema', code: 'invalid_reply', retryable: true, issues: [{ path: 'name' }] },
@@ -47,18 +47,18 @@ describe.each(Object.entries(libraries))('a schema of %s', (_, schema) => {
     expect(await shape.validate({ name: 'Al', score: 4 })).toMatchObject({ failure: { stage: 'schema' } });
   });
 
-  it('[A10] names the place where a rule is broken, a failure of refinement', async () => {
+  it('[A10] reports the path of a broken rule as a refinement failure', async () => {
     expect(await shape.validate({ name: 'Ada', score: 1 })).toMatchObject({
       ok: false,
       failure: { stage: 'refinement', issues: [{ path: 'score', message: expect.stringContaining('above 3') }] },
     });
   });
 
-  it('[A10] calls it the shape when both are wrong', async () => {
+  it('[A10] reports a schema failure when both are wrong', async () => {
     expect(await shape.validate({ name: 'A', score: 1 })).toMatchObject({ failure: { stage: 'schema' } });
   });
 
-  it('[A12] makes a list whose items are told and validated, each with its place', async () => {
+  it('[A12] builds a list that describes and validates each item with its position', async () => {
     const list = listOf(schema);
     expect(itemSchemaOf(list, { type: 'array' })).toBe(schema);
     const shapeOfList = outputShape(list, 'players');
@@ -74,8 +74,8 @@ describe.each(Object.entries(libraries))('a schema of %s', (_, schema) => {
   });
 });
 
-describe('a transformation', () => {
-  it('[A10] that throws is a failure of transformation, in every library', async () => {
+describe('a transform', () => {
+  it('[A10] that throws is a transformation failure in every library', async () => {
     const boom = (): never => {
       throw new Error('no such player');
     };
@@ -88,7 +88,7 @@ describe('a transformation', () => {
     }
   });
 
-  it('[A10] that refuses its input is one too, where the library says so', async () => {
+  it('[A10] that rejects its input is a transformation failure if the library reports it', async () => {
     const schema = v.pipe(
       v.string(),
       v.rawTransform(({ addIssue, NEVER }) => {
@@ -101,13 +101,13 @@ describe('a transformation', () => {
     });
   });
 
-  it('is shown to the model by what goes in, and gives what comes out', async () => {
+  it('is shown to the model by its input type and returns its output type', async () => {
     const shape = outputShape(z.object({ on: z.string().transform((text) => new Date(text)) }), 'day');
     expect(shape.jsonSchema).toMatchObject({ properties: { on: { type: 'string' } } });
     expect(await shape.validate({ on: '2026-01-02' })).toEqual({ ok: true, value: { on: new Date('2026-01-02') } });
   });
 
-  it('may take its time', async () => {
+  it('may be asynchronous', async () => {
     const later = z.string().refine(async (text) => text === 'Ada', 'is nobody');
     const { validate } = outputShape(later, 'player', { type: 'string' });
     expect(await validate('Ada')).toEqual({ ok: true, value: 'Ada' });

@@ -15,8 +15,8 @@ const Person = z.object({
 });
 const shape = outputShape(Person, 'person');
 
-describe('a member that may be left out and is told as null', () => {
-  it('counts as left out, and null stays where it may be', async () => {
+describe('an optional member sent as null', () => {
+  it('counts as omitted, and null is kept where it is allowed', async () => {
     const given = {
       name: 'Ada',
       nick: null,
@@ -34,19 +34,19 @@ describe('a member that may be left out and is told as null', () => {
     expect(given).toEqual(before);
   });
 
-  it('is a mistake where it is required', async () => {
+  it('is an error if the member is required', async () => {
     expect(await shape.validate(shape.unwrap({ name: null, boss: null }))).toMatchObject({
       ok: false,
       failure: { stage: 'schema', issues: [{ path: 'name' }] },
     });
   });
 
-  it('stays in a choice, where it is not known which one is meant', () => {
+  it('is kept in a union whose branch is unknown', () => {
     const choice = outputShape(z.object({ of: z.union([z.object({ a: z.string().optional() }), z.string()]) }), 'x');
     expect(choice.unwrap({ of: { a: null } })).toEqual({ of: { a: null } });
   });
 
-  it('whatever else is in it: nothing is lost and nothing added', () => {
+  it('leaves every other member unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
@@ -60,7 +60,7 @@ describe('a member that may be left out and is told as null', () => {
     );
   });
 
-  it('is how OpenAI’s strict mode is asked for what may be left out', () => {
+  it('is how OpenAI strict mode represents optional members', () => {
     expect(strictSchema(shape.jsonSchema)).toMatchObject({
       required: ['name', 'nick', 'role', 'note', 'boss', 'homes', 'pet'],
       properties: { nick: { anyOf: [{ type: 'string' }, { type: 'null' }] } },

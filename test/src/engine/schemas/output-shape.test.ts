@@ -16,10 +16,10 @@ const caught = (work: () => unknown): PostChainError => {
   throw new Error('nothing was thrown');
 };
 
-describe('the shape of a value that is no object', () => {
+describe('the shape of a value that is not an object', () => {
   const list = outputShape(z.array(z.int()), 'numbers');
 
-  it('is asked for as the one member of an object, as structured output and tools want one', () => {
+  it('wraps the value as the only member of an object, as structured output and tools require', () => {
     expect(list.isWrapped).toBe(true);
     expect(list.jsonSchema).toEqual({
       type: 'object',
@@ -29,7 +29,7 @@ describe('the shape of a value that is no object', () => {
     });
   });
 
-  it('is found in that object, and without it where a model left it out', () => {
+  it('reads the value from that object, or bare if the model omitted the object', () => {
     expect(list.unwrap({ value: [1, 2] })).toEqual([1, 2]);
     expect(list.unwrap([1, 2])).toEqual([1, 2]);
     expect(list.unwrap({ note: 'ok', value: [1] }), 'a list can be no object').toEqual([1]);
@@ -39,13 +39,13 @@ describe('the shape of a value that is no object', () => {
     expect(outputShape(z.int(), 'number').mayBeList).toBe(false);
   });
 
-  it('is nothing while nothing of it has arrived', () => {
+  it('is undefined while nothing has arrived', () => {
     expect(list.unwrapPartial({})).toBeUndefined();
     expect(list.unwrapPartial({ value: [1] })).toEqual([1]);
     expect(list.unwrapPartial([1])).toEqual([1]);
   });
 
-  it('keeps its references: its definitions stand at the root, as strict mode wants them', () => {
+  it('moves definitions to the root so that references resolve in strict mode', () => {
     type Tree = { readonly children: readonly Tree[] };
     const tree: z.ZodType<Tree> = z.object({
       get children() {
@@ -68,7 +68,7 @@ describe('the shape of a value that is no object', () => {
     }
   });
 
-  it('takes nothing for a reference that is none', () => {
+  it('does not treat other values as references', () => {
     const odd = {
       type: 'array',
       items: { properties: { $ref: { const: { $ref: '#/x' } }, default: { $ref: '#' } }, default: { $ref: '#/y' } },
@@ -85,7 +85,7 @@ describe('the shape of a value that is no object', () => {
     });
   });
 
-  it('keeps them in a list made of an item that has some', () => {
+  it('keeps references in a list of a given item schema', () => {
     type Tree = { readonly children: readonly Tree[] };
     const tree: z.ZodType<Tree> = z.object({
       get children() {
@@ -97,29 +97,29 @@ describe('the shape of a value that is no object', () => {
   });
 });
 
-describe('a schema that cannot be used', () => {
+describe('an unusable schema', () => {
   it.each([
     ['nothing', undefined],
     ['a plain object', { type: 'object' }],
     ['a text', 'string'],
-  ])('is refused when it is %s', (_, schema) => {
+  ])('is rejected when it is %s', (_, schema) => {
     expect(caught(() => listOf(schema as never))).toMatchObject({ code: 'invalid_schema' });
   });
 
-  it('is refused with a way out when it has no JSON form', () => {
+  it('is rejected with a suggested fix when it has no JSON form', () => {
     const error = caught(() => outputShape(v.object({ name: v.string() }), 'player'));
     expect(error.code).toBe('invalid_schema');
     expect(error.message).toMatch(/valibot.*toStandardJsonSchema.*jsonSchema/);
   });
 
-  it('is refused with its reason when something in it is more than JSON Schema can say', () => {
+  it('is rejected with a reason when JSON Schema cannot express part of it', () => {
     const error = caught(() => outputShape(z.object({ on: z.date() }), 'day'));
     expect(error).toMatchObject({ code: 'invalid_schema', cause: expect.any(Error) });
     expect(error.message).toMatch(/zod.*Date cannot be represented.*jsonSchema/);
     expect(error.message).not.toContain('\n');
   });
 
-  it('is taken with a JSON Schema beside it', () => {
+  it('is accepted with an explicit JSON Schema', () => {
     const given = { type: 'object', properties: { name: { type: 'string' } } };
     expect(outputShape(v.object({ name: v.string() }), 'player', given).jsonSchema).toBe(given);
   });

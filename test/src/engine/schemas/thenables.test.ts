@@ -18,8 +18,8 @@ const later: readonly [string, (value: unknown) => unknown][] = [
   ['a promise of another realm', runInNewContext('async () => ({ issues: [{ message: "bad" }] })')],
 ];
 
-describe('a schema that answers later', () => {
-  it.each(later)('[A10] by %s is waited for: what it refuses is refused', async (_, answer) => {
+describe('an asynchronous schema', () => {
+  it.each(later)('[A10] with %s is awaited: what it rejects is rejected', async (_, answer) => {
     expect(await validate(schemaOf(answer), 'x', 1)).toMatchObject({ ok: false, failure: { stage: 'schema' } });
     expect(await validate(listOf(schemaOf(answer)), 'x', [1])).toMatchObject({
       ok: false,
@@ -27,7 +27,7 @@ describe('a schema that answers later', () => {
     });
   });
 
-  it.each([[{}], [undefined], [null], [true]])('[A10] that gives %s, no verdict, has not accepted', async (answer) => {
+  it.each([[{}], [undefined], [null], [true]])('[A10] that resolves to %s has not accepted the value', async (answer) => {
     expect(
       await validate(
         schemaOf(() => answer),
@@ -44,7 +44,7 @@ describe('a schema that answers later', () => {
     ).toMatchObject({ ok: false });
   });
 
-  it('in a list, where some throw and some reject, is heard to the last', async () => {
+  it('in a list has all its rejections handled when some items throw and others reject', async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);
     process.on('unhandledRejection', note);

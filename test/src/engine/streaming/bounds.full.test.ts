@@ -34,7 +34,7 @@ function endless(piece: string | ModelPart) {
 
 describe('a reply that is too long', () => {
   test.each(['{"a":', '[', 'word ', '"', '{"a":1} ', '\n'])(
-    'of %j without end is cut off, and its stream closed',
+    'consisting of endless %j is cut off, and its stream is closed',
     async (piece) => {
       const { seen, parts } = endless(piece);
       const { value, failure } = await readAll(parts, { maxChars: 1_000 });
@@ -49,7 +49,7 @@ describe('a reply that is too long', () => {
     ['other tool calls', argumentsOf('{"b"', { name: 'search' }), 'tool-call', /most of it is other tool calls/],
     ['text beside the call', { type: 'text-delta', text: 'Well' }, 'tool-call', /text besides the tool call/],
     ['arguments', argumentsOf('{"a"'), 'tool-call', /^The reply is longer than 1000 characters; expected/],
-  ])('of %s without end is cut off too, says so, and leaves none of it', async (_, part, form, message) => {
+  ])('with endless %s is cut off, reported, and not retained', async (_, part, form, message) => {
     const { seen, parts } = endless(part);
     const { value, failure, text, usage } = await readAll(parts, { form, maxChars: 1_000 });
     expect(value).toBeNull();
@@ -59,13 +59,13 @@ describe('a reply that is too long', () => {
     expect(text.length).toBe(part.type === 'tool-call-delta' && part.name !== 'search' ? 1_000 : 0);
   });
 
-  test('counts what came beside it: the whole is bounded, whatever it is made of', async () => {
+  test('counts everything in the stream toward the limit', async () => {
     const read = await readAll(stream([reasoning('x'.repeat(60)), '{"a":"', 'y'.repeat(50), '"}']), { maxChars: 100 });
     expect(read).toMatchObject({ value: null, failure: { code: 'too_long' }, text: `{"a":"${'y'.repeat(34)}` });
     expect(read.failure?.message).toMatch(/most of it is reasoning/);
   });
 
-  test('of exactly the limit is not too long', async () => {
+  test('of exactly the limit is accepted', async () => {
     const text = '{"a":"bcd"}';
     async function* parts(): AsyncGenerator<ModelPart, void> {
       yield { type: 'text-delta', text };
@@ -74,14 +74,14 @@ describe('a reply that is too long', () => {
     expect(await readAll(parts(), { maxChars: text.length - 1 })).toMatchObject({ failure: { code: 'too_long' } });
   });
 
-  it('leaves no more than the limit of its text, however large its pieces are', async () => {
+  it('retains at most the limit of its text, however large its chunks are', async () => {
     const { text, texts } = await readAll(endless('x'.repeat(5_000)).parts, { maxChars: 10 });
     expect(text).toHaveLength(10);
     expect(texts.join('')).toHaveLength(10);
   });
 });
 
-describe('the work that a reply makes', () => {
+describe('the parsing work for a reply', () => {
   const objectOf = (items: number): string =>
     JSON.stringify({ items: Array.from({ length: items }, (_, n) => ({ n, text: `item ${n}` })) });
 
@@ -104,12 +104,12 @@ describe('the work that a reply makes', () => {
     return { parsed, partials, chunks: chunks.length };
   }
 
-  test('[A2] every character of the value is parsed once, whatever the size of the chunks', async () => {
+  test('[A2] is one pass over the value for any chunk size', async () => {
     const json = objectOf(500);
     for (const chunkChars of [1, 4, 64, 100_000]) expect((await work(json, chunkChars)).parsed).toBe(json.length);
   });
 
-  test('[A2] twice the value is twice the work, and never more than one partial a chunk', async () => {
+  test('[A2] doubles with the length of the value, with at most one partial per chunk', async () => {
     const [one, two] = [await work(objectOf(1_000), 4), await work(objectOf(2_000), 4)];
     expect(one.partials).toBeLessThanOrEqual(one.chunks);
     expect(two.partials).toBeLessThanOrEqual(two.chunks);
@@ -117,7 +117,7 @@ describe('the work that a reply makes', () => {
     expect(two.parsed / one.parsed).toBeLessThan(2.2);
   });
 
-  test('[A2] the text around the value is not parsed at all', async () => {
+  test('[A2] excludes the text around the value', async () => {
     parsed = 0;
     await readText('Well, here you are:\n```json\n', '{"a":1}', '\n```\n'.repeat(100));
     expect(parsed).toBe('{"a":1}'.length);
@@ -132,7 +132,7 @@ describe('the work that a reply makes', () => {
     return length;
   }
 
-  test.each(['"', '["', '{"b":'])('[A2] is linear in an endless string or nest after %j', async (head) => {
+  test.each(['"', '["', '{"b":'])('[A2] is linear in an endless string or nesting of %j', async (head) => {
     const [one, two] = [await looksAt(`{"a":${head}`, '["x', 500), await looksAt(`{"a":${head}`, '["x', 1_000)];
     expect(two / one).toBeLessThan(2.5);
   });
@@ -142,18 +142,18 @@ describe('the work that a reply makes', () => {
     ['number', '{"a":0.', '3333'],
     ['key', '{"', 'kkkk'],
     ['word', '{"a":t', 'rrrr'],
-    ['wrong value', '{"a": oops', ' and'],
+    ['invalid value', '{"a": oops', ' and'],
     ['gap', '{"a":', '  \n '],
-    ['gap behind a brace', '{', '    '],
-    ['row of empty objects', '', '{} {'],
-    ['row of lists', '', '[1] '],
-    ['row of half-open lists', '', '[1) '],
-    ['row of broken objects', '', '{"a"} '],
-    ['row of lists of objects', '', '[{"a":1}] '],
-    ['nest of lists', '', '[[[['],
-    ['nest of lists and brackets of prose', '', '[[a '],
-    ['row of escapes', '{"a":"', '\\u00'],
-    ['row of small lists in a list', '[', '[1],'],
+    ['gap after a brace', '{', '    '],
+    ['sequence of empty objects', '', '{} {'],
+    ['sequence of lists', '', '[1] '],
+    ['sequence of unclosed lists', '', '[1) '],
+    ['sequence of broken objects', '', '{"a"} '],
+    ['sequence of lists of objects', '', '[{"a":1}] '],
+    ['nesting of lists', '', '[[[['],
+    ['nesting of lists and prose brackets', '', '[[a '],
+    ['sequence of escapes', '{"a":"', '\\u00'],
+    ['sequence of small lists in a list', '[', '[1],'],
   ];
 
   test.each(endings)('[A2] is linear in an endless %s', async (_, head, piece) => {
@@ -162,7 +162,7 @@ describe('the work that a reply makes', () => {
     expect(one).toBeLessThan(4 * (head.length + 250 * piece.length));
   });
 
-  test('[A2] a number of any length is parsed once', async () => {
+  test('[A2] is one pass over a number of any length', async () => {
     for (const read of [readText, readArguments]) {
       parsed = 0;
       const json = ['{"a":[0.', ...Array.from({ length: 2_000 }, () => '3333'), ',1', '2', ']}'];
@@ -171,7 +171,7 @@ describe('the work that a reply makes', () => {
     }
   });
 
-  test('[A2] what is no JSON is not parsed any further', async () => {
+  test('[A2] stops at invalid JSON', async () => {
     for (const head of ['{"a": oops', '{"a":1 "b":"', '{"a":01', '{"a",']) {
       parsed = 0;
       await readText(...head, ...Array.from({ length: 500 }, () => 'more'));
@@ -179,21 +179,21 @@ describe('the work that a reply makes', () => {
     }
   });
 
-  test('a list where an object is wanted is not parsed for partials', async () => {
+  test('includes no partials for a list when an object is expected', async () => {
     parsed = 0;
     await readText('[{"a":1},', '{"b":2}]');
     expect(parsed).toBe(0);
   });
 
-  it('[A2] hands no endless white space to the parser', async () => {
+  it('[A2] excludes endless whitespace', async () => {
     parsed = 0;
     await readText('{"a":', ...Array.from({ length: 2_000 }, () => '\n \t'), '1}');
     expect(parsed).toBeLessThan(2_000);
   });
 });
 
-describe('the turn of others', () => {
-  test('timers and input have theirs, however fast parts come and whatever they are', async () => {
+describe('yielding to the event loop', () => {
+  test('lets timers and input run for any rate and kind of stream parts', async () => {
     for (const part of [
       reasoning('x'),
       { type: 'text-delta', text: '' } as const,

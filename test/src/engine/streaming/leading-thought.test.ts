@@ -5,8 +5,8 @@ import { finish, readAll, readText, stream } from './model-stream.ts';
 
 const thought = '<think>Maybe {"a":1}? Or [2], or </thin>king on.</think>';
 
-describe('what a model thinks aloud in its text', () => {
-  test('[A12] JSON in text: is not searched for the value, wherever it is cut', async () => {
+describe('reasoning in the reply text', () => {
+  test('[A12] JSON in text: is not searched for the value, wherever it is split', async () => {
     for (const text of [`${thought}{"a":2}`, `\n ${thought}\n\nSo: {"a":2}`, '<think></think>{"a":2}']) {
       for (let at = 0; at <= text.length; at += 1) {
         const { value, partials } = await readText(text.slice(0, at), text.slice(at));
@@ -17,7 +17,7 @@ describe('what a model thinks aloud in its text', () => {
     }
   });
 
-  test('[A12] is only that at the beginning, and only as a whole tag', async () => {
+  test('[A12] is recognized only at the start and only as a complete tag', async () => {
     for (const text of [
       '{"a":2} <think>{"a":1}</think>',
       'x <think>{"a":2}',
@@ -35,7 +35,7 @@ describe('what a model thinks aloud in its text', () => {
     });
   });
 
-  test('whatever is in it', async () => {
+  test('may contain anything', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.array(fc.nat(99)), async (inner, cuts) => {
         fc.pre(!inner.includes('</think>'));

@@ -5,7 +5,7 @@ import { finish, readAll, readArguments, readText, stream } from './model-stream
 
 const readListed = (...pieces: readonly string[]) => readAll(stream(pieces), { acceptsList: true });
 
-describe('a list where an object is wanted', () => {
+describe('a list where an object is expected', () => {
   const lists = [
     '[{"a":1}]',
     '[1]',
@@ -19,7 +19,7 @@ describe('a list where an object is wanted', () => {
   ];
 
   test.each(lists)(
-    '[A12] JSON in text: %s alone is the value, not what stands in it, and is shown as no partial',
+    '[A12] JSON in text: %s as the only value is returned whole and without partials',
     async (list) => {
       for (const pieces of [[list], [...list], ['```json\n', list, '\n```']]) {
         const { value, failure, partials } = await readText(...pieces);
@@ -28,7 +28,7 @@ describe('a list where an object is wanted', () => {
     },
   );
 
-  test.each(lists)('[A12] JSON in text: an object behind %s wins, wherever the text is cut', async (list) => {
+  test.each(lists)('[A12] JSON in text: yields to an object after %s, wherever the text is split', async (list) => {
     const text = `As in ${list}: {"answer":1} and [2].`;
     for (let at = 0; at <= text.length; at += 1)
       expect((await readText(text.slice(0, at), text.slice(at))).value).toEqual({ answer: 1 });
@@ -44,7 +44,7 @@ describe('a list where an object is wanted', () => {
     '[{name}]',
     '[{{name}}]',
     '[0, 1)',
-  ])('[A12] JSON in text: %s is prose', async (prose) => {
+  ])('[A12] JSON in text: is ignored as prose: %s', async (prose) => {
     for (const pieces of [[`${prose} {"a":1}`], [...`${prose} {"a":1}`]]) {
       const { value, partials } = await readText(...pieces);
       expect(value).toEqual({ a: 1 });
@@ -52,14 +52,14 @@ describe('a list where an object is wanted', () => {
     }
   });
 
-  test('[A12] JSON in text: of a list that breaks nothing is taken', async () => {
+  test('[A12] JSON in text: is ignored entirely if it is cut off', async () => {
     for (const text of ['[{"a":1},]', '[{"a":1}', '[{"a":1} {"b":2}]', '[[{"a":1}}', '[1, {"a":1}, oops]']) {
       const { value, failure } = await readText(...text);
       expect({ value, code: failure?.code }, text).toEqual({ value: null, code: 'no_json' });
     }
   });
 
-  test('what is left of an answer beside a broken object is not taken for the answer', async () => {
+  test('is not used for the remains of an answer beside a broken object', async () => {
     for (const text of ['[1] {"a":oops}', '{} {"a":oops}', '[1] {"a":1', '{} {"a":'])
       expect(await readText(text), text).toMatchObject({ value: null, failure: { code: 'no_json' } });
     expect(await readAll(stream(['As in [1], the', finish('length')]))).toMatchObject({
@@ -67,20 +67,20 @@ describe('a list where an object is wanted', () => {
     });
   });
 
-  test('an empty object comes before a list, and is shown', async () => {
+  test('yields to an empty object, which has a partial', async () => {
     expect(await readText('{} [1]')).toMatchObject({ value: {}, failure: null, partials: [{}] });
   });
 });
 
-describe('a list where one is accepted', () => {
-  test('[A12] JSON in text: it is the value at once, with partials, as an object is', async () => {
+describe('a list where a list is accepted', () => {
+  test('[A12] JSON in text: is the value immediately, with partials, like an object', async () => {
     const read = await readListed('Here: [', '{"n":1}', ',', '{"n":', '2}', '] as asked');
     expect(read).toMatchObject({ value: [{ n: 1 }, { n: 2 }], failure: null });
     expect(read.partials).toContainEqual([{ n: 1 }]);
     expect(read.partials.at(-1)).toEqual(read.value);
   });
 
-  test('[A12] JSON in text: an object behind it wins, and else the last list that is not empty', async () => {
+  test('[A12] JSON in text: yields to a later object, or else to the last non-empty list', async () => {
     expect((await readListed('{"a":[1]} [2]')).value).toEqual({ a: [1] });
     for (const text of ['[2] {"a":[1]}', '- [ ] think\n{"a":[1]}', 'As in [1]:\n```json\n{"a":[1]}\n```'])
       for (const pieces of [[text], [...text]]) {
@@ -97,7 +97,7 @@ describe('a list where one is accepted', () => {
     expect((await readListed('None: []')).value).toEqual([]);
   });
 
-  test('[A12] JSON in text: of a reply that was cut off it is the value where it is whole and not empty', async () => {
+  test('[A12] JSON in text: is the value of a truncated reply if it is complete and non-empty', async () => {
     const cut = (text: string) => readAll(stream([text, finish('length')]), { acceptsList: true });
     expect(await cut('["a"] and')).toMatchObject({ value: ['a'], failure: null });
     expect(await cut('- [ ] think')).toMatchObject({ value: null, failure: { code: 'truncated' } });
@@ -105,7 +105,7 @@ describe('a list where one is accepted', () => {
     expect((await readListed('[note] [0, 1) {"a":[1]}')).value).toEqual({ a: [1] });
   });
 
-  test('[A7] a list of any kind is what JSON.parse makes of it, and is the last partial, wherever it is cut', async () => {
+  test('[A7] equals the result of JSON.parse and the last partial, wherever it is split', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.array(fc.nat(99)), async (items, cuts) => {
         const json = JSON.stringify(items);
@@ -120,7 +120,7 @@ describe('a list where one is accepted', () => {
 
 describe('the root of tool-call arguments', () => {
   test.each(['[{"a":1}]', '"text"', '-0', '12.5e3', 'true', 'null', '[]', '{}', ' 7 ', '""'])(
-    '[A12] tool-call arguments: %s is what JSON.parse makes of it, and the last partial is that',
+    '[A12] tool-call arguments: %s equals the result of JSON.parse and the last partial',
     async (json) => {
       for (const pieces of [[json], [...json]]) {
         const { value, failure, partials } = await readArguments(...pieces);
@@ -132,10 +132,10 @@ describe('the root of tool-call arguments', () => {
   );
 });
 
-describe('brackets within brackets', () => {
+describe('nested brackets', () => {
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-  test('1,000 may be open', async () => {
+  test('may be 1,000 levels deep', async () => {
     expect((await readText(`{"a":${nested(999)}}`)).failure).toBeNull();
     expect((await readArguments(nested(1_000))).failure).toBeNull();
   });
@@ -143,8 +143,8 @@ describe('brackets within brackets', () => {
   test.each<[string, string]>([
     ['more', `{"a":${nested(1_000)}}`],
     ['many more', `{"a":${nested(100_000)}}`],
-    ['many more that never close', '['.repeat(100_000)],
-  ])('[A10] %s are refused, as too deep, in both forms', async (_, json) => {
+    ['many more unclosed', '['.repeat(100_000)],
+  ])('[A10] with %s levels are rejected as too deep in both forms', async (_, json) => {
     for (const read of [
       await readText(json),
       await readArguments(json),
@@ -156,7 +156,7 @@ describe('brackets within brackets', () => {
     }
   });
 
-  test('what is found behind them is the value', async () => {
+  test('that are rejected do not hide a later value', async () => {
     expect(await readText(`{"a":${nested(1_000)}} {"b":1}`)).toMatchObject({ value: { b: 1 }, failure: null });
   });
 });

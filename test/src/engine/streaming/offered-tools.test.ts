@@ -21,8 +21,8 @@ const search = (text: string, index = 0): ModelPart => of('search', text, index)
 const reply = (form: ReplyForm, text: string, index = 9): string | ModelPart =>
   form === 'text' ? text : argumentsOf(text, { index });
 
-describe.each(FORMS)('a call of an offered tool in place of a reply (%s)', (form) => {
-  test('[C4] is the reply, its arguments unparsed, wherever they are cut and whatever they are', async () => {
+describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form) => {
+  test('[C4] is returned with its unparsed arguments, wherever they are split and whatever they contain', async () => {
     const given = fc.oneof(
       fc.json().filter((json) => json.trim() !== ''),
       fc.string({ minLength: 1, unit: 'binary' }).filter((text) => text.trim() !== ''),
@@ -42,22 +42,22 @@ describe.each(FORMS)('a call of an offered tool in place of a reply (%s)', (form
     );
   });
 
-  test('[C4] a normal reply is read as ever', async () => {
+  test('[C4] does not change how a normal reply is read', async () => {
     const { value, failure } = await read(form, [reasoning('Hm.'), reply(form, '{"a":'), reply(form, '1}')]);
     expect({ value, failure }).toEqual({ value: { a: 1 }, failure: null });
   });
 
   test.each([
     ['before it', [reply(form, '{"a":1}'), search('{"q":1}')]],
-    ['before it, unfinished', [reply(form, '{"a":'), search('{"q":1}')]],
-    ['behind it', [search('{"q":1}'), reply(form, '{"a":1}')]],
-    ['in the midst of it', [search('{"q"'), reply(form, '{"a":1}'), search(':1}')]],
-  ])('[C4] it wins over a normal reply %s', async (_, parts) => {
+    ['before it, incomplete', [reply(form, '{"a":'), search('{"q":1}')]],
+    ['after it', [search('{"q":1}'), reply(form, '{"a":1}')]],
+    ['around it', [search('{"q"'), reply(form, '{"a":1}'), search(':1}')]],
+  ])('[C4] has priority over a normal reply %s', async (_, parts) => {
     const { value, failure } = await read(form, parts);
     expect({ value, failure }).toEqual({ value: { name: 'search', arguments: '{"q":1}', said: '' }, failure: null });
   });
 
-  test('[C4] of calls at once the first is taken, however they are interleaved', async () => {
+  test('[C4] is the first of several calls, however they are interleaved', async () => {
     const { value, told, texts } = await read(form, [
       search('{"q":', 3),
       of('clock', '{}', 4),
@@ -69,24 +69,24 @@ describe.each(FORMS)('a call of an offered tool in place of a reply (%s)', (form
     expect(told).toEqual(['text', 'alive', 'alive', 'text']);
   });
 
-  test('[C4] what was said before it goes with it, without what was thought aloud', async () => {
+  test('[C4] includes the text before it without reasoning', async () => {
     const { value } = await read(form, ['<think>{"a":', '1} or so</think> Let ', 'me see [1]. ', search('{}'), 'Bye.']);
     expect(value).toEqual({ name: 'search', arguments: '{}', said: 'Let me see [1].' });
   });
 
-  test('[A12] partials show the call from its name on, one for each piece', async () => {
+  test('[A12] is visible in partials from its name on, one partial per chunk', async () => {
     const { partials } = await read(form, ['Well. ', search(''), search('{"q"'), reasoning('Hm.'), search(':1}')]);
     expect(partials).toEqual(
       ['', '{"q"', '{"q":1}'].map((given) => ({ name: 'search', arguments: given, said: 'Well.' })),
     );
   });
 
-  test('a call with no arguments at all has an empty object of them', async () => {
+  test('has an empty object as arguments if it has none', async () => {
     for (const parts of [[search('')], [search(' '), search('')]])
       expect((await read(form, parts)).value).toMatchObject({ arguments: '{}' });
   });
 
-  test('[A10] arguments that the output limit cut are truncated, and the reply says what was called', async () => {
+  test('[A10] is reported as truncated, with its name, if the output limit cut its arguments', async () => {
     for (const cut of ['', '{"q":"so', '{"q":1', '[{}']) {
       const { value, failure, text } = await read(form, ['Well.', search(cut), finish('length')]);
       expect(value).toBeNull();
@@ -96,33 +96,33 @@ describe.each(FORMS)('a call of an offered tool in place of a reply (%s)', (form
     }
   });
 
-  test('whole arguments before the output limit are the call', async () => {
+  test('is returned if its arguments are complete before the output limit', async () => {
     const { value } = await read(form, [search('{"q":1}'), of('clock', '{"zone', 1), finish('length')]);
     expect(value).toMatchObject({ name: 'search', arguments: '{"q":1}' });
   });
 
-  test('[A10] [A13] what broke the stream is the failure, however whole the call is', async () => {
+  test('[A10] [A13] does not hide a stream failure, even if the call is complete', async () => {
     const failure = failureOf('transport', 'stream_cut', 'The connection broke.');
     expect(await read(form, [search('{}'), { type: 'failure', failure }])).toMatchObject({ value: null, failure });
     const filtered = await read(form, [search('{}'), finish('content-filter')]);
     expect(filtered).toMatchObject({ value: null, failure: { code: 'filtered', retryable: false } });
   });
 
-  test('[A10] a call of a tool that there is not is a failure that names it', async () => {
+  test('[A10] of an unknown tool is a failure that names it', async () => {
     const { value, failure } = await read(form, [of('sear\u202ech', '{"q":1}')]);
     expect(value).toBeNull();
     expect(failure).toMatchObject({ stage: 'extraction', code: 'no_tool_call', retryable: true });
     expect(failure?.message).toContain('“sear ch”');
   });
 
-  test('a reply beside a call of a tool that there is not is the reply', async () => {
+  test('of an unknown tool does not hide a reply beside it', async () => {
     expect(await read(form, [of('foo', '{}', 1), reply(form, '{"a":1}')])).toMatchObject({
       value: { a: 1 },
       failure: null,
     });
   });
 
-  test('a call is bounded as any reply is', async () => {
+  test('is bounded like any reply', async () => {
     const { failure, text } = await readAll(stream([search('x'.repeat(50)), search('y'.repeat(5_000))]), {
       form,
       maxChars: 100,
@@ -133,8 +133,8 @@ describe.each(FORMS)('a call of an offered tool in place of a reply (%s)', (form
   });
 });
 
-describe('what a reply in text says of tools', () => {
-  test('[A10] the failure of a call of none of them lists them, and prose is said to hold no call', async () => {
+describe('failures with offered tools', () => {
+  test('[A10] list the tools for an unknown call, and report prose as a missing call', async () => {
     const unknown = await read('text', ['I look it up.', of('find', '{}')]);
     expect(unknown.failure?.message).toBe(
       'The reply calls “find”, which is not an available tool; expected a call of search, clock, or one JSON object.',
@@ -143,18 +143,18 @@ describe('what a reply in text says of tools', () => {
     expect((await read('text', [of('find', '{}'), finish('length')])).failure).toMatchObject({ code: 'truncated' });
   });
 
-  test('without tools a call is none of the reply, as ever', async () => {
+  test('ignore calls when no tools are offered', async () => {
     const { failure } = await readAll(stream([of('search', '{}')]));
     expect(failure).toMatchObject({ code: 'empty_reply' });
   });
 
-  test(`[A12] in the form of a tool call, a call of neither is told as a reply without a call of ${TOOL}`, async () => {
+  test(`[A12] in tool-call form report any other call as a reply without a call of ${TOOL}`, async () => {
     const { failure } = await read('tool-call', [of('find', '{}')]);
     expect(failure?.message).toBe(`The reply does not call the tool “${TOOL}”; a call of “find” came instead.`);
   });
 });
 
-test('[A2] a call costs in proportion to its characters: its value is made once a piece, of text that is not copied', async () => {
+test('[A2] take work proportional to the length: the value is built once per chunk without copying text', async () => {
   let made = 0;
   const pieces = Array.from({ length: 20_000 }, () => search('x'.repeat(10)));
   const { value } = await readAll(stream(pieces), {

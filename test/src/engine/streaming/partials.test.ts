@@ -38,7 +38,7 @@ const forms = [
   ['tool-call', (all: readonly string[]) => stream(all.map((piece) => argumentsOf(piece)))],
 ] as const;
 
-describe.each(forms)('what a consumer does to a partial of the form %s', (form, streamOf) => {
+describe.each(forms)('a %s partial that a consumer changes', (form, streamOf) => {
   const given = form === 'text' ? pieces : pieces.slice(0, -1);
   const shallow = (it: unknown): unknown => Object.freeze(it);
 
@@ -46,17 +46,17 @@ describe.each(forms)('what a consumer does to a partial of the form %s', (form, 
     ['freezes it deeply', freeze],
     ['freezes its root', shallow],
     ['seals it', (it) => Object.seal(it)],
-    ['takes it apart', spoil],
-    ['traps it', trap],
-    ['makes a promise of it that never ends', (it) => Reflect.set(it as object, 'then', () => {})],
-  ])('[A12] %s: the value is what JSON.parse makes of its text', async (_, onPartial) => {
+    ['deletes its members', spoil],
+    ['sets throwing accessors on it', trap],
+    ['gives it a never-settling then method', (it) => Reflect.set(it as object, 'then', () => {})],
+  ])('[A12] %s: does not affect the value, which equals the result of JSON.parse', async (_, onPartial) => {
     const read = await readAll(streamOf(given), { form, onPartial });
     expect(read.failure).toBeNull();
     expect(read.value).toStrictEqual(value);
     expect(Object.isFrozen(read.value)).toBe(false);
   });
 
-  test('[A7] where it was frozen, the partials stop, and the last one is the whole value, and not the value itself', async () => {
+  test('[A7] ends the partials if it was frozen, except for the last one, a copy of the whole value', async () => {
     const seen: unknown[] = [];
     const read = await readAll(streamOf(given), {
       form,
@@ -69,7 +69,7 @@ describe.each(forms)('what a consumer does to a partial of the form %s', (form, 
     expect(seen.at(-1)).not.toBe(read.value);
   });
 
-  test('[A7] the last partial is never the value itself, nor any part of it', async () => {
+  test('[A7] is never the value itself or a part of it', async () => {
     let last: unknown;
     const read = await readAll(streamOf(given), {
       form,
@@ -82,7 +82,7 @@ describe.each(forms)('what a consumer does to a partial of the form %s', (form, 
     expect(read.value).toStrictEqual(value);
   });
 
-  test('[A12] it changes no value, whatever it is and wherever that is cut', async () => {
+  test('[A12] does not change any value, wherever the text is split', async () => {
     const harm = fc.constantFrom(freeze, spoil, trap, shallow);
     await fc.assert(
       fc.asyncProperty(wrappedJson, fc.array(fc.nat(500)), harm, async ({ json, value: wanted }, cuts, onPartial) => {
@@ -94,14 +94,14 @@ describe.each(forms)('what a consumer does to a partial of the form %s', (form, 
   });
 });
 
-describe('a observer that throws', () => {
+describe('an observer that throws', () => {
   const error = new Error('the observer’s own');
   const fail = (): never => {
     throw error;
   };
 
   test.each([{ onText: fail }, { onAlive: fail }, { onPartial: fail }])(
-    '[A2] is thrown, and the stream is let go: %o',
+    '[A2] stops the stream with its error: %o',
     async (observer) => {
       let closed = false;
       async function* parts() {
@@ -116,7 +116,7 @@ describe('a observer that throws', () => {
     },
   );
 
-  test('is thrown where only the end gives a partial, too', async () => {
+  test('stops it also at the only partial, at the end', async () => {
     await expect(readAll(stream(['{}']), { onPartial: fail })).rejects.toBe(error);
     await expect(readAll(stream([argumentsOf('7')]), { form: 'tool-call', onPartial: fail })).rejects.toBe(error);
   });

@@ -7,8 +7,8 @@ const places = fc.array(fc.nat(2_000), { maxLength: 12 });
 const SAMPLE = 'Here:\n```json\n{"a": [1, -2.5e3, "x\\"y\\u00e9\\\\"], "b": {"c": null, "d": true}}\n```\nDone.';
 const VALUE = { a: [1, -2500, 'x"yé\\'], b: { c: null, d: true } };
 
-describe('a JSON value read out of a stream', () => {
-  test('[A12] JSON in text: whatever stands around it and wherever it is cut, it is what JSON.parse makes of it', async () => {
+describe('a JSON value read from a stream', () => {
+  test('[A12] JSON in text: equals the result of JSON.parse for any surrounding text and any splits', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text, value }, cuts) => {
         const read = await readText(...cutAt(text, cuts));
@@ -20,7 +20,7 @@ describe('a JSON value read out of a stream', () => {
     );
   });
 
-  test('[A12] JSON in text: character by character gives the same value', async () => {
+  test('[A12] JSON in text: is the same when read character by character', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, async ({ text, value }) => {
         expect((await readText(...text)).value).toEqual(value);
@@ -29,14 +29,14 @@ describe('a JSON value read out of a stream', () => {
     );
   });
 
-  test('[A12] JSON in text: a cut in any one place changes nothing', async () => {
+  test('[A12] JSON in text: is the same when split at any single position', async () => {
     for (let at = 0; at <= SAMPLE.length; at += 1) {
       const read = await readText(SAMPLE.slice(0, at), SAMPLE.slice(at));
       expect(read.value, `cut at ${at}`).toEqual(VALUE);
     }
   });
 
-  test('[A2] every partial is a beginning of the final value, and the partials never shrink', async () => {
+  test('[A2] grows monotonically: every partial is a prefix of the final value', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text }, cuts) => {
         const { partials, value } = await readText(...cutAt(text, cuts));
@@ -49,7 +49,7 @@ describe('a JSON value read out of a stream', () => {
     );
   });
 
-  test('[A7] the last partial seen before the final value is the whole value', async () => {
+  test('[A7] is emitted whole as the last partial', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text, value }, cuts) => {
         expect((await readText(...cutAt(text, cuts))).partials.at(-1)).toEqual(value);
@@ -58,13 +58,13 @@ describe('a JSON value read out of a stream', () => {
     );
   });
 
-  test('[A12] lists deliver an item as soon as it is complete, before the next one begins', async () => {
+  test('[A12] delivers each list item as soon as it is complete', async () => {
     const { partials } = await readText('{"items":[', '{"n":1}', ',', '{"n":2}', ']}');
     expect(partials).toContainEqual({ items: [{ n: 1 }] });
     expect(partials.at(-1)).toEqual({ items: [{ n: 1 }, { n: 2 }] });
   });
 
-  test('[A2] the text is told piece by piece, in order, as it came', async () => {
+  test('[A2] is accompanied by the text, chunk by chunk and in order', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text }, cuts) => {
         const pieces = cutAt(text, cuts);
@@ -75,7 +75,7 @@ describe('a JSON value read out of a stream', () => {
   });
 });
 
-describe('values at the edge', () => {
+describe('edge-case values', () => {
   const edges: readonly string[] = [
     '{}',
     '{"a":1,"a":2}',
@@ -92,7 +92,7 @@ describe('values at the edge', () => {
     '{"deep":[[[[[[[[[[{"x":[1]}]]]]]]]]]]}',
   ];
 
-  test.each(edges)('[A12] JSON in text: %s is what JSON.parse makes of it, whole and in pieces', async (json) => {
+  test.each(edges)('[A12] JSON in text: %s equals the result of JSON.parse, whole and in chunks', async (json) => {
     const value = JSON.parse(json) as object;
     for (const pieces of [[json], [...json]]) {
       const read = await readText(...pieces);
@@ -110,10 +110,10 @@ describe('values at the edge', () => {
     ['a leading zero', '{"a":01}'],
     ['a bare word', '{"a":NaN}'],
     ['a missing comma', '{"a":1 "b":2}'],
-    ['a wrong bracket', '{"a":[1}'],
+    ['a mismatched bracket', '{"a":[1}'],
     ['an unknown escape', '{"a":"\\x41"}'],
     ['a comment', '{"a":1 /* one */}'],
-  ])('[A10] %s, which JSON.parse refuses, is a failure of extraction, whole and in pieces', async (_, text) => {
+  ])('[A10] %s, which JSON.parse rejects, is an extraction failure, whole and in chunks', async (_, text) => {
     expect(() => JSON.parse(text)).toThrow();
     for (const pieces of [[text], [...text]]) {
       const { value, failure } = await readText(...pieces);

@@ -41,8 +41,8 @@ function found(pieces: readonly string[]) {
   return finder.found;
 }
 
-describe('whether a whole text is JSON', () => {
-  test('[A12] tool-call arguments: any JSON is, wherever it is cut', () => {
+describe('detecting whether a whole text is JSON', () => {
+  test('[A12] tool-call arguments: accepts any JSON, wherever it is split', () => {
     fc.assert(
       fc.property(spacedJson, places, (json, cuts) => {
         for (const pieces of [cutAt(json, cuts), [...json]])
@@ -52,7 +52,7 @@ describe('whether a whole text is JSON', () => {
     );
   });
 
-  test('[A10] changed JSON is exactly where JSON.parse takes it, wherever it is cut', () => {
+  test('[A10] agrees with JSON.parse on mutated JSON, wherever it is split', () => {
     fc.assert(
       fc.property(mutated, places, (text, cuts) => {
         const wanted = isJson(text) ? { from: 0, to: text.length } : null;
@@ -62,7 +62,7 @@ describe('whether a whole text is JSON', () => {
     );
   });
 
-  test('[A10] any few characters are exactly where JSON.parse takes them', () => {
+  test('[A10] agrees with JSON.parse on any short text', () => {
     fc.assert(
       fc.property(fc.array(scraps, { maxLength: 6 }), (parts) => {
         expect(found(parts)).toEqual(isJson(parts.join('')) ? { from: 0, to: parts.join('').length } : null);
@@ -71,7 +71,7 @@ describe('whether a whole text is JSON', () => {
     );
   });
 
-  test('[A12] tool-call arguments: the reply’s value is what JSON.parse makes of them, or there is none', async () => {
+  test('[A12] tool-call arguments: returns the result of JSON.parse or no value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(spacedJson, mutated), places, async (text, cuts) => {
         const { value, failure, partials } = await readArguments(...cutAt(text, cuts));
@@ -87,8 +87,8 @@ describe('whether a whole text is JSON', () => {
   });
 });
 
-describe('what a parser is given of the arguments', () => {
-  test('is their text, but for white space and a number at the root, and never more than came', () => {
+describe('text passed to the parser', () => {
+  test('is the text of the arguments without whitespace and root numbers, and never more', () => {
     fc.assert(
       fc.property(spacedJson, places, (json, cuts) => {
         const finder = new StrictFinder();
@@ -101,7 +101,7 @@ describe('what a parser is given of the arguments', () => {
     );
   });
 
-  test('is a number only once that is whole', () => {
+  test('includes a number only once it is complete', () => {
     const finder = new StrictFinder();
     const views = ['[-', '1', '2.', '5e', '3', ' ', ',7', ']'].map((piece) => finder.push(piece));
     expect(views).toEqual(['[', '', '', '', '', '-12.5e3 ', ',', '7]']);

@@ -9,8 +9,8 @@ type Parts = Parameters<typeof stream>[0];
 const readCalls = (parts: Parts) => readAll(stream(parts), { form: 'tool-call' });
 const other = (text: string, index = 1) => argumentsOf(text, { index, name: 'search' });
 
-describe('a reply in the arguments of a tool call', () => {
-  test('[A12] tool-call arguments: wherever they are cut, the reply is that of the same JSON in text', async () => {
+describe('a reply in tool-call arguments', () => {
+  test('[A12] tool-call arguments: equals the same JSON in text, wherever it is split', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, fc.array(fc.nat(2_000), { maxLength: 12 }), async ({ json, value }, cuts) => {
         const pieces = cutAt(json, cuts);
@@ -22,13 +22,13 @@ describe('a reply in the arguments of a tool call', () => {
     );
   });
 
-  test('[A12] tool-call arguments: an item of a list is there as soon as it is complete', async () => {
+  test('[A12] tool-call arguments: yields a list item as soon as it is complete', async () => {
     const { partials } = await readArguments('{"items":[', '{"n":1}', ',', '{"n":2}', ']}');
     expect(partials).toContainEqual({ items: [{ n: 1 }] });
     expect(partials.at(-1)).toEqual({ items: [{ n: 1 }, { n: 2 }] });
   });
 
-  test('[A12] tool-call arguments: calls may be interleaved, and the first one of the tool is read', async () => {
+  test('[A12] tool-call arguments: is the first call of the tool, however calls are interleaved', async () => {
     const read = await readCalls([
       other('{"q":"so', 0),
       argumentsOf('{"a":', { index: 2 }),
@@ -41,7 +41,7 @@ describe('a reply in the arguments of a tool call', () => {
     expect(read.told).toEqual(['alive', 'text', 'alive', 'alive', 'text']);
   });
 
-  test('text and reasoning beside the call, and empty arguments, show that the model is alive, and are none of the reply', async () => {
+  test('excludes text and reasoning beside the call, which with empty arguments count only as heartbeats', async () => {
     const read = await readCalls([
       reasoning('Hm.'),
       'I call {"a":2}',
@@ -53,36 +53,36 @@ describe('a reply in the arguments of a tool call', () => {
     expect(read.told).toEqual(['alive', 'alive', 'alive', 'text', 'alive']);
   });
 
-  test('[A12] JSON in text: reasoning and tool calls are none of the reply, whatever they hold', async () => {
+  test('[A12] JSON in text: excludes reasoning and tool calls, whatever they contain', async () => {
     const read = await readAll(stream([reasoning('{"a":0}'), argumentsOf('{"a":2}'), '', '{"a":1}']));
     expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, told: ['alive', 'alive', 'alive', 'text'] });
   });
 
-  test('white space may stand around the arguments', async () => {
+  test('allows whitespace around the arguments', async () => {
     expect((await readArguments(' \n', '{"a":1}', '\t ')).value).toEqual({ a: 1 });
   });
 });
 
-describe('a tool call that is no reply', () => {
+describe('a tool call that is not a reply', () => {
   test.each<[string, Parts, string]>([
     ['text', ['{"a":1}'], 'text came instead'],
-    ['another tool’s call', ['Well, ', other('{"a":1}')], 'a call of “search” came instead'],
-    ['reasoning alone', [reasoning('{"a":1}')], 'nothing came instead'],
-    ['nothing at all', [], 'nothing came instead'],
-  ])('[A10] %s is a failure of extraction that names the tool and says so', async (_, parts, instead) => {
+    ['a call of another tool', ['Well, ', other('{"a":1}')], 'a call of “search” came instead'],
+    ['only reasoning', [reasoning('{"a":1}')], 'nothing came instead'],
+    ['nothing', [], 'nothing came instead'],
+  ])('[A10] is an extraction failure that names the tool: %s', async (_, parts, instead) => {
     const { value, failure, text } = await readCalls(parts);
     expect({ value, text }).toEqual({ value: null, text: '' });
     expect(failure).toMatchObject({ stage: 'extraction', code: 'no_tool_call', retryable: true });
     expect(failure?.message).toBe(`The reply does not call the tool “${TOOL}”; ${instead}.`);
   });
 
-  test('a name that a model made up is shown short and in printable characters', async () => {
+  test('has an invented name printed in short and printable form', async () => {
     const name = `x\u0000\n\u202e${'y'.repeat(500_000)}`;
     const { failure } = await readCalls([argumentsOf('{}', { name })]);
     expect(failure?.message).toContain(`a call of “x ${'y'.repeat(57)}…” came`);
   });
 
-  test.each([[['']], [[' ', '\n']]])('[A10] a call without arguments is an empty reply: %j', async (pieces) => {
+  test.each([[['']], [[' ', '\n']]])('[A10] without arguments is an empty reply: %j', async (pieces) => {
     const { value, failure } = await readArguments(...pieces);
     expect({ value, code: failure?.code, stage: failure?.stage }).toEqual({
       value: null,
@@ -92,13 +92,13 @@ describe('a tool call that is no reply', () => {
   });
 
   test.each([
-    ['prose before them', 'Here: {"a":1}'],
-    ['prose behind them', '{"a":1} Done.'],
+    ['prose before the arguments', 'Here: {"a":1}'],
+    ['prose after the arguments', '{"a":1} Done.'],
     ['a second object', '{"a":1}{"b":2}'],
     ['a fence', '```json\n{"a":1}\n```'],
     ['a trailing comma', '{"a":1,}'],
-    ['a space that JSON does not know', '{"a":1}\u00a0'],
-  ])('[A10] arguments with %s are refused, whole and in pieces', async (_, text) => {
+    ['whitespace that JSON does not allow', '{"a":1}\u00a0'],
+  ])('[A10] with %s is rejected, whole and in chunks', async (_, text) => {
     for (const pieces of [[text], [...text]]) {
       const { value, failure } = await readArguments(...pieces);
       expect(value).toBeNull();
@@ -107,7 +107,7 @@ describe('a tool call that is no reply', () => {
     }
   });
 
-  test('[A10] arguments that do not end are told as such, and as cut off where the output limit did it', async () => {
+  test('[A10] with unterminated arguments is reported as such, or as truncated at the output limit', async () => {
     const cut = await readArguments('{"a":1');
     expect(cut.failure).toMatchObject({ code: 'no_json', message: expect.stringContaining('do not end') });
     for (const parts of [[argumentsOf('{"a":1')], [argumentsOf('')], [reasoning('Hm.')]]) {
@@ -116,19 +116,19 @@ describe('a tool call that is no reply', () => {
     }
   });
 
-  test('whole arguments before the output limit are the value', async () => {
+  test('with complete arguments before the output limit is the value after all', async () => {
     expect(await readCalls([argumentsOf('{"a":1}'), finish('length')])).toMatchObject({
       value: { a: 1 },
       failure: null,
     });
   });
 
-  test('[A13] arguments stopped by a content filter are refused for good', async () => {
+  test('[A13] stopped by a content filter is a permanent failure', async () => {
     const { value, failure } = await readCalls([argumentsOf('{"a":1}'), finish('content-filter')]);
     expect({ value, failure }).toMatchObject({ value: null, failure: { code: 'filtered', retryable: false } });
   });
 
-  test('[A10] a failure part is the reply’s failure, however whole the arguments are', async () => {
+  test('[A10] with a failure part returns that failure even if the arguments are complete', async () => {
     const failure = failureOf('transport', 'stream_cut', 'The connection broke.');
     expect(await readCalls([argumentsOf('{"a":1}'), { type: 'failure', failure }])).toMatchObject({
       value: null,
@@ -140,8 +140,8 @@ describe('a tool call that is no reply', () => {
   test.each([
     ['no name', { type: 'tool-call-delta', index: 0, arguments: '{}' }],
     ['no index', { type: 'tool-call-delta', name: TOOL, arguments: '{}' }],
-    ['arguments that are no text', { type: 'tool-call-delta', index: 0, name: TOOL, arguments: {} }],
-  ])('a delta with %s breaks the model’s contract', async (_, part) => {
+    ['non-string arguments', { type: 'tool-call-delta', index: 0, name: TOOL, arguments: {} }],
+  ])('with %s in a delta is a broken model contract', async (_, part) => {
     expect(await readCalls([part as never])).toMatchObject({ value: null, failure: { stage: 'unexpected' } });
   });
 });

@@ -15,8 +15,8 @@ const AT_ONCE = 50;
 const SHOWN = 3;
 const DEFAULT_RESERVE = 32_000;
 
-describe('synthesis by itself', () => {
-  it(`[E1] [E2] [E3] [E4] [E5] [E6] [E9] answers ${INPUTS} random inputs, whatever the model does, and leaves nothing behind`, async () => {
+describe('standalone synthesis', () => {
+  it(`[E1] [E2] [E3] [E4] [E5] [E6] [E9] answers ${INPUTS} random inputs for any model behavior and cleans up`, async () => {
     const found: string[] = [];
     const seen = new Set<string>();
     for (let seed = 1; seed <= INPUTS && found.length < SHOWN; seed += AT_ONCE) {

@@ -29,7 +29,7 @@ const given = (changes: object, entry: object = reply) =>
 const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   [
     '[E1]',
-    'its input is validated, and a bad field is named',
+    'input is validated, and an invalid field is named',
     () => {
       const fields = [
         'request',
@@ -55,7 +55,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E2]',
-    'its output has a text, a confidence, the steps, notes, TTL and metadata',
+    'output has text, confidence, steps, notes, TTL, and metadata',
     async () => {
       const answer = finalAnswerSchema.parse(await given({}));
       expect(answer).toMatchObject({
@@ -69,7 +69,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E3]',
-    'there is an answer whatever is the matter: TTL, no convergence, no results, no passes, errors',
+    'always answers: TTL, no convergence, no results, no passes, errors',
     async () => {
       for (const changes of [
         { ttlRemaining: 0 },
@@ -86,7 +86,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E4]',
-    'a reply that does not validate gives a degraded answer from what there is, with the error',
+    'an invalid reply yields a degraded answer from existing results with the error',
     async () => {
       const { answerText, notes, metadata } = await given({}, { ...reply, confidence: 7 });
       expect(answerText).toBe('Half of it is done.');
@@ -96,7 +96,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E5]',
-    'incomplete state > TTL > zero passes > not converged, and no model overwrites it',
+    'incomplete state > TTL > zero passes > not converged, regardless of the model',
     async () => {
       const claims = { ...reply, ttlExhausted: false, metadata: { degraded: false }, status: 'completed' };
       const all = { totalRefinements: null, ttlRemaining: 0, totalPasses: 0, convergenceStatus: false };
@@ -115,7 +115,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E6]',
-    'it reads only',
+    'does not mutate its input',
     async () => {
       const input = deepFreeze(structuredClone(complete));
       await synthesizeAnswer(input, { model: says(reply) });
@@ -124,7 +124,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E7]',
-    'it runs where the loop is left, and the answer is attached to the run',
+    'runs after the loop, and its answer is attached to the run',
     async () => {
       const { run } = startScripted();
       const answer = await run.answer;
@@ -134,7 +134,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E8]',
-    'its prompt is one of the registry, with its input and its output typed',
+    'its prompt is in the registry with typed input and output',
     async () => {
       const model = says(reply);
       await synthesizeAnswer(complete, { model });
@@ -146,7 +146,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E9]',
-    'a reserve is kept for it; at zero it is composed without a model',
+    'tokens are reserved for it; with no reserve the answer is composed without a model',
     async () => {
       const model = says(reply);
       const answer = await synthesizeAnswer(complete, { model, limits: { synthesisReserveTokens: 0 } });
@@ -160,7 +160,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
   [
     '[E10]',
-    'it gives data: what is JSON, and nothing for the eye',
+    'returns plain JSON data without presentation',
     async () => {
       const answer = await given({});
       expect(JSON.parse(JSON.stringify(answer))).toEqual(answer);
@@ -169,7 +169,7 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
   ],
 ];
 
-describe('the contract of synthesis', () => {
+describe('the synthesis contract', () => {
   it.each(ROWS)('%s %s', async (_, __, check) => {
     await check();
   });

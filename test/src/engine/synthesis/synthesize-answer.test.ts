@@ -31,7 +31,7 @@ const usage = { inputTokens: 200, outputTokens: 50, estimated: false };
 const always = (entry: object) => scriptedModel(() => entry as never, { usage });
 
 describe('synthesis by itself', () => {
-  it('[E1] [E2] has a model write the answer from the contract alone', async () => {
+  it('[E1] [E2] lets a model write the answer from the contract alone', async () => {
     const clock = new SimulatedClock();
     clock.increment(4_000);
     const model = always(reply);
@@ -56,7 +56,7 @@ describe('synthesis by itself', () => {
     expect(model.calls[0]?.turns[1]?.content).toContain('It runs at port 80.');
   });
 
-  it('[E9] composes it without a model from the last result, as sure as the run was', async () => {
+  it('[E9] composes the answer without a model from the last result, with the confidence of the run', async () => {
     expect(await synthesizeAnswer(input)).toMatchObject({
       answerText: 'It runs at port 80.',
       confidence: 0.8,
@@ -65,7 +65,7 @@ describe('synthesis by itself', () => {
     });
   });
 
-  it('[E9] asks no model where nothing is kept for it, by the options or by the run', async () => {
+  it('[E9] calls no model if the options or the run reserve nothing for it', async () => {
     const model = always(reply);
     const run = { limits: { synthesisReserveTokens: 0 } };
     for (const answer of [
@@ -81,7 +81,7 @@ describe('synthesis by itself', () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it('[E4] takes a prompt of one’s own, and is the fallback "prompt" where it throws or does not take the input', async () => {
+  it('[E4] accepts a custom prompt and uses the fallback "prompt" if it throws or rejects the input', async () => {
     const model = always(reply);
     const own = { ...prompts.synthesis, user: () => 'In my words.' };
     await synthesizeAnswer(input, { model, prompts: { synthesis: own } });
@@ -97,7 +97,7 @@ describe('synthesis by itself', () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it('[E3] [E4] takes the time that is kept for it, and composes then', async () => {
+  it('[E3] [E4] composes the answer when the reserved time is over', async () => {
     const clock = new SimulatedClock();
     const model = always({ hang: true });
     let answered = false;
@@ -115,7 +115,7 @@ describe('synthesis by itself', () => {
     });
   });
 
-  it('[E3] aborted, breaks the call off at once, counts it, says that it was cancelled, and leaves nothing behind', async () => {
+  it('[E3] aborts and counts the call immediately when aborted, reports the cancellation, and cleans up', async () => {
     const clock = new SimulatedClock();
     const abort = new AbortController();
     const model = always({ hang: true, text: '{"answerText"' });
@@ -135,7 +135,7 @@ describe('synthesis by itself', () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it('[E3] never rejects, not even for a clock that throws or an input that cannot be read', async () => {
+  it('[E3] never rejects, even for a throwing clock or unreadable input', async () => {
     const clock = {
       now: (): never => {
         throw new Error('no time');
@@ -156,22 +156,22 @@ describe('synthesis by itself', () => {
   });
 
   it.each<[string, unknown, string | RegExp]>([
-    ['a misspelt option', { modle: 1 }, 'modle: unknown option'],
+    ['a misspelled option', { modle: 1 }, 'modle: unknown option'],
     ['no model', { model: {} }, /model: expected a model.*; received an object with no keys/],
     ['no signal', { signal: 5 }, /signal: expected an AbortSignal.*; received 5/],
-    ['a limit that is none', { limits: { synthesisMs: -1 } }, /limits\.synthesisMs: .*; received -1/],
+    ['an invalid limit', { limits: { synthesisMs: -1 } }, /limits\.synthesisMs: .*; received -1/],
     [
       'the prompt of another task',
       { prompts: { synthesis: prompts.action } },
       /prompts\.synthesis: expected a prompt named "synthesis"; received one named "action"/,
     ],
     ['a prompt of another task', { prompts: { action: prompts.action } }, 'prompts.action: unknown option'],
-  ])('refuses options that make no sense before anything starts: %s', (_, options, says) => {
+  ])('rejects invalid options before the start: %s', (_, options, says) => {
     expect(() => synthesizeAnswer(input, options as SynthesizeOptions)).toThrow(says);
   });
 });
 
-describe('the reserve', () => {
+describe('the token reserve', () => {
   /** Tokens as a provider counts them: those of every prompt and every reply. */
   const tokensOf = (requests: readonly ModelRequest[], said: number): number =>
     requests.flatMap(({ turns }) => turns).reduce((sum, { content }) => sum + content.length, 0) / 4 + said / 4;
@@ -180,7 +180,7 @@ describe('the reserve', () => {
   );
 
   it.each([1_000, 3_000, 8_000])(
-    '[E9] of %d tokens holds prompt and reply of a call, whatever the context is',
+    '[E9] of %d tokens is enough for the prompt and reply of a call with any context',
     async (reserve) => {
       const model = always({ ...reply, answerText: 'x'.repeat(500) });
       const answer = await synthesizeAnswer(
@@ -192,7 +192,7 @@ describe('the reserve', () => {
     },
   );
 
-  it('[E9] cuts off a reply that would not end', async () => {
+  it('[E9] limits an endless reply', async () => {
     const model = always({ text: `{"answerText": "${'x'.repeat(200_000)}"}` });
     const answer = await play(
       synthesizeAnswer(input, { model, clock: new SimulatedClock(), limits: { synthesisReserveTokens: 2_000 } }),
@@ -202,7 +202,7 @@ describe('the reserve', () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it('[E9] pays for a correction where another prompt fits in what is left of it, and for none where it does not', async () => {
+  it('[E9] pays for a correction only if another prompt fits into the rest', async () => {
     const calls = async (inputTokens: number) => {
       const model = scriptedModel(() => ({ answerText: '' }), { usage: { ...usage, inputTokens } });
       const answer = await synthesizeAnswer(input, { model, limits: { synthesisReserveTokens: 2_000 } });

@@ -14,8 +14,8 @@ const UPGRADE = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-describe('the page', () => {
-  it('is served under the token, with headers that let it do its own work and nothing else', async () => {
+describe('the inspector page', () => {
+  it('is served under the token path with a restrictive content security policy', async () => {
     const { url } = await startInspector();
     const { host } = new URL(url);
     const { status, headers, body } = await rawRequest(url);
@@ -34,7 +34,7 @@ describe('the page', () => {
     expect([script.status, script.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
   });
 
-  it('answers HEAD without a body, and its name without the slash with the way to it', async () => {
+  it('answers HEAD without a body and redirects from the path without a slash', async () => {
     const { url } = await startInspector();
     const head = await rawRequest(url, { method: 'HEAD' });
     expect([head.status, head.headers['content-length'], head.body]).toEqual([200, '38', '']);
@@ -42,7 +42,7 @@ describe('the page', () => {
     expect([status, headers.location]).toEqual([308, new URL(url).pathname]);
   });
 
-  it('that is not built says how it is', async () => {
+  it('explains how to build it when it is not built', async () => {
     const page = builtPage();
     rmSync(join(page, 'index.html'));
     const { status, body } = await rawRequest((await startInspector({ page })).url);
@@ -51,13 +51,13 @@ describe('the page', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('rejected requests', () => {
   it.each([
-    ['no token', '/'],
+    ['a missing token', '/'],
     ['a wrong token', `/${'A'.repeat(32)}/`],
     ['a token that is too long', `/${'A'.repeat(4_000)}/`],
-    ['a whole address', 'http://127.0.0.1/'],
-  ])('%s: there is nothing', async (_, path) => {
+    ['an absolute URL as path', 'http://127.0.0.1/'],
+  ])('for %s get 404', async (_, path) => {
     const { url } = await startInspector();
     const { status, body, headers } = await rawRequest(url, { path });
     expect({ status, body }).toEqual({ status: 404, body: 'Not found.\n' });
@@ -78,20 +78,20 @@ describe('what is refused', () => {
     'assets/',
     'nothing.js',
     'index.htm',
-  ])('the path %s leads nowhere', async (path) => {
+  ])('for the path %s get 404', async (path) => {
     const { url } = await startInspector();
     const { status, body } = await rawRequest(url, { path: `${new URL(url).pathname}${path}` });
     expect({ status, body }).toEqual({ status: 404, body: 'Not found.\n' });
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is no way to look at it', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('with the method %s get 405', async (method) => {
     const { url } = await startInspector();
     const { status, body, headers } = await rawRequest(url, { method });
     expect({ status, body }).toEqual({ status: 405, body: 'Method not allowed; use GET or HEAD.\n' });
     expect(headers.allow).toBe('GET, HEAD');
   });
 
-  it('a name that is not its own, as a foreign one that leads here has it', async () => {
+  it('include a foreign Host header, as sent after DNS rebinding', async () => {
     const { url } = await startInspector();
     const { host, port } = new URL(url);
     const statusFor = async (name: string, headers = {}) =>
@@ -101,7 +101,7 @@ describe('what is refused', () => {
       expect(await statusFor(name), name).toBe(403);
   });
 
-  it('a socket that a page of another server opens; programs, and the page itself, are let in', async () => {
+  it('include a socket from the page of another origin; programs and the own page are accepted', async () => {
     const { url } = await startInspector();
     const { host, port } = new URL(url);
     const opened = async (headers: Record<string, string>, path = 'socket') =>
@@ -117,7 +117,7 @@ describe('what is refused', () => {
     expect([elsewhere.status, elsewhere.body]).toEqual([404, 'Not found.\n']);
   });
 
-  it('bytes that are no request', async () => {
+  it('include bytes that are not HTTP', async () => {
     const { url } = await startInspector();
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write('\u0016\u0003\u0001 this is no HTTP\r\n\r\n');
@@ -126,7 +126,7 @@ describe('what is refused', () => {
     expect((await rawRequest(url)).status).toBe(200);
   });
 
-  it('more pages than sixteen', async () => {
+  it('include a seventeenth page', async () => {
     const { url } = await startInspector();
     const pages = await Promise.all(Array.from({ length: 16 }, () => openPage(url)));
     const one = await rawRequest(`${url}socket`, { headers: UPGRADE });
@@ -137,16 +137,16 @@ describe('what is refused', () => {
   });
 });
 
-describe('what no page says', () => {
+describe('an invalid message from a page', () => {
   it.each([
-    ['no JSON', 'what'],
-    ['no object', '3'],
-    ['another type', '{"type":"hello"}'],
-    ['a number that is none', '{"type":"open","runId":"a","from":-1}'],
-    ['no run', '{"type":"open","from":0}'],
-    ['a run that is a text without end', JSON.stringify({ type: 'close', runId: 'a'.repeat(5_000) })],
+    ['invalid JSON', 'what'],
+    ['not an object', '3'],
+    ['an unknown type', '{"type":"hello"}'],
+    ['an invalid number', '{"type":"open","runId":"a","from":-1}'],
+    ['no run id', '{"type":"open","from":0}'],
+    ['an endless run id', JSON.stringify({ type: 'close', runId: 'a'.repeat(5_000) })],
     ['bytes', new Uint8Array([1, 2, 3])],
-  ])('ends its socket, and only that one: %s', async (_, message) => {
+  ])('closes only its own socket: %s', async (_, message) => {
     const { url } = await startInspector();
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
     page.socket.send(message);
@@ -155,7 +155,7 @@ describe('what no page says', () => {
     expect(await other.end('nothing')).toMatchObject({ problem: 'There is no run "nothing".' });
   });
 
-  it('a message that is too long ends its socket', async () => {
+  it('closes its socket if it is too long', async () => {
     const { url } = await startInspector();
     const page = await openPage(url);
     page.socket.send(JSON.stringify({ type: 'send', id: 1, runId: 'a', event: 'x'.repeat(70_000) }));
@@ -164,8 +164,8 @@ describe('what no page says', () => {
   });
 });
 
-describe('the server', () => {
-  it('listens on this machine only, with a token that no two servers share', async () => {
+describe('the inspection server', () => {
+  it('listens only on the loopback interface, with a unique token', async () => {
     const [one, other] = await Promise.all([startInspector(), startInspector()]);
     expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/u);
     expect(new URL(one.url).pathname).not.toBe(new URL(other.url).pathname);
@@ -181,7 +181,7 @@ describe('the server', () => {
       );
   });
 
-  it('says which of its options makes no sense, and that a port is in use', async () => {
+  it('rejects an invalid option by name and reports a port in use', async () => {
     const { url } = await startInspector();
     const { port } = new URL(url);
     await expect(startInspector({ port: Number(port) })).rejects.toMatchObject({
@@ -196,7 +196,7 @@ describe('the server', () => {
     await expect(startInspector({ ports: 1 } as never)).rejects.toThrow('ports: unknown option');
   });
 
-  it('closes all that is open, and can be closed twice', async () => {
+  it('closes all connections, and can be closed twice', async () => {
     const server = await startInspector();
     const page = await openPage(server.url);
     const idle = connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -208,7 +208,7 @@ describe('the server', () => {
     await expect(rawRequest(server.url)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('does not wait for a page that no longer answers', async () => {
+  it('closes without waiting for an unresponsive page', async () => {
     const server = await startInspector();
     const page = await openPage(server.url);
     page.socket.pause();

@@ -7,8 +7,8 @@ import { startScripted } from '../../support/run-chain.ts';
 const waiting = <Value>(promise: Promise<Value>, ms: number): Promise<Value | 'still waiting'> =>
   Promise.race([promise, new Promise<'still waiting'>((resolve) => setTimeout(resolve, ms, 'still waiting'))]);
 
-describe('a page that asks and never reads', () => {
-  it('is heard no more than it takes', async () => {
+describe('a page that sends requests and never reads', () => {
+  it('is not read beyond a limit while its responses are pending', async () => {
     const server = await startInspector();
     const { run } = startScripted({ intention: { hang: true } });
     server.watch(run);
@@ -31,8 +31,8 @@ describe('a page that asks and never reads', () => {
   });
 });
 
-describe('a store that never answers', () => {
-  it('does not keep the server from starting, nor runs from being shown', async () => {
+describe('a store that never responds', () => {
+  it('does not prevent the server from starting or showing runs', async () => {
     const journals = { list: () => new Promise(() => {}), read: async function* () {} } as unknown as JournalStore;
     const server = await waiting(startInspector({ journals }), 5_000);
     if (server === 'still waiting') throw new Error(server);
@@ -43,8 +43,8 @@ describe('a store that never answers', () => {
   });
 });
 
-describe('a test of a run', () => {
-  it('is made once at a time, however often a page asks', async () => {
+describe('generating a test for a run', () => {
+  it('runs once at a time, however often a page requests it', async () => {
     let reading = 0;
     let go = (): void => {};
     const gone = new Promise<void>((resolve) => {
@@ -72,8 +72,8 @@ describe('a test of a run', () => {
   });
 });
 
-describe('connections that say nothing', () => {
-  it('are no more than some: the files of the program that is inspected are its own', async () => {
+describe('idle connections', () => {
+  it('are limited so that the inspected program keeps its file descriptors', async () => {
     const { url } = await startInspector();
     const closed: number[] = [];
     const sockets = Array.from({ length: 400 }, (_, at) => {

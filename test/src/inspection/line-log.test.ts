@@ -20,8 +20,8 @@ function aSink(room: () => Promise<void> = async () => {}) {
   return { sink, got, frames, ends };
 }
 
-describe('a list of lines that grows', () => {
-  it('gives every follower what is there from its place on, once and in order, and the end', async () => {
+describe('a growing line log', () => {
+  it('sends every follower the lines from its position on, once and in order, and the end', async () => {
     const steps = fc.array(
       fc.oneof(
         fc.record({ kind: fc.constant('add' as const), count: fc.nat(30) }),
@@ -61,7 +61,7 @@ describe('a list of lines that grows', () => {
     );
   });
 
-  it('makes a line of an entry once, however many follow, and none while nobody does', async () => {
+  it('serializes an entry once for any number of followers, and not at all without followers', async () => {
     let made = 0;
     const entries: object[] = [];
     const log = lineLog(entries);
@@ -80,7 +80,7 @@ describe('a list of lines that grows', () => {
     for (const stop of stops) stop();
   });
 
-  it('gives what came in one turn together, and much of it in frames', async () => {
+  it('batches the entries of one tick and splits large batches into frames', async () => {
     const entries: string[] = [];
     const log = lineLog(entries);
     const { sink, frames } = aSink();
@@ -97,7 +97,7 @@ describe('a list of lines that grows', () => {
     expect(frames).toEqual([50, 3, 3, 3, 1]);
   });
 
-  it('waits for a follower that is slow, and for nobody else', async () => {
+  it('waits only for the follower that is slow', async () => {
     const entries = Array.from({ length: 12 }, () => 'x'.repeat(100_000));
     const log = lineLog(entries);
     const slow = aSink(() => new Promise(() => {}));

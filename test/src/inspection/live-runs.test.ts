@@ -10,8 +10,8 @@ const hanging = () => startScripted({ intention: { hang: true } });
 
 const asLines = (run: Run): readonly string[] => run.journal.map((entry) => JSON.stringify(entry));
 
-describe('a run under way', () => {
-  it('is listed, comes with its charts, and is told whole, to its end', async () => {
+describe('a live run', () => {
+  it('is listed and sent with its charts and all entries to its end', async () => {
     const server = await startInspector();
     const page = await openPage(server.url);
     const { run } = hanging();
@@ -47,7 +47,7 @@ describe('a run under way', () => {
     expect((await page.runs(({ runs }) => runs[0]?.live === false)).runs[0]).toMatchObject({ status: 'cancelled' });
   });
 
-  it('comes in one frame a turn, however many entries that were', async () => {
+  it('is sent as one frame per tick for any number of entries', async () => {
     const server = await startInspector();
     const { run } = startScripted();
     server.watch(run);
@@ -58,7 +58,7 @@ describe('a run under way', () => {
     expect(page.all('entries').length).toBeLessThan(run.journal.length / 10);
   });
 
-  it('is the same for those who come early, late, again, and when it is over', async () => {
+  it('is the same for pages that connect early, late, again, or after it has ended', async () => {
     const server = await startInspector();
     const { run } = hanging();
     server.watch(run);
@@ -85,7 +85,7 @@ describe('a run under way', () => {
     expect([...early.lines('run-1'), ...again.lines('run-1')]).toEqual(all);
   });
 
-  it('is left alone by one page while another goes on; opened twice, it begins anew', async () => {
+  it('can be closed by one page while another follows it; reopening starts from the beginning', async () => {
     const server = await startInspector();
     const { run } = hanging();
     server.watch(run);
@@ -106,7 +106,7 @@ describe('a run under way', () => {
     expect(one.lines('run-1')).toEqual(asLines(run));
   });
 
-  it('stands once in the list, before its recording, which is there when it is over', async () => {
+  it('is listed once, before its recording, which replaces it at the end', async () => {
     const journals = memoryJournals();
     const server = await startInspector({ journals });
     const page = await openPage(server.url);
@@ -124,7 +124,7 @@ describe('a run under way', () => {
     expect(later.lines('run-1')).toEqual(asLines(run));
   });
 
-  it('that is over gives way to newer ones, when many were watched', async () => {
+  it('is evicted after its end when many newer runs were watched', async () => {
     const server = await startInspector();
     const page = await openPage(server.url);
     for (let number = 0; number < 40; number += 1) {
@@ -139,7 +139,7 @@ describe('a run under way', () => {
     expect(ids).not.toContain('run-7');
   });
 
-  it('of which an entry cannot be written down ends there, with the reason', async () => {
+  it('ends with a reason at an entry that cannot be serialized', async () => {
     const server = await startInspector();
     const { run } = hanging();
     const journal = [...run.journal.slice(0, 3), { seq: 3, atMs: 0, type: 'text-delta', attemptId: 'a', text: 1n }];
@@ -150,8 +150,8 @@ describe('a run under way', () => {
   });
 });
 
-describe('what a run is told', () => {
-  it('comes to it: the user’s wish to stop', async () => {
+describe('an event sent to a run', () => {
+  it('cancels the run on user request', async () => {
     const server = await startInspector();
     const { run } = hanging();
     server.watch(run);
@@ -164,7 +164,7 @@ describe('what a run is told', () => {
     );
   });
 
-  it('comes to it: consent, and other numbers', async () => {
+  it('gives consent or adjusts thresholds', async () => {
     const server = await startInspector();
     const long = { role: 'user' as const, content: `Please. ${'It is a long story. '.repeat(80)}` };
     const { run } = startScripted({}, { limits: { maxCycles: 2 } }, { history: [long] });
@@ -186,7 +186,7 @@ describe('what a run is told', () => {
     [null, /^event: expected one of .*; received null/u],
     ['run.cancelled', /^event: expected one of .*; received "run\.cancelled"/u],
     [{ type: 'run.adjusted', limits: { maxCycles: 'many' } }, /^event: expected one of/u],
-  ])('%j is refused with the reason, and the run goes on', async (event, problem) => {
+  ])('is rejected with the reason, and the run continues: %j', async (event, problem) => {
     const server = await startInspector();
     const { run } = hanging();
     server.watch(run);
@@ -197,7 +197,7 @@ describe('what a run is told', () => {
     expect(run.journal).toHaveLength(before);
   });
 
-  it('is refused when it is over, and where there is no such run', async () => {
+  it('is rejected for an ended or unknown run', async () => {
     const server = await startInspector();
     const { run } = startScripted();
     server.watch(run);
@@ -209,7 +209,7 @@ describe('what a run is told', () => {
     expect(await page.reply(2)).toMatchObject({ problem: 'There is no run "run-2".' });
   });
 
-  it('is described as JSON Schema, with the numbers that can be adjusted by name', async () => {
+  it('is described by a JSON Schema with the names of the adjustable numbers', async () => {
     const page = await openPage((await startInspector()).url);
     await page.runs();
     const [hello] = page.all('hello');

@@ -36,7 +36,7 @@ function endlessJournal(start: JournalEntry, before: (seq: number) => Promise<vo
 const aStart = (): JournalEntry => startScripted().run.journal[0] as JournalEntry;
 
 describe('a long recording', () => {
-  it('is on its way before it is read to its end', async () => {
+  it('is sent before it is read to its end', async () => {
     const { store } = endlessJournal(aStart(), (seq) => (seq < 1_000 ? Promise.resolve() : new Promise(() => {})));
     const page = await openPage((await startInspector({ journals: store })).url);
     page.say({ type: 'open', runId: 'long', from: 0 });
@@ -47,7 +47,7 @@ describe('a long recording', () => {
     expect(page.all('entries').length).toBeGreaterThan(1);
   });
 
-  it('is read no further than a page takes it, and no further at all when the page has gone', async () => {
+  it('is read only as fast as the page consumes it, and not at all after the page has closed', async () => {
     const { state, store } = endlessJournal(aStart());
     const { url } = await startInspector({ journals: store });
     const page = await openPage(url);
@@ -68,7 +68,7 @@ describe('a long recording', () => {
     expect(state.read).toBe(before);
   });
 
-  it('that is closed by the page is left, and others go on', async () => {
+  it('is no longer read once the page closes it, and others continue', async () => {
     const { state, store } = endlessJournal(aStart());
     const page = await openPage((await startInspector({ journals: store })).url);
     page.say({ type: 'open', runId: 'long', from: 0 });
@@ -82,7 +82,7 @@ describe('a long recording', () => {
     expect(page.lines('long')).toHaveLength(had);
   });
 
-  it('is left when the server closes', async () => {
+  it('is no longer read once the server closes', async () => {
     const { state, store } = endlessJournal(aStart());
     const server = await startInspector({ journals: store });
     const page = await openPage(server.url);
@@ -92,7 +92,7 @@ describe('a long recording', () => {
     await expect.poll(() => state.isLeft).toBe(true);
   });
 
-  it('is one of sixteen that a page has open, at most', async () => {
+  it('counts toward the limit of sixteen open recordings per page', async () => {
     const { store } = endlessJournal(aStart(), () => new Promise(() => {}));
     const journals = {
       ...store,
@@ -106,7 +106,7 @@ describe('a long recording', () => {
     expect((await page.end('none')).problem).toBe('There is no run "none".');
   });
 
-  it('is none of those sixteen when it was told to its end', async () => {
+  it('stops counting toward that limit once it was sent in full', async () => {
     const start = aStart();
     const journals = {
       list: async () => Array.from({ length: 17 }, (_, number) => ({ ...SUMMARY, runId: `short-${number}` })),
@@ -121,7 +121,7 @@ describe('a long recording', () => {
     }
   });
 
-  it('that is closed while it is looked for is not told', async () => {
+  it('is not sent if it is closed while it is being looked up', async () => {
     let give = (_: readonly RunSummary[]): void => {};
     const given = new Promise<readonly RunSummary[]>((resolve) => {
       give = resolve;

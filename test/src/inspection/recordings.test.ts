@@ -21,7 +21,7 @@ describe('a recording', () => {
   it.each([
     ['in memory', () => memoryJournals()],
     ['in files', () => fileJournals(temporaryFolder())],
-  ])('%s is listed, the newest first, and told whole', async (_, make) => {
+  ])('%s is listed newest first and sent in full', async (_, make) => {
     const journals = make();
     const journal = await recorded(journals);
     const { url } = await startInspector({ journals });
@@ -43,7 +43,7 @@ describe('a recording', () => {
     expect(page.all('charts')).toHaveLength(1);
   });
 
-  it('goes on from where a page had it', async () => {
+  it('continues from the position that a page already has', async () => {
     const journals = memoryJournals();
     const journal = await recorded(journals);
     const page = await openPage((await startInspector({ journals })).url, 20);
@@ -52,7 +52,7 @@ describe('a recording', () => {
     expect(page.entries('run-1')).toEqual(journal.slice(20));
   });
 
-  it('that was made meanwhile is known to the next page, and opened by its id at once', async () => {
+  it('created later is listed for the next page and can be opened by id immediately', async () => {
     const journals = memoryJournals();
     const { url } = await startInspector({ journals });
     const early = await openPage(url);
@@ -64,7 +64,7 @@ describe('a recording', () => {
     expect((await page.runs(({ runs }) => runs.length === 1)).runs[0]?.runId).toBe('run-2');
   });
 
-  it('is opened first where it was chosen', async () => {
+  it('is opened first if requested', async () => {
     const journals = memoryJournals();
     await recorded(journals);
     const server = await startInspector({ journals });
@@ -72,7 +72,7 @@ describe('a recording', () => {
     expect((await (await openPage(server.url)).runs()).chosen).toBe('run-1');
   });
 
-  it('that there is not is told, as is what cannot be told anything', async () => {
+  it('that does not exist is reported, and so is an event sent to a recording', async () => {
     const journals = memoryJournals();
     await recorded(journals);
     const page = await openPage((await startInspector({ journals })).url);
@@ -82,7 +82,7 @@ describe('a recording', () => {
     expect(await page.reply(3)).toMatchObject({ problem: 'This run is not live; it accepts no events.' });
   });
 
-  it('that is damaged is told as far as it is whole, with the reason', async () => {
+  it('that is damaged is sent up to the damage, with the reason', async () => {
     const memory = memoryJournals();
     const journal = await recorded(memory);
     const lines = linesOf(journal).split('\n');
@@ -96,7 +96,7 @@ describe('a recording', () => {
     expect(page.entries(path)).toEqual(journal.slice(0, 9));
   });
 
-  it('whose store fails is no reason for the server to', async () => {
+  it('whose store fails does not stop the server', async () => {
     const journals = {
       list: async () => {
         throw new Error('no such disk');
@@ -111,7 +111,7 @@ describe('a recording', () => {
     expect((await page.end('other')).problem).toBe('There is no run "other".');
   });
 
-  it('says what it leaves out, when it was opened', async () => {
+  it('reports omitted entries when it is opened', async () => {
     const place = temporaryFolder();
     const journals = fileJournals(place);
     const { run } = startScripted();
@@ -130,7 +130,7 @@ describe('a recording', () => {
     expect(readFileSync(`${place}/run-1.jsonl`, 'utf8')).toContain('another');
   });
 
-  it('that another process writes says so, until it does no longer', async () => {
+  it('written by another process is marked as such until that process ends', async () => {
     const journals = memoryJournals();
     const writer = journals.create('run-1');
     writer.write(startScripted().run.journal[0] as JournalEntry);
@@ -145,8 +145,8 @@ describe('a recording', () => {
   });
 });
 
-describe('a test of a recording', () => {
-  it('is one for Vitest', async () => {
+describe('generating a test for a recording', () => {
+  it('produces a Vitest test', async () => {
     const journals = memoryJournals();
     await recorded(journals);
     const page = await openPage((await startInspector({ journals })).url);
@@ -156,7 +156,7 @@ describe('a test of a recording', () => {
     expect((reply as { text: string }).text).toContain("new URL('./run.jsonl', import.meta.url)");
   });
 
-  it('is none where it does not come out the same, and where there is none', async () => {
+  it('fails if the replay differs or the recording does not exist', async () => {
     const journals = memoryJournals();
     const [start, ...others] = (await recorded(memoryJournals())) as [JournalEntry, ...JournalEntry[]];
     const writer = journals.create('run-1');

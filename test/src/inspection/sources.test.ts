@@ -72,8 +72,8 @@ async function serve(places: readonly [string, SocketEndpoint][] = []) {
   return { runs, url: `http://127.0.0.1:${port}/${door.token}/` };
 }
 
-describe('a system of another program', () => {
-  it('is listed and told as a run is, and its charts again when they grow', async () => {
+describe('the system of another program', () => {
+  it('is listed and sent like a run, with its charts again when they change', async () => {
     const { runs, url } = await serve();
     const system = aSystem();
     const remove = runs.add(system.source);
@@ -92,7 +92,7 @@ describe('a system of another program', () => {
     await page.runs((list) => list.runs.length === 0);
   });
 
-  it('tells a page that does not read no more of its charts than the newest, and before what they show', async () => {
+  it('sends a slow page only its newest charts, before the entries that refer to them', async () => {
     const { runs, url } = await serve();
     const system = aSystem();
     runs.add(system.source);
@@ -108,7 +108,7 @@ describe('a system of another program', () => {
     expect(last).toBeLessThan(page.told.findIndex(({ type }) => type === 'entries'));
   });
 
-  it('can be told nothing, and is made no test', async () => {
+  it('accepts no events and generates no test', async () => {
     const { runs, url } = await serve();
     runs.add(aSystem().source);
     const page = await openPage(url);
@@ -118,7 +118,7 @@ describe('a system of another program', () => {
     expect(await page.reply(2)).toMatchObject({ problem: 'A test can only be generated from a PostChain run.' });
   });
 
-  it('stands in the list by its time, and how it stands can change', async () => {
+  it('is listed by time with a status that may change', async () => {
     const { runs, url } = await serve();
     let live = true;
     const system = aSystem();
@@ -139,7 +139,7 @@ describe('a system of another program', () => {
     await page.runs((list) => list.runs.some(({ runId, live: is }) => runId === 'system-1' && !is));
   });
 
-  it('that cannot be shown ends with the reason, and the page stays', async () => {
+  it('that cannot be shown ends with the reason, and the page stays open', async () => {
     const { runs, url } = await serve();
     const { source } = aSystem();
     const broken = (): never => {
@@ -152,8 +152,8 @@ describe('a system of another program', () => {
   });
 });
 
-describe('another place for sockets', () => {
-  it('has its own rules: who is let in, how long a message may be, how many there are', async () => {
+describe('an additional WebSocket path', () => {
+  it('has its own rules for access, message size, and connection count', async () => {
     const heard: number[] = [];
     const { url } = await serve([
       [

@@ -9,8 +9,8 @@ import { partModel, silence } from '../../support/part-model.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-describe('what waits for one signal', () => {
-  it('has one listener together, and none once nobody waits', () => {
+describe('abort handlers of one signal', () => {
+  it('share one listener, which is removed with the last handler', () => {
     const controller = new AbortController();
     const fired: number[] = [];
     const forgets = Array.from({ length: 50 }, (_, at) => onAbort(controller.signal, () => void fired.push(at)));
@@ -24,7 +24,7 @@ describe('what waits for one signal', () => {
     expect(fired).toEqual([]);
   });
 
-  it('all acts, once, in order, but for what was taken back on the way', () => {
+  it('run once each, in order, unless they were removed in the meantime', () => {
     const controller = new AbortController();
     const fired: string[] = [];
     onAbort(controller.signal, () => {
@@ -38,7 +38,7 @@ describe('what waits for one signal', () => {
     expect(listeners(controller.signal)).toBe(0);
   });
 
-  it('may be any number of runs and values: Node sees no leak in it', async () => {
+  it('can be numerous without a leak warning from Node', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const warnings: Error[] = [];

@@ -100,7 +100,7 @@ describe('a directory of journals', () => {
 });
 
 describe('journalFile', () => {
-  it('writes each entry as one line at once', () => {
+  it('writes each entry as one line immediately', () => {
     const path = join(temporaryFolder(), 'run.jsonl');
     const writer = journalFile(path).create('a');
     for (const seq of [0, 1, 2]) {
@@ -132,7 +132,7 @@ describe('journalFile', () => {
     );
   });
 
-  it.skipIf(!existsSync('/dev/full'))('reports a full disk as failure and does not throw', () => {
+  it.skipIf(!existsSync('/dev/full'))('reports a full disk as a failure and does not throw', () => {
     const writer = journalFile('/dev/full').create('a');
     writer.write(entry(0));
     writer.write(entry(1));

@@ -196,7 +196,7 @@ describe('fileJournals', () => {
     expect(await read(store, 'a')).toEqual(journal);
   });
 
-  it('releases the journal of a process that is gone', async () => {
+  it('releases the journal of a process that no longer exists', async () => {
     const [folder, journal] = [temporaryFolder(), await recordJournal()];
     const store = fileJournals(folder);
     write(store, 'a', journal.slice(0, 9));

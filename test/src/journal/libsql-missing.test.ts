@@ -15,7 +15,7 @@ afterEach(() => vi.restoreAllMocks());
 /** Fails with Node's own error for a missing package. */
 const withoutLibsql = (from: string) => () => createRequire(from)('no-such-package-as-libsql');
 
-test('SQLite stores can be created without libsql; the first use fails with one line that says how to install it', async () => {
+test('creates SQLite stores without libsql; the first use fails with an install command', async () => {
   const store = sqliteSessions('chat.db');
   const error = await store.open().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'session_failed', message: expect.stringContaining(MISSING) });

@@ -38,7 +38,7 @@ describe('readJournal', () => {
     expect(await read(fileWith(linesOf(journal)))).toEqual(journal);
   });
 
-  it('accepts empty lines and Windows line ends', async () => {
+  it('accepts empty lines and CRLF line endings', async () => {
     const journal = await journalOf();
     expect(await read(fileWith(`\n${linesOf(journal).replaceAll('\n', '\r\n\r\n')}\n`))).toEqual(journal);
   });
@@ -121,7 +121,7 @@ describe('readJournal', () => {
     await expect(read(fileWith(Buffer.from([0, 255, 10, 254, 0])))).rejects.toMatchObject({ code: 'invalid_journal' });
   });
 
-  it.each(['no-such-file.jsonl', '.'])('rejects the unreadable path "%s" in one line', async (path) => {
+  it.each(['no-such-file.jsonl', '.'])('rejects the unreadable path "%s" with a one-line error', async (path) => {
     const error = await read(path).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'invalid_journal',

@@ -75,7 +75,7 @@ describe('sqliteSessions', () => {
     expect(await recall(store, 'u42')).toEqual([]);
   });
 
-  it('leaves one complete file after close', async () => {
+  it('leaves one complete file after closing', async () => {
     const file = aFile();
     const store = sqliteSessions(file);
     await append(store, 'u42', aTurn());
@@ -127,7 +127,7 @@ describe('sqliteSessions', () => {
     }
   });
 
-  it('keeps every turn that was stored before the process was killed', async () => {
+  it('keeps every turn stored before the process was killed', async () => {
     const file = aFile();
     const { child, ended, linesSoFar, after } = appendTurns(file, 'a', 100_000);
     await after(5);
@@ -190,11 +190,11 @@ describe('an unusable file', () => {
 
   it.each([
     ['a text file', (file: string) => writeFileSync(file, notADatabase), /file is not a database/],
-    ['too short', (file: string) => writeFileSync(file, 'SQLite format 3\0'), /not a database/],
+    ['a file that is too short', (file: string) => writeFileSync(file, 'SQLite format 3\0'), /not a database/],
     ['the database of another program', foreign, /it is the database of another program/],
-    ['of a later version', newer, /its format version is 2; this PostChain reads version 1/],
+    ['a database of a later version', newer, /its format version is 2; this PostChain reads version 1/],
     ['a directory', (file: string) => mkdirSync(file), /EISDIR/],
-  ])('(%s) is reported in one line and left unchanged', async (_, make, message) => {
+  ])('is reported in one line and left unchanged (%s)', async (_, make, message) => {
     const file = aFile();
     make(file);
     const before = statSync(file).isFile() ? readFileSync(file) : null;

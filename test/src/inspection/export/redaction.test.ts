@@ -17,13 +17,13 @@ const journalWith = (output: unknown, changes: readonly unknown[] = [], host: un
 const hidden = (pattern: string, ...journal: Parameters<typeof journalWith>) =>
   JSON.stringify(redacted(journalWith(...journal), redactionOf([pattern])));
 
-describe('what is hidden', () => {
-  it('is hidden in members called type too, where they are not the journal’s own', () => {
+describe('redaction', () => {
+  it('covers members named type that are not part of the journal format', () => {
     const journal = [{ type: 'sk-secret', deep: [{ type: 'sk-secret' }] }, [], { type: 'sk-secret' }] as const;
     expect(hidden('sk-secret', ...journal)).not.toContain('sk-secret');
   });
 
-  it('is hidden in names of members that a program, a model or a tool gave', () => {
+  it('covers member names chosen by a program, a model, or a tool', () => {
     const changes = [
       { path: ['wish', 'arguments', 'sk-secret', 'sk-secret'], value: 1 },
       { path: ['wish', 'arguments'], value: { 'sk-secret': { 'sk-secret': 1 } } },
@@ -33,7 +33,7 @@ describe('what is hidden', () => {
     expect(shown).toContain('"path":["wish","arguments","[redacted]","[redacted]"]');
   });
 
-  it('leaves the words by which states find their way, so that they can be shown', () => {
+  it('keeps the state names that the charts need', () => {
     const changes = [{ path: ['messages', 0, 'messages'], value: 'messages' }];
     expect(hidden('messages', null, changes)).toContain('{"path":["messages",0,"messages"],"value":"[redacted]"}');
   });
@@ -45,23 +45,23 @@ describe('what is hidden', () => {
     ['one\ntwo', JSON.stringify('one\ntwo')],
     ['C:\\Users\\max', JSON.stringify('C:\\Users\\max')],
     ['a/b', '"a\\/b"'],
-  ])('is found in JSON that is text, as replies are: %j in %s', (pattern, text) => {
+  ])('covers JSON in strings, as in replies: %j in %s', (pattern, text) => {
     const after = redactionOf([pattern])(text);
     expect(after).toContain('[redacted]');
     expect(after).not.toMatch(/rger|two|max|b"/u);
   });
 
-  it('is what an expression finds, with its flags, however they are written', () => {
+  it('covers the matches of a regular expression with its flags, however they are written', () => {
     expect(redactionOf(['/SK-\\w+/gi'])('sk-one and sk-two')).toBe('[redacted] and [redacted]');
     expect(redactionOf(['/a./s'])('a\n')).toBe('[redacted]');
   });
 
-  it('is a path as it stands, though it looks like an expression', () => {
+  it('treats a path literally, although it looks like a regular expression', () => {
     expect(redactionOf(['/home/sim'])('in /home/sim/x')).toBe('in [redacted]/x');
     expect(redactionOf(['/home/gus/x'])('in /home/gus/x')).toBe('in [redacted]');
   });
 
-  it('is shown before, names among it', () => {
+  it('lists what it would remove, names included', () => {
     const found = [...redactionsIn(journalWith({ 'sk-secret': 1 }), redactionOf(['sk-secret']))];
     expect(found).toEqual([
       { seq: 1, path: 'call-event.event.output.sk-secret', before: 'sk-secret', after: '[redacted]' },

@@ -9,8 +9,8 @@ const withText = (text: unknown) =>
 
 const found = (text: unknown) => suspectsIn(withText(text)).map(({ text: suspect }) => suspect);
 
-describe('what looks like a secret', () => {
-  it('is all told, however much of it stands in one text', () => {
+describe('detecting possible secrets', () => {
+  it('reports all of them, however many are in one text', () => {
     const keys = [1, 2, 3].map((number) => `sk-${`${number}`.repeat(20)}`);
     expect(found(`${keys.join(' ')} ann@example.org bob@example.org`)).toEqual([
       ...keys,
@@ -19,17 +19,17 @@ describe('what looks like a secret', () => {
     ]);
   });
 
-  it('is told of names of members', () => {
+  it('includes member names', () => {
     expect(found({ 'ann@example.org': true })).toEqual(['ann@example.org']);
   });
 
-  it('is looked for in a time that grows no faster than the text, whatever stands there', () => {
+  it('takes time linear in the length of any text', () => {
     const before = performance.now();
     expect(found('eyJ-'.repeat(250_000))).toEqual([]);
     expect(performance.now() - before).toBeLessThan(5_000);
   });
 
-  it('is told whole where that is what is hidden of it: a long key, say', () => {
+  it('reports a whole long key if that is what redaction removes', () => {
     const [suspect] = suspectsIn(withText(`sk-${'x'.repeat(200)}`));
     expect(suspect?.text).toBe(`sk-${'x'.repeat(57)}`);
   });

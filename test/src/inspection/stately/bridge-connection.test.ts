@@ -36,7 +36,7 @@ async function openServer() {
 const asSent = (messages: readonly unknown[]): unknown[] => messages.map((one) => JSON.parse(JSON.stringify(one)));
 
 describe('the bridge to an inspector', () => {
-  it("reaches the receiver of Stately's package through its own server, in order", async () => {
+  it('sends messages to the receiver of the Stately package through its own server, in order', async () => {
     const port = await freePort();
     const server = createInspectorServer({ port, autoOpen: false });
     onTestFinished(() => server.stop());
@@ -53,7 +53,7 @@ describe('the bridge to an inspector', () => {
     expect(got).toEqual(wanted);
   });
 
-  it("is understood by the package's receiver in a browser's window", async () => {
+  it('is understood by the receiver of the package in a browser window', async () => {
     const listeners: ((event: { data: unknown }) => void)[] = [];
     const window = { addEventListener: (_: string, listener: never) => void listeners.push(listener), opener: null };
     const got: unknown[] = [];
@@ -65,7 +65,7 @@ describe('the bridge to an inspector', () => {
     expect(got).toEqual(messages);
   });
 
-  it('sends a run as it goes, whose answer does not wait for it', async () => {
+  it('sends a run as it progresses without delaying its answer', async () => {
     const { server, url } = await openServer();
     const got: string[] = [];
     server.on('connection', (socket) => socket.on('message', (data) => void got.push(String(data))));
@@ -75,7 +75,7 @@ describe('the bridge to an inspector', () => {
     expect(got.map((text) => JSON.parse(text))).toEqual(asSent(await messagesOf(run.journal)));
   });
 
-  it('tells by its promise that there is no connection, and the run in progress', async () => {
+  it('rejects its promise without a connection, and the run continues', async () => {
     const run = startedRun();
     const { done } = statelyBridge(run, `ws://127.0.0.1:${await freePort()}`);
     await expect(done).rejects.toThrow(/Cannot reach an inspector at ws:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/u);
@@ -83,7 +83,7 @@ describe('the bridge to an inspector', () => {
     await expect(statelyBridge(run, 'nonsense').done).rejects.toThrow('Cannot reach an inspector at nonsense');
   });
 
-  it('tells so without what is secret in the address', async () => {
+  it('omits secrets in the address from its error', async () => {
     const { done } = statelyBridge([], 'ws://ann:a-password@127.0.0.1:1/a-token/stately?key=a-key');
     const { message } = await done.then(
       () => new Error('it is there'),
@@ -93,7 +93,7 @@ describe('the bridge to an inspector', () => {
     expect(message).not.toMatch(/a-password|a-token|a-key/u);
   });
 
-  it('tells that the other side went away in the middle', async () => {
+  it('reports that the other side disconnected midway', async () => {
     const { server, url } = await openServer();
     server.on('connection', (socket) => socket.once('message', () => socket.close()));
     const never = {
@@ -107,7 +107,7 @@ describe('the bridge to an inspector', () => {
     await expect(statelyBridge(never, url).done).rejects.toThrow('the inspector closed the connection');
   });
 
-  it('stops where it is closed, though the run in progress', async () => {
+  it('stops when it is closed, and the run continues', async () => {
     const { chain } = scriptedChain({ action: { never: true } as never });
     const run = chain.run({ request: 'Is it so?' });
     const messages: StatelyMessage[] = [];
@@ -121,7 +121,7 @@ describe('the bridge to an inspector', () => {
     expect(messages).toHaveLength(length);
   });
 
-  it('gives what its function threw, and nothing to a run', async () => {
+  it('rejects with the error of its callback, which does not affect the run', async () => {
     const run = startedRun();
     const bridge = statelyBridge(run, () => {
       throw new Error('no more');

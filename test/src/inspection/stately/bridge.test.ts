@@ -38,8 +38,8 @@ async function playedRun() {
   return run;
 }
 
-describe('a run in the protocol of Stately', () => {
-  it('comes back with the very charts', async () => {
+describe('a run in the Stately protocol', () => {
+  it('round-trips its charts unchanged', async () => {
     const system = received(await bridged(await playedRun()));
     const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
     const { charts, invoked } = system.charts();
@@ -48,7 +48,7 @@ describe('a run in the protocol of Stately', () => {
     expect(invoked).toEqual({ action: 'actionLoop', attempt: 'attempt' });
   });
 
-  it('comes back with every state of the chart, in order, and the state at the end', async () => {
+  it('round-trips every visited state in order and the final state', async () => {
     await fc.assert(
       fc.asyncProperty(aFullRun, async (full) => {
         const { chain, clock } = fullChain(full, { journals: memoryJournals() });

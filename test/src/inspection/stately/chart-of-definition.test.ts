@@ -47,21 +47,21 @@ function sorted({ id, states, transitions }: Chart): unknown {
   return { id, states: [...states].sort(byText), transitions: guarded.sort(byText) };
 }
 
-describe('the chart of a definition that an inspector sent', () => {
+describe('the chart of a received machine definition', () => {
   it.each(machines.map((machine) => [machine.id, machine] as const))(
-    'is the chart of the machine: %s',
+    'equals the chart of the machine: %s',
     (_, machine) => {
       expect(sorted(chartFrom(sentDefinition(machine, 30)))).toEqual(sorted(chartOf(machine)));
     },
   );
 
-  it('has the order of the machine where the definition has it, as ours do', () => {
+  it('keeps the order of the machine if the definition contains it, as ours does', () => {
     const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
     for (const machine of [chainMachine, attemptMachine, actionMachine])
       expect(chartFrom(machineDefinition(machine))).toEqual(plain(chartOf(machine)));
   });
 
-  it('lacks what the package cut by default, ten levels down, and it is told', () => {
+  it('reports the parts below ten levels, which the package cuts by default', () => {
     const read = decodeDefinition(sentDefinition(chainMachine));
     expect(read?.truncated).toBe(true);
     const chart = chartFrom(sentDefinition(chainMachine));
@@ -69,7 +69,7 @@ describe('the chart of a definition that an inspector sent', () => {
     expect(decodeDefinition(sentDefinition(chainMachine, 30))?.truncated).toBe(false);
   });
 
-  it('calls functions by their names, and inline where they have none but that of their place', () => {
+  it('names functions, or calls them inline if they have only a positional name', () => {
     const isLate = () => true;
     const machine = createMachine({
       id: 'm',
@@ -87,7 +87,7 @@ describe('the chart of a definition that an inspector sent', () => {
     ]);
   });
 
-  it('is none for an actor that is no machine', () => {
+  it('is absent for an actor that is not a machine', () => {
     for (const text of ['{"id":"x:1"}', '{"type":"fetch"}', '"id"', '[1]', '{', undefined])
       expect(decodeDefinition(text)).toBeNull();
   });

@@ -30,8 +30,8 @@ const machine = playerMachine.provide({
   delays: { FADE: 60_000 },
 });
 
-describe('a program of somebody else', () => {
-  it('is seen in every state that it goes through, all regions of them', async () => {
+describe('an inspected third-party program', () => {
+  it('is shown in every state that it visits, in all regions', async () => {
     const { receivers, url } = await inspectedAt();
     const inspector = createWebSocketInspector({ url });
     onTestFinished(() => inspector.stop());
@@ -61,7 +61,7 @@ describe('a program of somebody else', () => {
     expect(system?.info().fidelity).toHaveLength(3);
   });
 
-  it('is understood too where its messages come by way of Sky, as superjson', () => {
+  it('is also understood through Sky, whose messages are superjson', () => {
     const receiver = statelyReceiver({ id: 'sky' });
     const common = { rootId: 'x:0', sessionId: 'x:0', createdAt: '1000', _version: '0.7.2', id: null };
     const snapshot = { status: 'active', value: 'a', context: { at: new Date(0), none: undefined } };

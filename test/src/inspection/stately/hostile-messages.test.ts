@@ -57,8 +57,8 @@ const aMessage = fc.oneof(
   fc.string(),
 );
 
-describe('messages that no inspector should send', () => {
-  it('make a journal all the same: nothing throws, numbers and times go on, and it can be followed from anywhere', async () => {
+describe('malformed inspection messages', () => {
+  it('still produce a valid journal: increasing numbers and times, readable from any position', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aMessage, { maxLength: 60 }), fc.nat(), async (messages, share) => {
         const receiver = received(messages);
@@ -85,7 +85,7 @@ describe('messages that no inspector should send', () => {
     );
   });
 
-  it('are counted where they cannot be read, and left alone where they are of another kind', () => {
+  it('are counted if unreadable and ignored if of another kind', () => {
     const unreadable = ['{', '7', 'null', '[]', { type: '@xstate.event' }, { type: '@xstate.actor', sessionId: 7 }];
     const other = [{ type: '@xstate.microstep', sessionId: 'x:0' }, { type: '@statelyai.connected' }];
     const [system] = received([...unreadable, actor('x:0'), ...other]).systems;
@@ -93,7 +93,7 @@ describe('messages that no inspector should send', () => {
     expect(system?.entries).toHaveLength(1);
   });
 
-  it('may be nested deeper than any stack: the deep parts are cut', () => {
+  it('are cut when they are nested too deeply', () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const text = JSON.stringify(snapshot('x:0', 'a')).replace('"value":"a"', `"value":"a","context":${deep}`);
     const [system] = received([actor('x:0'), text, actor('x:1', { definition: `{"states":${deep}}` })]).systems;
@@ -101,7 +101,7 @@ describe('messages that no inspector should send', () => {
     expect(decode(deep).kind).toBe('malformed');
   });
 
-  it('may hold members that would change other objects: they are left out', () => {
+  it('lose members that would pollute prototypes', () => {
     const text = JSON.stringify(snapshot('x:0', 'a', { context: { n: 1 } }, 'xstate.init')).replace(
       '"n":1',
       '"n":1,"__proto__":{"polluted":true}',
@@ -113,7 +113,7 @@ describe('messages that no inspector should send', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('may define more than can be drawn: the chart is cut, and says so', () => {
+  it('with too large a definition yield a chart that is cut and marked as such', () => {
     const states = Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [`s${at}`, {}]));
     const on = { GO: Array.from({ length: 30_000 }, () => ({ guard: 'g', target: '.s1' })) };
     const [system] = received([actor('x:0', { definition: JSON.stringify({ id: 'm', states, on }) })]).systems;
@@ -122,7 +122,7 @@ describe('messages that no inspector should send', () => {
     expect(system?.info().fidelity.join(' ')).toContain('its chart is incomplete');
   });
 
-  it('are no more than is kept, of actors and of entries', () => {
+  it('are kept up to a limit of actors and entries', () => {
     const many = Array.from({ length: 50 }, (_, at) => actor(`x:${at}`));
     const steps = Array.from({ length: 100 }, (_, at) => snapshot('x:0', at % 2 ? 'a' : 'b'));
     const [system] = received([...many, ...steps], { actors: 10, entries: 60 }).systems;
@@ -137,8 +137,8 @@ describe('messages that no inspector should send', () => {
   });
 });
 
-describe('messages that were lost or came in another order', () => {
-  it('are no more than is kept, however long each is', () => {
+describe('lost or reordered messages', () => {
+  it('are buffered up to a limit, however long each is', () => {
     const steps = Array.from({ length: 50 }, (_, at) =>
       snapshot('x:0', 'a', { context: { text: `${at}`.repeat(500) } }, 'go'),
     );
@@ -148,7 +148,7 @@ describe('messages that were lost or came in another order', () => {
     expect(system?.info().fidelity).toContain('The journal is full: the latest messages are missing.');
   });
 
-  it('leave an actor without a beginning: it begins where it was announced, and that is said', () => {
+  it('start an actor without a start message at its first mention, with a note', () => {
     const [system] = received([
       actor('x:0', { snapshot: { status: 'active', value: 'b' } }),
       snapshot('x:0', 'a'),
@@ -175,7 +175,7 @@ describe('messages that were lost or came in another order', () => {
     expect(stateAt(system?.entries ?? [], 99)).toMatchObject({ m: { n: 2 } });
   });
 
-  it('end with the connection, and that is said where the program had not ended', () => {
+  it('end with the connection, with a note if the program had not ended', () => {
     const receiver = received([actor('x:0')]);
     expect(receiver.systems[0]?.info()).toMatchObject({ status: 'running', live: true });
     receiver.close();
@@ -185,8 +185,8 @@ describe('messages that were lost or came in another order', () => {
   });
 });
 
-describe('two actors of one definition', () => {
-  it('are two charts while both live, and one where the second begins after the first has ended', () => {
+describe('two actors with the same definition', () => {
+  it('have two charts while both are active, and one if they follow each other', () => {
     const both = received([actor('x:0'), actor('x:1')]).systems[0];
     expect(both?.charts().charts.map(({ id }) => id)).toEqual(['m', 'm x:1']);
     const one = received([actor('x:0'), actor('x:1'), snapshot('x:1', 'a', { status: 'done' }), actor('x:2')])

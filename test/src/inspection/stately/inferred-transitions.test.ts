@@ -64,8 +64,8 @@ async function playedTwice(machine: AnyStateMachine, events: readonly string[]) 
   return { real, inferred, fidelity: system?.info().fidelity ?? [] };
 }
 
-describe('which transition was taken, as inferred', () => {
-  it('is the one that was, with its candidates, wherever no other leads to the same state', async () => {
+describe('the inferred transition', () => {
+  it('is the taken one, with its candidates, unless another one leads to the same state', async () => {
     await fc.assert(
       fc.asyncProperty(aMachine, fc.array(fc.constantFrom(...EVENTS), { maxLength: 12 }), async (machine, events) => {
         const { real, inferred } = await playedTwice(machine, events);
@@ -75,7 +75,7 @@ describe('which transition was taken, as inferred', () => {
     );
   });
 
-  it('is that of the innermost state, in whichever region it is', async () => {
+  it('belongs to the innermost state in any region', async () => {
     const region = (on: object) => ({ initial: 'one', states: { one: { on }, two: {} } });
     const machine = createMachine({
       id: 'm',
@@ -88,7 +88,7 @@ describe('which transition was taken, as inferred', () => {
     expect(inferred).toMatchObject([{ source: 'm.y.one', target: ['m.x.one', 'm.y.two'], candidates: [] }]);
   });
 
-  it('is the first of several steps where an event led on at once, and their target is where it ended', async () => {
+  it('is the first of several steps taken for one event, with the final state as target', async () => {
     const leadsTo = (other: string) =>
       createMachine({
         id: 'm',
@@ -110,7 +110,7 @@ describe('which transition was taken, as inferred', () => {
     expect(fidelity).toContain('Function guards are shown as "inline" or by their function name.');
   });
 
-  it('is not known where an action led elsewhere', async () => {
+  it('is unknown if an action led elsewhere', async () => {
     const machine = createMachine({
       id: 'm',
       initial: 'a',

@@ -20,8 +20,8 @@ async function aProgram(url: string) {
   };
 }
 
-describe('a program that makes one system after another', () => {
-  it('keeps those that have ended only until there are too many, while it is connected', async () => {
+describe('a program that creates many systems', () => {
+  it('keeps a limited number of ended systems while it is connected', async () => {
     const { url, statelyUrl } = await startInspector();
     const page = await openPage(url);
     const program = await aProgram(statelyUrl);
@@ -36,7 +36,7 @@ describe('a program that makes one system after another', () => {
     expect(later.runs.length).toBeLessThanOrEqual(32);
   });
 
-  it('has those that live in the list until it goes', async () => {
+  it('keeps active systems in the list until it disconnects', async () => {
     const { url, statelyUrl } = await startInspector();
     const page = await openPage(url);
     const program = await aProgram(statelyUrl);
@@ -49,8 +49,8 @@ describe('a program that makes one system after another', () => {
   });
 });
 
-describe('what the record of a system leaves out', () => {
-  it('is told to a page as soon as it is known, though nothing else is new', async () => {
+describe('omissions in the record of a system', () => {
+  it('are sent to a page immediately, even without new entries', async () => {
     const { url, statelyUrl } = await startInspector();
     const page = await openPage(url);
     const program = await aProgram(statelyUrl);
@@ -64,8 +64,8 @@ describe('what the record of a system leaves out', () => {
   });
 });
 
-describe('a definition that is made to be large', () => {
-  it('is cut, and the program that is inspected keeps its memory', async () => {
+describe('an oversized definition', () => {
+  it('is cut so that the inspected program keeps its memory', async () => {
     const { url, statelyUrl } = await startInspector();
     const page = await openPage(url);
     const program = await aProgram(statelyUrl);

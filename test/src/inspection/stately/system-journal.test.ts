@@ -52,14 +52,14 @@ const played = () =>
 const transitions = (entries: readonly JournalEntry[]) =>
   entries.flatMap((entry) => (entry.type === 'transition' ? [entry] : []));
 
-describe('the journal of a system', () => {
-  it('has the charts of its machines, the root first, and says which runs in which', async () => {
+describe('the journal of an inspected system', () => {
+  it('contains the charts of its machines, root first, and the nesting of its actors', async () => {
     const [system] = systemsOf(await played());
     expect(system?.charts().charts.map(({ id }) => id)).toEqual(['parent', 'child']);
     expect(system?.charts().invoked).toEqual({ kid: 'child' });
   });
 
-  it('tells where every event led, and which candidate it took by what is known', async () => {
+  it('records where every event led and which candidate was taken, as far as known', async () => {
     const [system] = systemsOf(await played());
     const told = transitions(system?.entries ?? []).filter(({ machine }) => machine === 'parent');
     expect(told.map(({ event, source, target }) => [event, source, target])).toEqual([
@@ -73,7 +73,7 @@ describe('the journal of a system', () => {
     ]);
   });
 
-  it('begins with a keyframe, counts from 0, and ends when all its actors have', async () => {
+  it('starts with a keyframe, counts from 0, and ends when all actors have ended', async () => {
     const [system] = systemsOf(await played());
     const entries = system?.entries ?? [];
     expect(entries[0]).toMatchObject({ type: 'keyframe', atMs: 0 });
@@ -84,7 +84,7 @@ describe('the journal of a system', () => {
     expect(entries.flatMap((entry) => (entry.type === 'delivery' ? [entry.event.type] : []))).toContain('NOPE');
   });
 
-  it('can be followed while it comes: charts before what happens in them, all entries once, and the end', async () => {
+  it('can be followed live: charts before their entries, every entry once, and the end', async () => {
     const receiver = statelyReceiver({ id: 'a' });
     const told: unknown[] = [];
     const known = new Set<string>();

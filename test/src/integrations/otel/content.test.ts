@@ -160,7 +160,7 @@ describe('content', () => {
     });
   });
 
-  it('includes values that a model proposed, but not the engine’s own words', async () => {
+  it('includes values that a model proposed, but not the wording of the engine', async () => {
     const answer = { ...replies.yield, confidence: 0.5, proposedPhase: MARK };
     const { run } = startScripted({ yield: answer });
     await run.answer;

@@ -112,7 +112,7 @@ describe('a run', () => {
     expect((await run.answer).status).toBe('completed');
   });
 
-  it('has no span that ends before it starts, even if the clock goes back', async () => {
+  it('has no span that ends before it starts, even if the clock goes backward', async () => {
     const messages = listenToDiag();
     const journal = (await aJournal()).map((entry) => ({ ...entry, atMs: 1000 - entry.seq }));
     const telemetry = memoryTelemetry();
@@ -129,7 +129,7 @@ describe('options of traceRun', () => {
     [{ tracer: {} }, 'tracer: expected a Tracer of @opentelemetry/api; received an object with no keys.'],
     [{ workflow: '' }, 'workflow: expected a non-empty string; received "".'],
     [{ contents: true }, 'contents: unknown option; expected one of tracer, meter, content, workflow, provider.'],
-  ])('%j is rejected in one line', async (options, message) => {
+  ])('rejects %j with a one-line error', async (options, message) => {
     await expect(traceRun([], options as never)).rejects.toMatchObject({ code: 'invalid_option', message });
   });
 });

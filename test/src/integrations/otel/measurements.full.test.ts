@@ -35,7 +35,7 @@ describe('the measurements of a run', () => {
     );
   });
 
-  it('are histograms with the conventions’ units and boundaries, by operation, provider and model', async () => {
+  it('are histograms with the units and boundaries of the conventions, by operation, provider, and model', async () => {
     const { run } = startScripted();
     await run.answer;
     const telemetry = memoryTelemetry();

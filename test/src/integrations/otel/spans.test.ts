@@ -120,7 +120,7 @@ describe('a run as spans', () => {
     });
   });
 
-  it('has a rejected capability call as a span without duration, without the name a model invented', async () => {
+  it('has a rejected capability call as a span without duration and without the name invented by the model', async () => {
     const { spans } = await traced({ action: call('rm -rf, said the model') }, everyTask.options);
     expect(tableOf(spans.slice(1, 4))).toBe(
       ['invoke_agent action 0–0', '  chat scripted 0–0', '  execute_tool _OTHER 0–0 ! unknown_capability'].join('\n'),
@@ -138,7 +138,7 @@ describe('a run as spans', () => {
     expect(eventsOf(spans[0]).map((event) => event['postchain.recovery'])).toEqual(['again', 'skip']);
   });
 
-  it('ends the open spans of a cancelled run; a cancellation is not an error of the run', async () => {
+  it('ends the open spans of a canceled run, and does not mark a cancellation as an error of the run', async () => {
     const { run, clock } = startScripted({ observation: { hang: true, text: '{"a' } });
     await settle();
     clock.increment(3000);

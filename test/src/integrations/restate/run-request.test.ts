@@ -12,7 +12,7 @@ const begin = (request = {}, options = {}) =>
   restateStart('run-7', { request: 'Is it so?', ...request }, resolveOptions(options));
 
 describe('restateStart', () => {
-  it('uses the key as run id and moves the reply time-outs out of the charts', () => {
+  it('uses the key as run id and moves the reply timeouts out of the charts', () => {
     const { start, patience } = begin({ host: { tenant: 'a' } }, { limits: { firstChunkMs: 5000, chunkMs: 700 } });
     expect(start).toMatchObject({ type: 'run-start', runId: 'run-7', host: { tenant: 'a' } });
     expect(start.limits).toMatchObject({ firstChunkMs: 2_147_483_647, chunkMs: 2_147_483_647, phaseMs: 120_000 });

@@ -4,8 +4,8 @@ import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { type ChatBody, chatServer, chunk, completion, event, streaming } from '../../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../../support/model-request.ts';
 
-describe('the fetch of the openai model', () => {
-  test('sends what it is given and hands back status, headers and body as fetch does', async () => {
+describe('the default fetch of the openai model', () => {
+  test('sends the request and returns status, headers, and body like fetch', async () => {
     const server = await chatServer(({ response, body }) => {
       response.writeHead(201, 'Made', { 'x-one': 'Größe'.normalize('NFD').slice(0, 2), 'set-cookie': ['a=1', 'b=2'] });
       response.end(JSON.stringify(body));
@@ -23,12 +23,12 @@ describe('the fetch of the openai model', () => {
     expect(ours).toEqual(theirs);
   });
 
-  test('an answer without a body has none', async () => {
+  test('returns no body for a response without one', async () => {
     const server = await chatServer(({ response }) => void response.writeHead(204).end());
     expect((await fetchWithoutTimeout(server.baseURL)).body).toBeNull();
   });
 
-  test('a cancelled body closes its connection', async () => {
+  test('closes the connection of a canceled body', async () => {
     const server = await chatServer(({ response }) => void streaming(response).write('x'));
     const response = await fetchWithoutTimeout(server.baseURL);
     await response.body?.cancel();
@@ -36,7 +36,7 @@ describe('the fetch of the openai model', () => {
     expect(await server.connections()).toBe(0);
   });
 
-  test('a redirect is not followed, so the key stays where it was sent to', async () => {
+  test('does not follow a redirect, so that the key is not sent elsewhere', async () => {
     const server = await chatServer(({ response }) => {
       response.writeHead(307, { location: 'http://127.0.0.1:1/v1/chat/completions' }).end();
     });
@@ -46,7 +46,7 @@ describe('the fetch of the openai model', () => {
     });
   });
 
-  test('an abort at any part of a reply, or after it, harms no later call', async () => {
+  test('handles an abort during or after a reply without affecting later calls', async () => {
     const server = await chatServer(({ response }) => {
       streaming(response);
       for (const word of ['a', 'b', 'c']) response.write(event(chunk({ content: word })));
@@ -65,13 +65,13 @@ describe('the fetch of the openai model', () => {
     }
   });
 
-  test('another fetch may be given, say the global one', async () => {
+  test('can be replaced, for example by the global fetch', async () => {
     const server = await chatServer(({ response }) => void streaming(response).end(completion('ok')));
     const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, fetch: globalThis.fetch });
     expect(textOf(await partsOf(model))).toBe('ok');
   });
 
-  test('OpenAI itself is asked at its own address, with max_completion_tokens', async () => {
+  test('calls OpenAI itself at its own URL with max_completion_tokens', async () => {
     const asked: { url: string; body: ChatBody }[] = [];
     const fetch: typeof globalThis.fetch = async (input, init) => {
       asked.push({ url: String(input), body: JSON.parse(String(init?.body)) });

@@ -105,7 +105,7 @@ describe('the openai embeddings', () => {
     [413, { error: 'Input validation error: `inputs` must have less than 512 tokens. Given: 7502' }],
     [500, { error: { message: 'input is too large to process. increase the physical batch size' } }],
   ])(
-    'are asked for again with less of each text where the model takes no more, and that is remembered: %i %j [U1]',
+    '[U1] are requested again with shorter texts if the model rejects the length, and that is remembered: %i %j',
     async (status, body) => {
       const server = await chatServer((exchange) => {
         const isShort = bodyOf(exchange).input.every(({ length }) => length <= 2_000);
@@ -136,7 +136,7 @@ describe('the openai embeddings', () => {
   });
 });
 
-describe('the openai embeddings, in case of errors', () => {
+describe('errors of the openai embeddings', () => {
   it.each([
     [401, 'unauthorized', false],
     [400, 'bad_request', false],
@@ -144,7 +144,7 @@ describe('the openai embeddings, in case of errors', () => {
     [429, 'rate_limited', true],
     [500, 'server_error', true],
   ])(
-    'HTTP %i is a PostChainError, caused by %s, worth a retry: %s; it is asked once [U1]',
+    '[U1] HTTP %i is a PostChainError caused by %s, retryable: %s, after one request',
     async (status, code, retryable) => {
       const { error, failure, calls } = await errorOn(({ response }) =>
         refuse(response, status, { error: { message: `No, not with ${KEY}.` } }, { 'retry-after': '2' }),
@@ -171,7 +171,7 @@ describe('the openai embeddings, in case of errors', () => {
       },
     ],
     [
-      'another place',
+      'a wrong index',
       {
         data: [
           { index: 0, embedding: [1] },
@@ -180,7 +180,7 @@ describe('the openai embeddings, in case of errors', () => {
       },
     ],
     [
-      'a place told twice',
+      'a duplicate index',
       {
         data: [
           { index: 0, embedding: [1] },
@@ -216,7 +216,7 @@ describe('the openai embeddings, in case of errors', () => {
       },
     ],
     [
-      'numbers that are none',
+      'non-numeric values',
       {
         data: [
           { index: 0, embedding: [null] },
@@ -225,7 +225,7 @@ describe('the openai embeddings, in case of errors', () => {
       },
     ],
     ['null', null],
-  ])('a reply with %s is garbled [U1]', async (_, body) => {
+  ])('[U1] a reply with %s is invalid', async (_, body) => {
     const server = await chatServer(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
@@ -239,7 +239,7 @@ describe('the openai embeddings, in case of errors', () => {
     ['text/html', '<html>Welcome to nginx!</html>'],
     ['application/json', '{"data": ['],
     ['application/json', ''],
-  ])('a reply of %s that is not JSON is garbled, too: %j [U1]', async (type, body) => {
+  ])('[U1] a non-JSON reply is also invalid (status: %s): %j', async (type, body) => {
     const { failure } = await errorOn(({ response }) => response.writeHead(200, { 'content-type': type }).end(body));
     expect(failure).toMatchObject({ code: 'garbled_reply' });
   });

@@ -20,7 +20,7 @@ async function failureOn(status: number, body: unknown, headers: Readonly<Record
 
 const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
 
-describe('the openai model, with errors of the server', () => {
+describe('server errors of the openai model', () => {
   test.each([
     [401, 'unauthorized', false],
     [403, 'unauthorized', false],
@@ -129,7 +129,7 @@ describe('the openai model, with errors of the server', () => {
   });
 });
 
-describe('the openai model, with broken replies', () => {
+describe('broken replies to the openai model', () => {
   test('[A10] a refused connection is a retryable transport failure', async () => {
     const server = await chatServer(() => {});
     await server.stop();
@@ -141,7 +141,7 @@ describe('the openai model, with broken replies', () => {
     });
   });
 
-  test('a connection reset before the reply, and a host without an address, are too', async () => {
+  test('so are a connection reset before the reply and an unresolvable host', async () => {
     const server = await chatServer(({ response }) => void response.destroy());
     expect(await failureFrom(model(server.baseURL))).toMatchObject({ code: 'connection_failed', retryable: true });
     expect(await failureFrom(model('http://postchain.invalid/v1'))).toMatchObject({ code: 'connection_failed' });
@@ -156,7 +156,7 @@ describe('the openai model, with broken replies', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code: 'stream_cut', retryable: true } });
   });
 
-  test('a reply that ends without a finish reason is cut, too', async () => {
+  test('a reply that ends without a finish reason is a retryable failure too', async () => {
     for (const ending of ['', DONE]) {
       const server = await chatServer(({ response }) => {
         streaming(response).end(event(chunk({ content: 'half' })) + ending);
@@ -181,10 +181,10 @@ describe('the openai model, with broken replies', () => {
   test.each([
     ['a page', 'text/html', '<html><body>Welcome to nginx!</body></html>'],
     ['nothing', 'text/event-stream', ''],
-    ['an event that is no JSON', 'text/event-stream', 'data: {"choices": [\n\n'],
-    ['an event that is no chunk', 'text/event-stream', 'data: {"choices": 42}\n\n'],
+    ['an event that is not JSON', 'text/event-stream', 'data: {"choices": [\n\n'],
+    ['an event that is not a chunk', 'text/event-stream', 'data: {"choices": 42}\n\n'],
     ['a null event', 'text/event-stream', 'data: null\n\n'],
-    ['a body that is no JSON', 'application/json', '{"choices": ['],
+    ['a body that is not JSON', 'application/json', '{"choices": ['],
     ['bytes', 'application/octet-stream', '\0\u0001\uFFFD\n\n\n\0'],
   ])('[A10] an invalid reply is a retryable transport failure: %s', async (_, type, body) => {
     const server = await chatServer(({ response }) => void response.writeHead(200, { 'content-type': type }).end(body));
@@ -195,7 +195,7 @@ describe('the openai model, with broken replies', () => {
     });
   });
 
-  test('so is a server that does not use HTTP', async () => {
+  test('a response that is not HTTP is a retryable transport failure', async () => {
     const server = await chatServer(({ response }) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'));
     expect(await failureFrom(model(server.baseURL))).toMatchObject({ code: 'garbled_reply', retryable: true });
   });

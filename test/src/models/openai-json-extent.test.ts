@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonExtent } from '../../../src/models/openai/tool-calls.ts';
 
-describe('the extent of JSON text in pieces', () => {
+describe('tracking the extent of streamed JSON', () => {
   test('[A12] an object or array is open from its first character to the one before its last', () => {
     const container = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
     fc.assert(
@@ -19,7 +19,7 @@ describe('the extent of JSON text in pieces', () => {
     );
   });
 
-  test('white space does not count, and text after the end does not reopen it', () => {
+  test('whitespace does not count, and text after the end does not reopen it', () => {
     const extent = new JsonExtent();
     extent.add(' \n');
     expect(extent.state).toBe('none');

@@ -6,7 +6,7 @@ vi.mock('openai', () => {
   throw Object.assign(new Error("Cannot find package 'openai'"), { code: 'ERR_MODULE_NOT_FOUND' });
 });
 
-test('a model can be created without the openai package; its first call names the package to install', async () => {
+test('creates a model without the openai package; its first call names the package to install', async () => {
   const model = openaiModel({ model: 'm', apiKey: 'k' });
   expect(await failureFrom(model)).toMatchObject({
     stage: 'unexpected',

@@ -106,7 +106,7 @@ describe('the openai model, offering tools in addition to a reply', () => {
   });
 
   test.each(['text', 'tool-call'] as const)(
-    'names that servers do not take are sent in ones that they do, and come back as they were (%s)',
+    'tool names that servers reject are encoded and decoded again (%s)',
     async (replyForm) => {
       const long = 'x'.repeat(70);
       const names = ['a b', 'a_b', 'a.b', long, `${long}y`, 'action_reply?', 'ünder'];
@@ -169,20 +169,24 @@ describe('a server that does not support tools in addition to a reply', () => {
   const S = 'strict_schema';
 
   test.each([
-    ['none at all', 400, said('registry.ollama.ai/library/gemma does not support tools')],
-    ['none at all (llama.cpp)', 500, said('tools param requires --jinja flag')],
-    ['none at all (vLLM)', 400, said('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser')],
-    ['none at all (OpenRouter)', 404, said('No endpoints found that support tool use')],
-    ['no such member', 422, { detail: [{ loc: ['body', 'tools'], msg: 'Extra inputs are not allowed' }] }],
-    ['not beside a format (Groq)', 400, said('json mode cannot be combined with tool/function calling')],
-    ['not beside a format (llama.cpp)', 500, said('Cannot use custom grammar constraints with tools.')],
+    ['no tool support', 400, said('registry.ollama.ai/library/gemma does not support tools')],
+    ['no tool support (llama.cpp)', 500, said('tools param requires --jinja flag')],
     [
-      'not beside a format (Gemini)',
+      'no tool support (vLLM)',
+      400,
+      said('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser'),
+    ],
+    ['no tool support (OpenRouter)', 404, said('No endpoints found that support tool use')],
+    ['unknown request field', 422, { detail: [{ loc: ['body', 'tools'], msg: 'Extra inputs are not allowed' }] }],
+    ['no tools with a response format (Groq)', 400, said('json mode cannot be combined with tool/function calling')],
+    ['no tools with a response format (llama.cpp)', 500, said('Cannot use custom grammar constraints with tools.')],
+    [
+      'no tools with a response format (Gemini)',
       400,
       said("Function calling with a response mime type: 'application/json' is unsupported"),
     ],
     ['something', 400, said('That is unsupported')],
-  ])('[C4] gets them in the prompt within the same call, and that is remembered: %s', async (_, status, body) => {
+  ])('[C4] is sent tools in the prompt within the same call, and that is remembered: %s', async (_, status, body) => {
     const { model, bodies, ways } = await pickyServer(({ tools }) => (tools ? [status, body] : null));
     const request = offering();
     for (let call = 0; call < 2; call += 1)
@@ -198,7 +202,7 @@ describe('a server that does not support tools in addition to a reply', () => {
     expect(bodies().at(-1)?.messages).toEqual(modelRequest().turns);
   });
 
-  test('[C4] gets tools without strict schemas if it rejects strict ones', async () => {
+  test('[C4] is sent tools without strict schemas if it rejects strict ones', async () => {
     const { model, ways } = await pickyServer(({ tools }) =>
       tools?.some((tool) => tool.function.strict)
         ? [400, said("Invalid schema for function 'search'", { param: 'tools[0].function.parameters' })]
@@ -246,7 +250,7 @@ describe('a server that does not support tools in addition to a reply', () => {
     expect(ways()).toEqual([...all, all.at(-1)]);
   });
 
-  test('[A12] a server with a single tool gets the others in the prompt; a server without tools is reported', async () => {
+  test('[A12] is sent all but one tool in the prompt if it accepts one, and is reported if it accepts none', async () => {
     const one = await pickyServer(({ tools = [] }) => (tools.length > 1 ? [400, said('That is unsupported')] : null));
     const request = offering({ replyForm: 'tool-call' });
     expect((await repliesOf(one.model, request)).calls).toMatchObject([{ name: 'action_reply' }]);
@@ -263,7 +267,7 @@ describe('a server that does not support tools in addition to a reply', () => {
       ['required ssp', 'required spp', 'required ppp', 'named p', 'required p', 'auto p', 'unsaid p', 'unsaid p'],
     ],
   ] as const)(
-    'where nothing is taken the requests are bounded, and nothing is remembered (%s)',
+    'is sent a bounded number of requests if it rejects everything, and nothing is remembered (%s)',
     async (replyForm, all) => {
       const { model, ways } = await pickyServer(({ tools = [] }) => {
         const isStrict = tools.some((tool) => tool.function.strict);

@@ -21,24 +21,24 @@ const events = completion(WILD);
 
 describe('the bytes of an event stream', () => {
   test.each([
-    ['as they should be', events],
-    ['with CRLF line ends', events.replaceAll('\n', '\r\n')],
-    ['with CR line ends', events.replaceAll('\n', '\r')],
+    ['well-formed', events],
+    ['with CRLF line endings', events.replaceAll('\n', '\r\n')],
+    ['with CR line endings', events.replaceAll('\n', '\r')],
     ['with a BOM at the start', `\ufeff${events}`],
     ['with a BOM and a comment at the start', `\ufeff: hello\n\n${events}`],
     ['without a space after data:', events.replaceAll('data: ', 'data:')],
     ['with keep-alive comments', events.replaceAll('data: ', ': OPENROUTER PROCESSING\n\ndata: ')],
-    ['with comments inside of events', events.replaceAll('data: ', ': ping\ndata: ')],
+    ['with comments inside events', events.replaceAll('data: ', ': ping\ndata: ')],
     ['with ids, names and retry times', events.replaceAll('data: ', 'id: 1\nevent: message\nretry: 10\ndata: ')],
     ['with events without data', events.replaceAll('data: ', 'event: ping\n\ndata: ')],
     ['with empty events', events.replaceAll('data: ', 'data:\n\ndata: \n\ndata: ')],
-    ['with events over several data lines', events.replaceAll(',"', '\ndata: ,\ndata: "')],
-    ['with blank lines between', events.replaceAll('\n\n', '\n\n\n\n\n')],
-    ['with blank lines of another kind', events.replaceAll('\n\n', '\n\r\n')],
+    ['with events split over several data lines', events.replaceAll(',"', '\ndata: ,\ndata: "')],
+    ['with blank lines in between', events.replaceAll('\n\n', '\n\n\n\n\n')],
+    ['with whitespace-only lines', events.replaceAll('\n\n', '\n\r\n')],
     ['without [DONE]', events.replace(DONE, '')],
     ['without [DONE] and the last blank line', events.replace(`\n\n${DONE}`, '\n')],
-    ['without [DONE] and the last line end', events.replace(`\n\n${DONE}`, '')],
-    ['with something after [DONE]', `${events}data: {"late": true}\n\nnonsense`],
+    ['without [DONE] and the last line ending', events.replace(`\n\n${DONE}`, '')],
+    ['with content after [DONE]', `${events}data: {"late": true}\n\nnonsense`],
   ])('%s, in one piece and byte by byte', async (_, body) => {
     const parts = await partsFrom(body);
     expect(replyOf(parts)).toEqual(WELL);
@@ -46,7 +46,7 @@ describe('the bytes of an event stream', () => {
     expect(replyOf(await partsFrom(...Array.from(Buffer.from(body), (byte) => Uint8Array.of(byte))))).toEqual(WELL);
   });
 
-  test('characters cut at any byte are decoded', async () => {
+  test('decodes characters split at any byte', async () => {
     const bytes = Buffer.from(events);
     const from = bytes.indexOf(WILD.slice(0, 5));
     for (let at = from; at < from + Buffer.byteLength(WILD); at += 1) {
@@ -82,7 +82,7 @@ describe('the usage of a reply', () => {
     ],
     ['nowhere', [END], null],
     ['odd', [...odd.map((one) => event({ choices: [], usage: one })), END], null],
-    ['odd after it was well', [event({ usage: theirs }), ...odd.map((one) => event({ usage: one })), END], usage],
+    ['invalid after it was valid', [event({ usage: theirs }), ...odd.map((one) => event({ usage: one })), END], usage],
   ])('[A11] is read %s', async (_, pieces, expected) => {
     const parts = await partsFrom(...pieces.map((piece) => piece.replace(DONE, '')), DONE);
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop', usage: expected });
@@ -108,9 +108,9 @@ describe('the text of a reply', () => {
   test.each([
     ['reasoning_content', chunk({ reasoning_content: 'Hm.', content: null })],
     ['reasoning', chunk({ reasoning: 'Hm.' })],
-    ['both, which say the same', chunk({ reasoning_content: 'Hm.', reasoning: 'Hm.' })],
+    ['both fields with the same text', chunk({ reasoning_content: 'Hm.', reasoning: 'Hm.' })],
     ['thinking parts of the content', chunk({ content: [thinking('H'), thinking('m.')] })],
-    ['a thinking part that is a text', chunk({ content: [{ type: 'thinking', thinking: 'Hm.' }] })],
+    ['a thinking part that is a string', chunk({ content: [{ type: 'thinking', thinking: 'Hm.' }] })],
   ])('[A12] reasoning is read from %s and is not part of the text', async (_, data) => {
     const parts = await partsFrom(event(data), completion('ok'));
     expect(replyOf(parts)).toEqual({ text: 'ok', reasoning: 'Hm.', calls: [], end: 'stop' });

@@ -19,7 +19,7 @@ async function partsFrom(...writes: readonly (string | Uint8Array)[]) {
 }
 
 describe('the openai model, streaming', () => {
-  test('a reply from a complete mock server is deltas and one finish', async () => {
+  test('a reply from a complete mock server becomes deltas and one finish part', async () => {
     const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: 'silent' });
     onTestFinished(() => mock.stop());
     mock.onMessage('sky', { content: '{"response":"Rayleigh"}', usage: { prompt_tokens: 7, completion_tokens: 3 } });
@@ -150,7 +150,7 @@ describe('the openai model, streaming', () => {
     expect(textOf(await partsOf(model(server.baseURL)))).toBe(wild);
   });
 
-  test('any chunking, line endings and keep-alive comments return the same parts', async () => {
+  test('returns the same parts for any chunking, line endings, and keep-alive comments', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom('\n', '\r\n', '\r'),

@@ -13,7 +13,7 @@ const closed = (properties: object) => ({
 
 describe('a schema for strict mode', () => {
   test.each(Object.entries({ ...replySchemas, synthesis: synthesisReplySchema }))(
-    'every reply of the chain can be asked for strictly: %s',
+    'can express every reply of the chain: %s',
     (_, schema) => {
       expect(strictSchema(z.toJSONSchema(schema))).toMatchObject({ type: 'object', additionalProperties: false });
     },
@@ -80,9 +80,9 @@ describe('a schema for strict mode', () => {
 
   test.each([
     ['an open object', { ...closed({}), additionalProperties: true }],
-    ['an object of any properties', closed({ a: { type: 'object' } })],
+    ['an object with arbitrary properties', closed({ a: { type: 'object' } })],
     [
-      'an optional property in a choice',
+      'an optional property in a union',
       closed({ a: { anyOf: [{ ...closed({ b: { type: 'string' } }), required: [] }, { type: 'string' }] } }),
     ],
     [
@@ -93,13 +93,13 @@ describe('a schema for strict mode', () => {
     ['a property of any type', closed({ a: {} })],
     ['a property that is true', closed({ a: true })],
     ['a record', closed({ a: { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} } })],
-    ['an open choice', closed({ a: { anyOf: [{ type: 'object' }] } })],
-    ['a list of anything', closed({ a: { type: 'array' } })],
-    ['a reference to somewhere else', closed({ a: { $ref: 'https://example.org/x' } })],
+    ['an open union', closed({ a: { anyOf: [{ type: 'object' }] } })],
+    ['a list of any type', closed({ a: { type: 'array' } })],
+    ['a reference to another document', closed({ a: { $ref: 'https://example.org/x' } })],
     ['a reference into the schema', closed({ a: { $ref: '#/properties/b' }, b: { type: 'string' } })],
-    ['an object or null that is open', closed({ a: { type: ['object', 'null'], additionalProperties: true } })],
-    ['a choice at the root', { ...closed({ a: { type: 'string' } }), anyOf: [{ type: 'object' }] }],
-    ['a member that is wanted and not described', { ...closed({ a: { type: 'string' } }), required: ['a', 'b'] }],
+    ['a nullable open object', closed({ a: { type: ['object', 'null'], additionalProperties: true } })],
+    ['a union at the root', { ...closed({ a: { type: 'string' } }), anyOf: [{ type: 'object' }] }],
+    ['a required but undefined property', { ...closed({ a: { type: 'string' } }), required: ['a', 'b'] }],
     ['an unknown keyword', closed({ a: { type: 'string', contentEncoding: 'base64' } })],
     ['an array at the root', { type: 'array', items: { type: 'string' } }],
   ])('is null for %s', (_, schema) => {

@@ -59,9 +59,9 @@ describe('the tool calls of the openai model', () => {
   });
 
   test.each([
-    ['said again', 'find'],
-    ["said as ''", ''],
-  ])('[A12] a name may be %s, an id be empty, absent or null, the arguments be null', async (_, again) => {
+    ['repeated', 'find'],
+    ['repeated empty', ''],
+  ])('[A12] accept a %s name, an empty, missing, or null id, and null arguments', async (_, again) => {
     const calls = await callsFrom(
       toolChunk(entry(0, 'a', 'find', null)),
       toolChunk(entry(0, '', again, '{"q"')),
@@ -97,7 +97,7 @@ describe('the tool calls of the openai model', () => {
     ]);
   });
 
-  test('[A12] an id of its own in every delta makes no new calls while the arguments are open (older vLLM)', async () => {
+  test('[A12] with a new id in every delta are one call while the arguments are open (older vLLM)', async () => {
     const pieces = ['{"a', '":{"b":"}', ' \\" ]"', '}', '}', ''];
     expect(await callsFrom(...pieces.map((piece, at) => toolChunk(entry(0, `id-${at}`, 'find', piece))))).toEqual([
       call('find', pieces.join('')),
@@ -190,7 +190,7 @@ describe('the tool calls of the openai model', () => {
     expect(parts.at(-1)).toMatchObject({ reason: 'tool-calls', usage: { inputTokens: 7 } });
   });
 
-  test('[A12] the reply’s tool has the name of the schema, whatever its name on the wire', async () => {
+  test('[A12] use the schema name for the reply tool, whatever its name on the wire', async () => {
     const server = await chatServer(({ response, body }) => {
       const name = body.tools?.[0]?.function.name;
       streaming(response).end(event(toolChunk(entry(0, 'a', name, '{}'))) + END);

@@ -13,8 +13,8 @@ const inCall = (reply: ScriptedReply, options?: ScriptedModelOptions) =>
 const call = (text: string, name = 'action_reply') => ({ name, arguments: text });
 const finish = (reason: 'stop' | 'tool-calls'): ModelPart => ({ type: 'finish', reason, usage: null });
 
-describe('the scripted model, asked for a tool call', () => {
-  test('[A12] gives a reply object as one call of the tool, in chunks', async () => {
+describe('the scripted model with tool calls', () => {
+  test('[A12] returns a reply object as one call of the tool, in chunks', async () => {
     expect(await inCall({ response: 'Hi' }, { chunkChars: 10 })).toEqual([
       { type: 'tool-call-delta', index: 0, name: 'action_reply', arguments: '{"response' },
       { type: 'tool-call-delta', index: 0, name: 'action_reply', arguments: '":"Hi"}' },
@@ -22,7 +22,7 @@ describe('the scripted model, asked for a tool call', () => {
     ]);
   });
 
-  test('[A12] the same script says the same in both forms', async () => {
+  test('[A12] returns the same content in both reply forms', async () => {
     for (const reply of [{ a: 1 }, { reply: { a: 1 } }, { text: '{"a":1}' }]) {
       expect(replyOf(await inText(reply))).toEqual({ text: '{"a":1}', reasoning: '', calls: [], end: 'stop' });
       expect(replyOf(await inCall(reply))).toEqual({
@@ -43,7 +43,7 @@ describe('the scripted model, asked for a tool call', () => {
     expect(replyOf(await inCall({ text: '' })).calls).toEqual([call('')]);
   });
 
-  test('[A12] a model that answers in text all the same is scripted by its form', async () => {
+  test('[A12] can be scripted as a model that replies in text regardless of the requested form', async () => {
     expect(replyOf(await inCall({ text: 'I would rather talk.', replyForm: 'text' }))).toMatchObject({
       text: 'I would rather talk.',
       calls: [],
@@ -51,7 +51,7 @@ describe('the scripted model, asked for a tool call', () => {
     });
   });
 
-  test('a hanging call says its text in the form that was asked for', async () => {
+  test('sends the text of a hanging call in the requested form', async () => {
     const model = scriptedModel({ action: [{ hang: true, text: 'so', reasoning: 'Hm.' }] });
     const controller = new AbortController();
     const parts: ModelPart[] = [];
@@ -66,8 +66,8 @@ describe('the scripted model, asked for a tool call', () => {
   });
 });
 
-describe('the directives of the scripted model', () => {
-  test('[A12] a tool call has its arguments as JSON, or raw text, in either form', async () => {
+describe('directives of the scripted model', () => {
+  test('[A12] a tool call has JSON or raw text as arguments, in either form', async () => {
     for (const say of [inText, inCall]) {
       expect(replyOf(await say({ toolCall: { a: 1 } }))).toMatchObject({ calls: [call('{"a":1}')], end: 'tool-calls' });
       expect(replyOf(await say({ toolCall: '{"a', name: 'other' })).calls).toEqual([call('{"a', 'other')]);
@@ -80,7 +80,7 @@ describe('the directives of the scripted model', () => {
     }
   });
 
-  test('[C4] a tool that is offered is called by its name, and the model says whether it takes tools', async () => {
+  test('[C4] an offered tool is called by name, and the model reports whether it supports tools', async () => {
     const tools = [{ name: 'search', description: 'Searches.', parameters: { type: 'object' } }];
     const model = scriptedModel({ action: [{ toolCall: { q: 1 }, name: 'search' }] }, { nativeTools: true });
     expect(replyOf(await partsOf(model, modelRequest({ tools }))).calls).toEqual([call('{"q":1}', 'search')]);
@@ -88,7 +88,7 @@ describe('the directives of the scripted model', () => {
     expect([model.nativeTools, scriptedModel({}).nativeTools]).toEqual([true, false]);
   });
 
-  test('reasoning comes first, in chunks', async () => {
+  test('reasoning is streamed first, in chunks', async () => {
     expect(await inText({ reasoning: 'Let me see', reply: {} }, { chunkChars: 6 })).toEqual([
       { type: 'reasoning-delta', text: 'Let me' },
       { type: 'reasoning-delta', text: ' see' },
@@ -99,7 +99,7 @@ describe('the directives of the scripted model', () => {
     expect(replyOf(await inText({ reasoning: 'Hm.', failure: {} }))).toMatchObject({ reasoning: 'Hm.' });
   });
 
-  test('[A11] a failed and a cut call may have cost something', async () => {
+  test('[A11] a failed or truncated call may have usage', async () => {
     expect(await inText({ failure: { code: 'refused' }, usage })).toMatchObject([
       { failure: { code: 'refused' }, usage },
     ]);
@@ -107,15 +107,15 @@ describe('the directives of the scripted model', () => {
     expect((await inText({ failure: {} }, { usage })).at(-1)).not.toHaveProperty('usage');
   });
 
-  test('words that are a reply’s own are no directive', async () => {
+  test('a reply with directive-like words is not a directive', async () => {
     for (const reply of [{ reasoning: 'Because.', response: 'Hi' }, { reasoning: 'Hm.' }, { text: 'a', name: 'b' }]) {
       expect(replyOf(await inText(reply)).text).toBe(JSON.stringify(reply));
     }
   });
 });
 
-describe('the tasks of the scripted model', () => {
-  test('a task of any name can be scripted, beside the chain’s', async () => {
+describe('tasks of the scripted model', () => {
+  test('may have any name besides those of the chain', async () => {
     const model = scriptedModel(
       { output: [{ text: 'o1' }], action: always({ text: 'a' }) },
       { otherwise: { extract: { b: 1 } } },

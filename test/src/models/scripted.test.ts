@@ -24,7 +24,7 @@ describe('the scripted model', () => {
     ]);
   });
 
-  test('each task has a queue of its own, and every request is recorded', async () => {
+  test('each task has its own queue, and every request is recorded', async () => {
     const model = scriptedModel({ action: [{ text: 'a1' }, { text: 'a2' }], yield: [{ text: 'y1' }] });
     expect(await texts(model, 'action', 1)).toEqual(['a1']);
     expect(await texts(model, 'yield', 1)).toEqual(['y1']);
@@ -33,7 +33,7 @@ describe('the scripted model', () => {
     expect(model.calls[0]).toEqual(modelRequest());
   });
 
-  test('what is wrapped in always is said again and again, by itself or at the end of a queue', async () => {
+  test('an entry wrapped in always is repeated, alone or at the end of a queue', async () => {
     const model = scriptedModel({
       action: [{ text: 'first' }, always({ text: 'then' })],
       yield: always({ text: 'ever' }),
@@ -50,7 +50,7 @@ describe('the scripted model', () => {
     expect(await texts(counting, 'yield', 1)).toEqual(['yield 1']);
   });
 
-  test('a directive says how the reply ends', async () => {
+  test('a directive determines how the reply ends', async () => {
     expect(await onAction({ text: 'no JSON', reason: 'length', usage })).toEqual([
       { type: 'text-delta', text: 'no JSON' },
       { type: 'finish', reason: 'length', usage },
@@ -67,7 +67,7 @@ describe('the scripted model', () => {
     expect(textOf(await onAction({ reply: { text: 'a' } }))).toBe('{"text":"a"}');
   });
 
-  test('a failure is completed to the contract', async () => {
+  test('a failure is completed according to the contract', async () => {
     const [part] = await onAction({ failure: { code: 'rate_limited', retryAfterMs: 5, status: 429 } });
     expect(part).toMatchObject({
       type: 'failure',
@@ -78,13 +78,13 @@ describe('the scripted model', () => {
     );
   });
 
-  test('[A10] a cut reply ends in a failure that is worth a retry', async () => {
+  test('[A10] a truncated reply ends in a retryable failure', async () => {
     const parts = await onAction({ reply: { response: 'Hi' }, cut: 5 }, { chunkChars: 3 });
     expect(textOf(parts)).toBe('{"res');
     expect(parts.at(-1)).toMatchObject({ failure: { stage: 'transport', code: 'stream_cut', retryable: true } });
   });
 
-  test('a hanging call says its text, then nothing until it is aborted, and leaves no listener', async () => {
+  test('a hanging call sends its text, then nothing until it is aborted, and leaves no listener', async () => {
     const controller = new AbortController();
     const stream = scriptedModel({ action: [{ hang: true, text: 'so' }] }).stream(modelRequest(), controller);
     const iterator = stream[Symbol.asyncIterator]();
@@ -96,7 +96,7 @@ describe('the scripted model', () => {
     expect(await partsOf(scriptedModel({ action: [{ hang: true }] }), modelRequest(), AbortSignal.abort())).toEqual([]);
   });
 
-  test('an abort between two chunks ends the stream without a last part', async () => {
+  test('an abort between two chunks ends the stream without a final part', async () => {
     const controller = new AbortController();
     const parts: ModelPart[] = [];
     for await (const part of scriptedModel({ action: [{ text: 'x'.repeat(99) }] }).stream(modelRequest(), controller)) {
@@ -106,7 +106,7 @@ describe('the scripted model', () => {
     expect(parts).toHaveLength(1);
   });
 
-  test('a call that nothing is scripted for throws from the iterator and says what to script', async () => {
+  test('a call without a scripted reply throws from the iterator and says what to script', async () => {
     const model = scriptedModel({ action: [{ text: 'only' }] });
     await partsOf(model);
     const rejected = expect(partsOf(model)).rejects;
@@ -125,7 +125,7 @@ describe('the scripted model', () => {
     expect(model.calls).toHaveLength(4);
   });
 
-  test('chunks of no characters are refused', () => {
+  test('an empty chunk size is rejected', () => {
     expect(() => scriptedModel({}, { chunkChars: 0 })).toThrowError(
       /chunkChars: expected an integer of at least 1; received 0/,
     );

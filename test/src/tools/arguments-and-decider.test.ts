@@ -21,18 +21,15 @@ describe('the arguments of a capability in the action loop', () => {
   });
 
   test.each(['n=3', '{"n":', '[3]', '"text"', 'null', '3', 'undefined'])(
-    '[R5] the arguments %j are no object: it is not run',
+    '[R5] %j are not an object: it is not run',
     async (text) => {
       expect(await run(text)).toMatchObject(refused('arguments_not_object'));
     },
   );
 
-  test.each(['', '{}', '{"n":"3"}', '{"n":3,"more":1}'])(
-    '[R5] the arguments %j do not fit: it is not run',
-    async (text) => {
-      expect(await run(text)).toMatchObject(refused('arguments_misfit'));
-    },
-  );
+  test.each(['', '{}', '{"n":"3"}', '{"n":3,"more":1}'])('[R5] %j fail the schema: it is not run', async (text) => {
+    expect(await run(text)).toMatchObject(refused('arguments_misfit'));
+  });
 
   test('[R5] are invalid if the schema throws', async () => {
     const throwing = z.object({}).refine(() => {
@@ -48,10 +45,10 @@ describe('the arguments of a capability in the action loop', () => {
   });
 
   it.each([
-    ['text that is no JSON, where the schema has a default', 'rm -rf', z.object({ n: z.number() }).default({ n: 1 })],
-    ['text that is no JSON, where the schema takes any object', '{"n":', z.looseObject({})],
-    ['a list, where the schema takes any object', '[1]', z.looseObject({})],
-    ['null, where the schema takes any object', 'null', z.looseObject({})],
+    ['non-JSON text if the schema has a default', 'rm -rf', z.object({ n: z.number() }).default({ n: 1 })],
+    ['non-JSON text if the schema accepts any object', '{"n":', z.looseObject({})],
+    ['a list if the schema accepts any object', '[1]', z.looseObject({})],
+    ['null if the schema accepts any object', 'null', z.looseObject({})],
   ])('[R5] are rejected if they are not an object: %s', async (_, text, schema) => {
     expect(await run(text, schema)).toMatchObject(refused('arguments_not_object'));
   });

@@ -9,12 +9,12 @@ const one = async (execute: Capability['execute']) =>
 
 describe('the result of a capability in the action loop', () => {
   test.each<[string, unknown, string]>([
-    ['a text as it is', 'done\n', 'done\n'],
+    ['a string unchanged', 'done\n', 'done\n'],
     ['an object as JSON', { a: [1] }, '{"a":[1]}'],
     ['a number as JSON', 5, '5'],
     ['null as JSON', null, 'null'],
-    ['nothing as no text', undefined, ''],
-    ['a function as no text', () => 1, ''],
+    ['undefined as empty text', undefined, ''],
+    ['a function as empty text', () => 1, ''],
     ['the value of a promise', Promise.resolve('later'), 'later'],
     ['100,000 characters, whole', 'x'.repeat(100_000), 'x'.repeat(100_000)],
   ])('[R2] is %s, with arguments and timing', async (_, gives, output) => {
@@ -30,7 +30,7 @@ describe('the result of a capability in the action loop', () => {
     });
   });
 
-  test('[R2] is timed by the run’s clock', async () => {
+  test('[R2] is timed by the clock of the run', async () => {
     const scene: Scene = {
       capabilities: [capability(() => new Promise((resolve) => (finish = resolve)))],
       wish: work(),
@@ -91,8 +91,8 @@ describe('the result of a capability in the action loop', () => {
       },
     ],
     ['a rejected promise', () => Promise.reject(new Error('boom'))],
-    ['a value that is no JSON: a circle', () => circle],
-    ['a value that is no JSON: a BigInt', () => 1n],
+    ['a circular value', () => circle],
+    ['a BigInt', () => 1n],
   ])('[R7] is unsuccessful with a one-line error if it throws %s', async (_, execute) => {
     const result = await one(execute);
     expect(result).toMatchObject({ success: false, output: '' });

@@ -190,7 +190,7 @@ const extra: [string, Capability['arguments'], unknown, RegExp][] = [
     /^a: unknown key "c"/,
   ],
   ['in a recursive schema', tree(), { left: { left: { value: 1, c: 1 } } }, /^left\.left: unknown key "c"/],
-  ['named like a member of Object.prototype', z.object({}), { toString: 1 }, /unknown key "toString"/],
+  ['with the name of an Object.prototype member', z.object({}), { toString: 1 }, /unknown key "toString"/],
   ['with control characters', z.object({}), { '\u001b[2J\n\u202ex': 1 }, /^the arguments: unknown key "\[2J x"/],
   ['in arktype', type({ a: { b: 'string' } }), { a: { b: '', c: 1 } }, /^a: unknown key "c"/],
   [

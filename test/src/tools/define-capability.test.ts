@@ -41,7 +41,7 @@ describe('defining a capability', () => {
     });
   });
 
-  it('[R10] fails to compile with an argument that its schema does not have', () => {
+  it('[R10] fails to compile with an argument that is not in its schema', () => {
     // @ts-expect-error: the schema has no property town
     defineCapability({ ...base, arguments: city, execute: ({ town }) => town });
     expectTypeOf(defineCapability({ ...base, arguments: city })).toEqualTypeOf<Capability>();
@@ -53,7 +53,7 @@ describe('defining a capability', () => {
     ['valibot', toStandardJsonSchema(v.object({ city: v.string() }))],
     ['zod/mini with a JSON Schema', mini.object({ city: mini.string() }), z.toJSONSchema(city)],
     ['valibot with a JSON Schema', v.object({ city: v.string() }), z.toJSONSchema(city)],
-    ['arktype that refers to itself', scope({ place: { city: 'string', 'near?': 'place' } }).export().place],
+    ['a recursive arktype', scope({ place: { city: 'string', 'near?': 'place' } }).export().place],
   ])('[R10] is described with the JSON Schema of %s, an object at its root', (_, schema, jsonSchema) => {
     const descriptor = described(defineCapability({ ...base, arguments: schema, jsonSchema }));
     expect(descriptor).toMatchObject({
@@ -78,7 +78,7 @@ describe('defining a capability', () => {
     );
   });
 
-  test('[R10] is described with its own time limit if it has one', () => {
+  test('[R10] is described with its own timeout if it has one', () => {
     expect(described({ ...base, arguments: city, timeoutMs: 90_000 }).timeoutMs).toBe(90_000);
   });
 });
@@ -97,7 +97,7 @@ const invalid: [string, Record<string, unknown>, string, RegExp][] = [
     /must be a Standard Schema/,
   ],
   ['a schema without a JSON Schema', { arguments: v.object({}) }, 'invalid_schema', /valibot.*toStandardJsonSchema/],
-  ['a type that JSON Schema lacks', { arguments: z.object({ on: z.date() }) }, 'invalid_schema', /Date/],
+  ['a type that JSON Schema does not support', { arguments: z.object({ on: z.date() }) }, 'invalid_schema', /Date/],
   [
     'a string at its root',
     { arguments: z.string() },
@@ -105,8 +105,8 @@ const invalid: [string, Record<string, unknown>, string, RegExp][] = [
     /must be an object at the root; received string/,
   ],
   ['an array at its root', { arguments: z.array(city) }, 'invalid_schema', /received array/],
-  ['a choice at its root', { arguments: z.union([city, z.object({})]) }, 'invalid_schema', /a choice/],
-  ['anything at its root', { arguments: z.any() }, 'invalid_schema', /any value/],
+  ['a union at its root', { arguments: z.union([city, z.object({})]) }, 'invalid_schema', /a choice/],
+  ['any type at its root', { arguments: z.any() }, 'invalid_schema', /any value/],
   [
     'a JSON Schema that is a string',
     { arguments: city, jsonSchema: 'object' },
@@ -134,9 +134,14 @@ const invalid: [string, Record<string, unknown>, string, RegExp][] = [
   ],
   ['no name', { arguments: city, name: undefined }, 'invalid_option', /"name" must be .*; received undefined/],
   ['a name of 65 characters', { arguments: city, name: 'x'.repeat(65) }, 'invalid_option', /at most 64.*received 65/],
-  ['a name without ASCII', { arguments: city, name: '天气' }, 'invalid_option', /ASCII letter or digit/],
+  ['a non-ASCII name', { arguments: city, name: '天气' }, 'invalid_option', /ASCII letter or digit/],
   ['a name of two lines', { arguments: city, name: 'wea\nther' }, 'invalid_option', /control characters/],
-  ['a name followed by a space', { arguments: city, name: 'weather ' }, 'invalid_option', /without surrounding spaces/],
+  [
+    'a name with a trailing space',
+    { arguments: city, name: 'weather ' },
+    'invalid_option',
+    /without surrounding spaces/,
+  ],
   ['no description', { arguments: city, description: '' }, 'invalid_option', /"description" must be .*; received ""/],
   [
     'no execute',

@@ -51,7 +51,7 @@ describe('huge arguments', () => {
     });
   });
 
-  it('[R2] that match both alternatives of a choice on each of 100 levels are searched once', () => {
+  it('[R2] that match both alternatives of a union on each of 100 levels are searched once', () => {
     // A search of each alternative by itself would take 2^100 steps.
     const branch = (kind: string) => ({
       type: 'object',

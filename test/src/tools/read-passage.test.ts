@@ -40,14 +40,18 @@ describe('reading a passage', () => {
 
   it.each<[string, { startLine?: number; endLine?: number }, string]>([
     ['no lines', {}, '1-200 of 450; continues at line 201'],
-    ['a first line alone', { startLine: 301 }, '301-450 of 450'],
-    ['a last line alone', { endLine: 3 }, '1-3 of 450; continues at line 4'],
-    ['a last line beyond the end', { startLine: 440, endLine: 99_999 }, '440-450 of 450'],
+    ['only a first line', { startLine: 301 }, '301-450 of 450'],
+    ['only a last line', { endLine: 3 }, '1-3 of 450; continues at line 4'],
+    ['a last line after the end', { startLine: 440, endLine: 99_999 }, '440-450 of 450'],
     ['more lines than the maximum', { startLine: 1, endLine: 450 }, '1-200 of 450; continues at line 201'],
     ['a reversed range', { startLine: 20, endLine: 10 }, '10-20 of 450; continues at line 21'],
     ['lines from 0', { startLine: 0, endLine: 2 }, '1-2 of 450; continues at line 3'],
-    ['lines below 0', { startLine: -5, endLine: -1 }, '1-1 of 450; continues at line 2'],
-    ['numbers without end', { startLine: -Number.MAX_SAFE_INTEGER, endLine: Number.MAX_SAFE_INTEGER }, '1-200 of 450'],
+    ['negative lines', { startLine: -5, endLine: -1 }, '1-1 of 450; continues at line 2'],
+    [
+      'infinite line numbers',
+      { startLine: -Number.MAX_SAFE_INTEGER, endLine: Number.MAX_SAFE_INTEGER },
+      '1-200 of 450',
+    ],
   ])('[R10] accepts %s', (_, lines, head) => {
     const [first, ...texts] = String(read({ path: 'long.txt', ...lines })).split('\n');
     expect(first).toContain(`long.txt, lines ${head}`);

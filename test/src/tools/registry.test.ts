@@ -28,7 +28,7 @@ describe('the registry of capabilities', () => {
   });
 
   test.each(['', 'Draft', ' draft', 'constructor', '__proto__', 'toString', 'hasOwnProperty', 'prototype'])(
-    '[R10] gives nothing for the unknown name %j, and does not crash',
+    '[R10] returns undefined for the unknown name %j',
     (name) => {
       expect(createRegistry([named('draft')]).get(name)).toBeUndefined();
       expect(createRegistry([]).get(name)).toBeUndefined();
@@ -70,7 +70,7 @@ describe('the registry of capabilities', () => {
     expect(createRegistry(names.map((name) => named(name))).descriptors.map(({ name }) => name)).toEqual(names);
   });
 
-  test('[R10] returns the validator of a capability, and nothing for an unknown name', async () => {
+  test('[R10] returns the validator of a capability, and undefined for an unknown name', async () => {
     const { validatorOf } = createRegistry([named('draft')]);
     expect(await validatorOf('draft')?.validate({})).toEqual({ ok: true, value: { n: 1 } });
     for (const name of ['', 'toString', '__proto__']) expect(validatorOf(name)).toBeUndefined();

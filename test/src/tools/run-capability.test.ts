@@ -44,7 +44,7 @@ const proxy = new Proxy(
 );
 
 describe('running a capability', () => {
-  test('[R2] returns output, arguments, timing by the run’s clock, and session', async () => {
+  test('[R2] returns output, arguments, timing by the clock of the run, and session', async () => {
     const times = [1_000, 1_250];
     const result = await run(() => 'done', { arguments: { a: 1 }, sessionId: 's1', now: () => times.shift() ?? 0 });
     expect(result).toEqual({
@@ -62,7 +62,7 @@ describe('running a capability', () => {
     expect(capabilityResultSchema.parse(result)).toEqual(result);
   });
 
-  test('[R10] passes the schema’s output, the signal, the clock and the session', async () => {
+  test('[R10] passes the parsed arguments, the signal, the clock, and the session', async () => {
     const schema = z.object({ n: z.string().transform(Number), unit: z.string().default('m') });
     let seen: [unknown, CapabilityContext] | undefined;
     const { signal } = new AbortController();
@@ -78,7 +78,7 @@ describe('running a capability', () => {
     expect([seen?.[1].now(), seen?.[1].sessionId]).toEqual([7, 's']);
   });
 
-  test('[R2] reports a duration of 0 if the clock goes backwards', async () => {
+  test('[R2] reports a duration of 0 if the clock goes backward', async () => {
     const times = [10, 5];
     expect(await run(() => '', { now: () => times.shift() ?? 0 })).toMatchObject({ startedAtMs: 10, durationMs: 0 });
   });
@@ -107,10 +107,10 @@ describe('an error thrown by a capability', () => {
     ['0', 0],
     ['a symbol', Symbol('boom')],
     ['an object without a prototype', Object.create(null)],
-    ['an object whose text throws', hostile],
+    ['an object whose toString throws', hostile],
     ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: () => hostile.message })],
-    ['an error whose message is no text', Object.assign(new Error(), { message: hostile })],
-    ['a proxy that throws at every touch', proxy],
+    ['an error with a non-string message', Object.assign(new Error(), { message: hostile })],
+    ['a proxy that throws on every trap', proxy],
     ['a revoked proxy', revoked()],
     ['a text that clears the screen', new Error('\u001b[2J\u202eboom\u0007')],
     ['a text of 10 MB', new Error('x'.repeat(10_000_000))],
@@ -138,8 +138,8 @@ describe('an error thrown by a capability', () => {
     ['a toJSON that throws', { toJSON: () => hostile.message }],
     ['a proxy', proxy],
     ['a thenable that throws', Object.defineProperty({}, 'then', { get: () => hostile.message })],
-    ['a nest of 1,000,000 lists', deep()],
-  ])('[R7] so does a result that is not JSON: %s', async (_, given) => {
+    ['a nesting of 1,000,000 lists', deep()],
+  ])('[R7] also covers a result that is not JSON: %s', async (_, given) => {
     const result = await run(() => given);
     expect(result).toMatchObject({ success: false, output: '', code: 'threw' });
     expect(result.error).toMatch(/^[^\p{C}]{1,400}$/u);
@@ -164,13 +164,13 @@ describe('a result that is too long', () => {
     });
   });
 
-  test('[R2] at the limit is accepted', async () => {
+  test('[R2] is accepted at the limit', async () => {
     expect((await run(() => 'x'.repeat(1_000))).output).toHaveLength(1_000);
   });
 });
 
 describe('aborting a capability', () => {
-  it('[R10] aborts its signal at once, and ends the run even if it ignores the signal', async () => {
+  it('[R10] aborts its signal immediately, and ends the run even if it ignores the signal', async () => {
     const controller = new AbortController();
     let heard = false;
     const result = run(
@@ -200,7 +200,7 @@ describe('aborting a capability', () => {
   it.each<[string, (settle: { resolve: (value: unknown) => void; reject: (error: unknown) => void }) => void]>([
     ['answers', ({ resolve }) => resolve('late')],
     ['rejects', ({ reject }) => reject(new Error('late'))],
-    ['rejects with nothing', ({ reject }) => reject(undefined)],
+    ['rejects with undefined', ({ reject }) => reject(undefined)],
   ])('[R10] ignores a capability that %s afterwards', async (_, settle) => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);

@@ -125,7 +125,7 @@ describe('the search for an unknown key', () => {
     );
   });
 
-  it('[R5] reports a key that the value has and that is not among the known keys', () => {
+  it('[R5] reports a key that the value has and that is not a known key', () => {
     fc.assert(
       fc.property(pairs(true), value, ({ plain }, one) => {
         const found = unknownKeyFinder(jsonSchemaOf(plain))(one);

@@ -96,7 +96,12 @@ const rows: readonly Row[] = [
   ],
   ['R7', 'a decider that throws', by({ decider: boom }), { reason: 'decider_failed', results: draftOnly }],
   ['R7', 'a decider that never answers', by({ decider: never }), { reason: 'decider_failed', results: draftOnly }],
-  ['R5', 'a decider that returns an invalid reply', decidedBy('go on'), { reason: 'decider_failed', results: draftOnly }],
+  [
+    'R5',
+    'a decider that returns an invalid reply',
+    decidedBy('go on'),
+    { reason: 'decider_failed', results: draftOnly },
+  ],
   [
     'R6 R7',
     'a deciding model that fails',

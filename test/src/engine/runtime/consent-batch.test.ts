@@ -47,25 +47,28 @@ describe('a consent request for the whole batch', () => {
     ['remove', { [H3]: 'keep' }, ['PRUNE', 'PRUNE', 'TAG']],
     ['summarise', { [H2]: 'keep' }, ['TRANSFORM', 'TAG', 'TRANSFORM']],
     ['nothing known', { [H1]: 'remove' }, ['PRUNE', 'TAG', 'TAG']],
-  ] as const)('[U8] [U9] applies "%s" to all but %j, and reports the count of each choice', async (choice, items, wanted) => {
-    const started = startScripted({}, {}, { history });
-    await settle();
-    started.run.send({ type: 'consent.given', choice, items });
-    await started.run.answer;
-    for (const [at, id] of [H1, H2, H3].entries()) {
-      expect(operationsOn(started, id)).toMatchObject([
-        { operation: wanted[at], metadata: { requiresConsent: false } },
+  ] as const)(
+    '[U8] [U9] applies "%s" to all but %j, and reports the count of each choice',
+    async (choice, items, wanted) => {
+      const started = startScripted({}, {}, { history });
+      await settle();
+      started.run.send({ type: 'consent.given', choice, items });
+      await started.run.answer;
+      for (const [at, id] of [H1, H2, H3].entries()) {
+        expect(operationsOn(started, id)).toMatchObject([
+          { operation: wanted[at], metadata: { requiresConsent: false } },
+        ]);
+        const left = contentOf(started, id);
+        if (wanted[at] === 'PRUNE') expect(left).toBeUndefined();
+        if (wanted[at] === 'TAG') expect(left).toBe(told[at]);
+        if (wanted[at] === 'TRANSFORM') expect(left?.length).toBeLessThanOrEqual(200);
+      }
+      const count = (operation: string) => wanted.filter((one) => one === operation).length;
+      expect(resolved(started)).toEqual([
+        { kept: count('TAG'), summarised: count('TRANSFORM'), removed: count('PRUNE'), by: 'user' },
       ]);
-      const left = contentOf(started, id);
-      if (wanted[at] === 'PRUNE') expect(left).toBeUndefined();
-      if (wanted[at] === 'TAG') expect(left).toBe(told[at]);
-      if (wanted[at] === 'TRANSFORM') expect(left?.length).toBeLessThanOrEqual(200);
-    }
-    const count = (operation: string) => wanted.filter((one) => one === operation).length;
-    expect(resolved(started)).toEqual([
-      { kept: count('TAG'), summarised: count('TRANSFORM'), removed: count('PRUNE'), by: 'user' },
-    ]);
-  });
+    },
+  );
 
   it('[U9] accepts choices for other existing messages and ignores unknown ids', async () => {
     for (const [choice, wanted] of [

@@ -87,11 +87,14 @@ describe('[R6] an invalid environment variable', () => {
 });
 
 describe('an invalid decider option', () => {
-  it.each([['model'], [true], [{}], [{ decides: 'nobody' }], [[]]])('%j is rejected with the expected values', (decider) => {
-    for (const create of [createPostChain, createCapabilityLoop]) {
-      const make = () => create({ decider: decider as never });
-      expect(make).toThrow(expect.objectContaining({ code: 'invalid_option' }));
-      expect(make).toThrow(/^decider: expected a function, modelDecider or null; received .+\.$/);
-    }
-  });
+  it.each([['model'], [true], [{}], [{ decides: 'nobody' }], [[]]])(
+    '%j is rejected with the expected values',
+    (decider) => {
+      for (const create of [createPostChain, createCapabilityLoop]) {
+        const make = () => create({ decider: decider as never });
+        expect(make).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+        expect(make).toThrow(/^decider: expected a function, modelDecider or null; received .+\.$/);
+      }
+    },
+  );
 });

@@ -21,31 +21,28 @@ const HOW = ['its signal', 'cancel'] as const;
 const cases = WAYS.flatMap((way) => STAGES.flatMap((stage) => HOW.map((how) => ({ way, stage, how }))));
 
 describe('aborting', () => {
-  it.each(cases)(
-    '$way by $how during $stage stops it immediately and cleans up',
-    async ({ way, stage, how }) => {
-      const controller = new AbortController();
-      const stuck = await stuckAt(way, stage, controller.signal);
-      expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
-      const part = stuck.signal();
-      expect(part?.aborted).toBe(stage === 'validating' ? undefined : false);
+  it.each(cases)('$way by $how during $stage stops it immediately and cleans up', async ({ way, stage, how }) => {
+    const controller = new AbortController();
+    const stuck = await stuckAt(way, stage, controller.signal);
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+    const part = stuck.signal();
+    expect(part?.aborted).toBe(stage === 'validating' ? undefined : false);
 
-      if (how === 'cancel') stuck.abort();
-      else controller.abort();
-      if (stage !== 'validating') expect(part?.aborted).toBe(true);
+    if (how === 'cancel') stuck.abort();
+    else controller.abort();
+    if (stage !== 'validating') expect(part?.aborted).toBe(true);
 
-      const { said } = await stuck.ended;
-      expect(said).toBe(way === 'the loop alone' ? 'broken_off' : how === 'cancel' ? 'cancelled' : 'degraded');
-      expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
-      expect(stuck.clock.waiting).toBe(0);
+    const { said } = await stuck.ended;
+    expect(said).toBe(way === 'the loop alone' ? 'broken_off' : how === 'cancel' ? 'cancelled' : 'degraded');
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+    expect(stuck.clock.waiting).toBe(0);
 
-      const before = [stuck.entries(), stuck.calls(), stuck.ran()];
-      stuck.answerLate(true);
-      for (let turns = 0; turns < 5; turns += 1) await turn();
-      expect([stuck.entries(), stuck.calls(), stuck.ran()]).toEqual(before);
-      expect(stuck.ran()).toBe(stage === 'validating' || stage === 'classifying' ? 0 : 1);
-    },
-  );
+    const before = [stuck.entries(), stuck.calls(), stuck.ran()];
+    stuck.answerLate(true);
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+    expect([stuck.entries(), stuck.calls(), stuck.ran()]).toEqual(before);
+    expect(stuck.ran()).toBe(stage === 'validating' || stage === 'classifying' ? 0 : 1);
+  });
 
   it.each(cases)(
     '$way by $how during $stage causes no unhandled rejection if it fails later',

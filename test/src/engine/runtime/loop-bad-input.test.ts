@@ -29,20 +29,23 @@ describe.each(WAYS)('[R7] a misbehaving capability through %s', (way) => {
     ['a symbol', Symbol('odd'), 'Symbol(odd)'],
     ['an object', { code: 7 }, '[object Object]'],
     ['an object that cannot be converted to text', untold, 'an error without readable text'],
-  ])('that throws %s, synchronously or not, is a recorded failure, and the loop continues', async (_, thrown, error) => {
-    const now = () => {
-      throw thrown;
-    };
-    for (const draft of [now, () => Promise.reject(thrown)]) {
-      const decider: LoopScript['options'] = {
-        decider: ({ results }) =>
-          results.length === 1 ? { done: false, next: { capability: 'review', arguments: {} } } : { done: true },
+  ])(
+    'that throws %s, synchronously or not, is a recorded failure, and the loop continues',
+    async (_, thrown, error) => {
+      const now = () => {
+        throw thrown;
       };
-      const played = play(way, { execute: { draft }, options: decider });
-      expect(await ended(played)).toMatchObject({ success: false, code: 'threw', output: '', error });
-      expect(toldBy(played)).toMatchObject({ reason: 'done', results: ['draft: threw', 'review: review ran'] });
-    }
-  });
+      for (const draft of [now, () => Promise.reject(thrown)]) {
+        const decider: LoopScript['options'] = {
+          decider: ({ results }) =>
+            results.length === 1 ? { done: false, next: { capability: 'review', arguments: {} } } : { done: true },
+        };
+        const played = play(way, { execute: { draft }, options: decider });
+        expect(await ended(played)).toMatchObject({ success: false, code: 'threw', output: '', error });
+        expect(toldBy(played)).toMatchObject({ reason: 'done', results: ['draft: threw', 'review: review ran'] });
+      }
+    },
+  );
 
   it.each<[string, unknown]>([
     ['a circle', circular],
@@ -150,12 +153,9 @@ describe('a loop with invalid input', () => {
   });
   const asked = (options: unknown) => loop.run(options as LoopOptions).outcome;
 
-  it.each([[{ request: '' }], [{ request: 5 }], [{}]])(
-    'throws invalid_request for %j before the start',
-    (options) => {
-      expect(() => asked(options)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
-    },
-  );
+  it.each([[{ request: '' }], [{ request: 5 }], [{}]])('throws invalid_request for %j before the start', (options) => {
+    expect(() => asked(options)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  });
 
   it.each([[undefined], [null]])('throws invalid_request for %j', (options) => {
     expect(() => asked(options)).toThrow(expect.objectContaining({ code: 'invalid_request' }));

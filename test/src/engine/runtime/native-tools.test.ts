@@ -66,24 +66,27 @@ describe('a chain on a model with native tool calling', () => {
     }
   });
 
-  it.each(FORMS)('[C4] gives the same result as one that describes capabilities in the prompt (%s)', async (replyForm) => {
-    const native = start({ action: [calls({ city: 'Bergen' })], replyForm });
-    const call = { capability: 'the weather', arguments: '{"city":"Bergen"}' };
-    const told = start({
-      action: [{ ...replies.action, response: '', confidence: 0, call }],
-      replyForm,
-      nativeTools: false,
-    });
-    const [{ metadata: _, ...answered }, { metadata: __, ...wanted }] = await Promise.all([
-      native.run.answer,
-      told.run.answer,
-    ]);
-    expect(answered).toEqual(wanted);
-    const outputs = [native, told].map(({ run }) =>
-      entriesOf(run, 'capability-end').map(({ result }) => result.output),
-    );
-    expect(outputs).toEqual([['It rains in Bergen.'], ['It rains in Bergen.']]);
-  });
+  it.each(FORMS)(
+    '[C4] gives the same result as one that describes capabilities in the prompt (%s)',
+    async (replyForm) => {
+      const native = start({ action: [calls({ city: 'Bergen' })], replyForm });
+      const call = { capability: 'the weather', arguments: '{"city":"Bergen"}' };
+      const told = start({
+        action: [{ ...replies.action, response: '', confidence: 0, call }],
+        replyForm,
+        nativeTools: false,
+      });
+      const [{ metadata: _, ...answered }, { metadata: __, ...wanted }] = await Promise.all([
+        native.run.answer,
+        told.run.answer,
+      ]);
+      expect(answered).toEqual(wanted);
+      const outputs = [native, told].map(({ run }) =>
+        entriesOf(run, 'capability-end').map(({ result }) => result.output),
+      );
+      expect(outputs).toEqual([['It rains in Bergen.'], ['It rains in Bergen.']]);
+    },
+  );
 
   it('[C4] describes capabilities either beside the prompt or in it, never both', async () => {
     const described = 'Tells the weather of a city.';

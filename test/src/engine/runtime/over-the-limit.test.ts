@@ -43,11 +43,14 @@ describe('a context that stays over its limit', () => {
     expect(notes).toContain(`${over} tokens over its limit`);
   });
 
-  it.each(['remove', 'summarise'])('[U10] [U13] is not reported if the user lets enough be removed (%s)', async (choice) => {
-    const { statistics, notes, over } = await crowded(choice);
-    expect(over).toBe(0);
-    expect({ tokensOver: statistics.tokensOver, notes }).toEqual({ tokensOver: 0, notes: '' });
-  });
+  it.each(['remove', 'summarise'])(
+    '[U10] [U13] is not reported if the user lets enough be removed (%s)',
+    async (choice) => {
+      const { statistics, notes, over } = await crowded(choice);
+      expect(over).toBe(0);
+      expect({ tokensOver: statistics.tokensOver, notes }).toEqual({ tokensOver: 0, notes: '' });
+    },
+  );
 
   it('[U9] [U10] [U13] is reported in full if the user keeps more than was asked about', async () => {
     const { statistics, over } = await crowded('keep', { 'earlier.h1': 'keep', 'earlier.h2': 'keep' });

@@ -54,27 +54,19 @@ const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void
       { reason: 'model_unavailable' },
     ],
     ['a failing Yield', () => startScripted({ yield: { text: 'no' } }), () => {}, { reason: 'incomplete_state' }],
-    [
-      'a stopped actor',
-      () => startScripted(hanging),
-      ({ run }) => run.actor.stop(),
-      { reason: 'interrupted' },
-    ],
+    ['a stopped actor', () => startScripted(hanging), ({ run }) => run.actor.stop(), { reason: 'interrupted' }],
   ];
 
 describe('the end of a run', () => {
-  it.each(EXITS)(
-    '[E3] [E7] by %s has an answer in its result and journal',
-    async (_, start, end, wanted) => {
-      const started = start();
-      await settle();
-      end(started);
-      const answer = await started.run.answer;
-      expect(finalAnswerSchema.parse(answer)).toEqual(answer);
-      expect(answer.metadata).toMatchObject(wanted);
-      expect(entriesOf(started.run, 'answer').map((entry) => entry.answer)).toEqual([answer]);
-    },
-  );
+  it.each(EXITS)('[E3] [E7] by %s has an answer in its result and journal', async (_, start, end, wanted) => {
+    const started = start();
+    await settle();
+    end(started);
+    const answer = await started.run.answer;
+    expect(finalAnswerSchema.parse(answer)).toEqual(answer);
+    expect(answer.metadata).toMatchObject(wanted);
+    expect(entriesOf(started.run, 'answer').map((entry) => entry.answer)).toEqual([answer]);
+  });
 
   it('[E10] returns plain data with the exact text of the model', async () => {
     const answerText = '# Yes\n\n*It is so*: \u001b[31m1932\u001b[0m <b>a</b>';

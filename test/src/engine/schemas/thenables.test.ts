@@ -27,22 +27,25 @@ describe('an asynchronous schema', () => {
     });
   });
 
-  it.each([[{}], [undefined], [null], [true]])('[A10] that resolves to %s has not accepted the value', async (answer) => {
-    expect(
-      await validate(
-        schemaOf(() => answer),
-        'x',
-        1,
-      ),
-    ).toMatchObject({ ok: false });
-    expect(
-      await validate(
-        schemaOf(async () => answer),
-        'x',
-        1,
-      ),
-    ).toMatchObject({ ok: false });
-  });
+  it.each([[{}], [undefined], [null], [true]])(
+    '[A10] that resolves to %s has not accepted the value',
+    async (answer) => {
+      expect(
+        await validate(
+          schemaOf(() => answer),
+          'x',
+          1,
+        ),
+      ).toMatchObject({ ok: false });
+      expect(
+        await validate(
+          schemaOf(async () => answer),
+          'x',
+          1,
+        ),
+      ).toMatchObject({ ok: false });
+    },
+  );
 
   it('in a list has all its rejections handled when some items throw and others reject', async () => {
     const unhandled: unknown[] = [];

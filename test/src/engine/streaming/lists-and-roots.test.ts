@@ -18,15 +18,12 @@ describe('a list where an object is expected', () => {
     '[{"a":1},{"a":2}]',
   ];
 
-  test.each(lists)(
-    '[A12] JSON in text: %s as the only value is returned whole and without partials',
-    async (list) => {
-      for (const pieces of [[list], [...list], ['```json\n', list, '\n```']]) {
-        const { value, failure, partials } = await readText(...pieces);
-        expect({ value, failure, partials }).toEqual({ value: JSON.parse(list), failure: null, partials: [] });
-      }
-    },
-  );
+  test.each(lists)('[A12] JSON in text: %s as the only value is returned whole and without partials', async (list) => {
+    for (const pieces of [[list], [...list], ['```json\n', list, '\n```']]) {
+      const { value, failure, partials } = await readText(...pieces);
+      expect({ value, failure, partials }).toEqual({ value: JSON.parse(list), failure: null, partials: [] });
+    }
+  });
 
   test.each(lists)('[A12] JSON in text: yields to an object after %s, wherever the text is split', async (list) => {
     const text = `As in ${list}: {"answer":1} and [2].`;

@@ -8,7 +8,7 @@ import { CONTEXT } from './offline-inputs.ts';
 const evidence = messageEvidence(CONTEXT);
 
 describe('the answer span', () => {
-  it('is a whole list with what leads into it, when the lead-in is what was asked about', () => {
+  it('is a whole list with its lead-in when the lead-in was asked about', () => {
     const span = answerSpan('In which order does Yield check its guards?', evidence);
     expect(span?.text).toBe(
       'Yield checks these guards in order:\n1. `cycleLimitReached`\n2. `budgetExhausted`\n3. `confidenceReached`',
@@ -16,7 +16,7 @@ describe('the answer span', () => {
     expect(span?.evidenceIds).toEqual(['s1']);
   });
 
-  it('is the sentence that answers, not the passage around it', () => {
+  it('is the answering sentence, not the passage around it', () => {
     expect(answerSpan('What does a dead source do?', evidence)?.text).toBe('A dead source degrades the phase.');
   });
 
@@ -26,13 +26,13 @@ describe('the answer span', () => {
     expect(span?.text).toBe('| name | default |\n| --- | --- |\n| maxCycles | five |');
   });
 
-  it('is null when the evidence has none of the words', () => {
+  it('is null when the evidence contains none of the words', () => {
     expect(answerSpan('How do I deploy to Kubernetes?', evidence)).toBeNull();
     expect(answerSpan('what is it', evidence)).toBeNull();
     expect(answerSpan('anything', [])).toBeNull();
   });
 
-  it('is surer the more of the question it covers, and names what no evidence has', () => {
+  it('has a higher confidence the more of the question it covers, and names words without evidence', () => {
     const all = answerSpan('What asks consent: a message longer than 1,000 characters?', evidence);
     const part = answerSpan('What asks consent in the Zurich office of the company?', evidence);
     expect(all?.confidence).toBeGreaterThan(0.6);
@@ -40,14 +40,14 @@ describe('the answer span', () => {
     expect(part?.missing).toEqual(['Zurich', 'office', 'company']);
   });
 
-  it('is less sure when another place fits as well', () => {
+  it('has a lower confidence when another span fits as well', () => {
     const body = 'The pump needs oil every month.';
     const clear = answerSpan('What does the pump need every month?', [{ id: 'a', heading: '', body }]);
     const rivals = ['a', 'b'].map((id) => ({ id, heading: '', body }));
     expect(answerSpan('What does the pump need every month?', rivals)?.confidence).toBeLessThan(clear?.confidence ?? 0);
   });
 
-  it('goes on to a second place through a name that the first one brings in', () => {
+  it('continues to a second span through a name that the first one introduces', () => {
     const pieces = [
       { id: 'a', heading: 'Blue Harbour', body: 'Blue Harbour is a novel written by Ada Quill.' },
       { id: 'b', heading: 'Ada Quill', body: 'Ada Quill was born in Lisbon.' },
@@ -66,7 +66,7 @@ describe('the answer span', () => {
     expect(answerSpan('Compare Intention and Observation', pieces)?.evidenceIds.toSorted()).toEqual(['a', 'b']);
   });
 
-  it('shortens what is too long to the items that were asked about', () => {
+  it('is shortened to the requested items when it is too long', () => {
     const items = Array.from({ length: 90 }, (_, at) => `- option${at} does one of the things`);
     const body = `The options of the tool are:\n${items.join('\n')}`;
     const span = answerSpan('Which options does the tool have, such as option77?', [{ id: 'a', heading: '', body }]);
@@ -74,7 +74,7 @@ describe('the answer span', () => {
     expect(span?.text.length).toBeLessThanOrEqual(MAX_LIST_CHARS);
   });
 
-  it('stays within bounds and the same, whatever it is given', () => {
+  it('stays within bounds and is deterministic for any input', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 400 });
     const lines = fc.array(
       fc.constantFrom(

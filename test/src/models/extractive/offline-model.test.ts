@@ -43,8 +43,8 @@ function inputOf(
   return task === 'synthesis' ? synthesisInput(request, '', messages) : phaseInput(task, request, messages, passages);
 }
 
-describe('the offline model', () => {
-  it('[A12] gives the same reply as the arguments of one tool call where that is wanted', async () => {
+describe('the extractive model', () => {
+  it('[A12] returns the same reply as the arguments of one tool call when requested', async () => {
     const request = requestOf('yield', inputOf('yield', 'In which order?'));
     const inText = await collect(request);
     const inCall = await collect({ ...request, replyForm: 'tool-call', schemaName: 'yield_reply' });
@@ -56,7 +56,7 @@ describe('the offline model', () => {
     expect(inCall).toEqual(asCall);
   });
 
-  it("says of a task that is not the chain's that it cannot do it, and what can", async () => {
+  it('reports an unknown task and lists the supported ones', async () => {
     for (const task of ['output', 'toString', 'a\nb']) {
       const [part, ...more] = await collect({ ...requestOf('action', {}), task });
       expect(more).toEqual([]);
@@ -83,7 +83,7 @@ describe('the offline model', () => {
     });
   });
 
-  it('says the same whatever the size of the deltas, and never cuts a character in two', async () => {
+  it('returns the same text for any delta size and never splits a character', async () => {
     const request = requestOf(
       'yield',
       inputOf('yield', 'What is a 🦜 called?', [message('s', 'A 🦜🦜 is called a parrot.')]),
@@ -109,19 +109,19 @@ describe('the offline model', () => {
   });
 
   it.each([null, undefined, 42, 'text', {}, phaseInput('yield', 'x', [null as never]), phaseInput('action', 'x', [])])(
-    'ends in a failure part when the input %# is not the task’s own',
+    'ends with a failure part when input %# does not belong to the task',
     async (input) => {
       const parts = await collect(requestOf('yield', input));
       expect(parts).toMatchObject([{ type: 'failure', failure: { stage: 'unexpected', retryable: false } }]);
     },
   );
 
-  it('refuses a chunk size that is no whole number from 1 on', () => {
+  it('rejects a chunk size that is not a positive integer', () => {
     expect(() => extractiveModel({ chunkChars: 0 })).toThrow(PostChainError);
     expect(() => extractiveModel({ chunkChars: 1.5 })).toThrow('chunkChars');
   });
 
-  it('[C1] gives every task a reply that fits its schema, whatever the request and the context', async () => {
+  it('[C1] returns a schema-valid reply for every task, request, and context', async () => {
     const words = fc.array(
       fc.constantFrom(
         'Yield',

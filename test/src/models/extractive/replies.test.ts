@@ -13,14 +13,14 @@ import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline
 const ORDER = 'In which order does Yield check its guards?';
 const UNKNOWN = 'How do I deploy to Kubernetes?';
 
-describe('the offline model in Action', () => {
-  it('[C4] answers from the search results, without a call', () => {
+describe('the extractive model in Action', () => {
+  it('[C4] answers from the search results without a capability call', () => {
     const reply = replyAction(phaseInput('action', ORDER, CONTEXT));
     expect(reply).toMatchObject({ response: expect.stringContaining('cycleLimitReached'), call: null });
     expect(reply.confidence).toBeGreaterThan(0.7);
   });
 
-  it('[C4] says that nothing has been gathered yet when there is no search result', () => {
+  it('[C4] reports that nothing has been retrieved when there is no search result', () => {
     expect(replyAction(phaseInput('action', ORDER, [message('u', ORDER, { role: 'user' })]))).toEqual({
       response: 'Nothing has been gathered yet about "order", "Yield", "check" or "guards".',
       confidence: 0,
@@ -29,13 +29,13 @@ describe('the offline model in Action', () => {
   });
 });
 
-describe('the offline model in Experience', () => {
+describe('the extractive model in Experience', () => {
   const passages = [
     passage('p1', 'A dead source degrades the phase.', ['Experience']),
     passage('p2', 'Nothing of the kind.'),
   ];
 
-  it('[C5] sums the passages up, names the relevant ones and what is missing', () => {
+  it('[C5] summarizes the passages and names the relevant ones and what is missing', () => {
     const reply = replyExperience(phaseInput('experience', 'What does a dead source in Kubernetes do?', [], passages));
     expect(reply).toMatchObject({
       summary: 'A dead source degrades the phase.',
@@ -44,15 +44,15 @@ describe('the offline model in Experience', () => {
     });
   });
 
-  it('[C5] says so when nothing was retrieved', () => {
+  it('[C5] reports that nothing was retrieved', () => {
     const reply = replyExperience(phaseInput('experience', UNKNOWN, []));
     expect(reply).toMatchObject({ relevantPassageIds: [], missing: ['deploy', 'Kubernetes'], confidence: 0 });
     expect(reply.summary).toContain('No passage answers this question');
   });
 });
 
-describe('the offline model in Intention', () => {
-  it('[C6] restates the request and rates every message by it', () => {
+describe('the extractive model in Intention', () => {
+  it('[C6] restates the request and rates the alignment of every message', () => {
     const reply = replyIntention(phaseInput('intention', ORDER, CONTEXT));
     expect(reply).toMatchObject({ goal: ORDER, alternatives: [], unclearIntent: false });
     expect(reply.alignment).toHaveLength(CONTEXT.length);
@@ -60,7 +60,7 @@ describe('the offline model in Intention', () => {
     expect(reply.alignment.find(({ messageId }) => messageId === 's2')?.score).toBeLessThan(0.3);
   });
 
-  it('[C6] finds a request without content words unclear, and a specific one clearer than a vague one', () => {
+  it('[C6] rates a request without content words unclear, and a specific one clearer than a vague one', () => {
     expect(replyIntention(phaseInput('intention', 'what is it then?', []))).toMatchObject({
       unclearIntent: true,
       clarity: 0,
@@ -71,14 +71,14 @@ describe('the offline model in Intention', () => {
     expect(clear).toBeGreaterThan(vague ?? 1);
   });
 
-  it('gives the questions within a request as alternatives only when there are several', () => {
+  it('returns the questions in a request as alternatives if there are several', () => {
     const reply = replyIntention(phaseInput('intention', 'What does Yield decide, and in which order?', []));
     expect(reply.alternatives).toEqual(['What does Yield decide', 'in which order?']);
   });
 });
 
-describe('the offline model in Observation', () => {
-  it('[C7] connects messages that share rare words and lists names that recur', () => {
+describe('the extractive model in Observation', () => {
+  it('[C7] connects messages that share rare words and lists recurring names', () => {
     const messages = [
       message('a', 'The turbine valve of Port Mersey froze during inspection.'),
       message('b', 'During the inspection of Port Mersey the turbine valve was replaced.'),
@@ -91,7 +91,7 @@ describe('the offline model in Observation', () => {
     expect(reply.importance.find(({ messageId }) => messageId === 'c')?.score).toBe(0);
   });
 
-  it('[C7] counts a relevant search result as undigested until an answer was made from it', () => {
+  it('[C7] counts a relevant search result as undigested until an answer uses it', () => {
     const answer = message('a1', 'An answer', { role: 'assistant', references: ['s1'] });
     expect(replyObservation(phaseInput('observation', ORDER, CONTEXT)).undigested).toBe(true);
     expect(replyObservation(phaseInput('observation', ORDER, [...CONTEXT, answer])).undigested).toBe(false);
@@ -99,8 +99,8 @@ describe('the offline model in Observation', () => {
   });
 });
 
-describe('the offline model in Understanding', () => {
-  it('[U1] assesses every assistant and search message, and an empty answer as irrelevant', () => {
+describe('the extractive model in Understanding', () => {
+  it('[U1] assesses every assistant and search message, and rates an empty answer irrelevant', () => {
     const empty = replyAction(phaseInput('action', ORDER, [])).response;
     const messages = [...CONTEXT, message('a1', empty, { role: 'assistant' })];
     const { assessments, integrated } = replyUnderstanding(phaseInput('understanding', ORDER, messages));
@@ -111,15 +111,15 @@ describe('the offline model in Understanding', () => {
   });
 });
 
-describe('the offline model in Yield', () => {
-  it('[Y1] calls the task complete when the answer covers the question', () => {
+describe('the extractive model in Yield', () => {
+  it('[Y1] reports the task as complete when the answer covers the question', () => {
     const reply = replyYield(phaseInput('yield', ORDER, CONTEXT));
     expect(reply).toMatchObject({ taskComplete: true, needsTools: false, proposedPhase: null, usedMessageIds: ['s1'] });
     expect(reply.informationSufficiency).toBeGreaterThan(0.9);
     expect(reply.rationale).toContain('100%');
   });
 
-  it('[Y3] finds the information insufficient and proposes experience when nothing answers', () => {
+  it('[Y3] reports insufficient information and proposes Experience when nothing answers', () => {
     const reply = replyYield(phaseInput('yield', UNKNOWN, CONTEXT));
     expect(reply).toMatchObject({
       taskComplete: false,
@@ -132,21 +132,21 @@ describe('the offline model in Yield', () => {
   });
 });
 
-describe('the offline model in synthesis', () => {
-  it('keeps a good draft, cites what it was taken from, and says that it is extractive', () => {
+describe('the extractive model in synthesis', () => {
+  it('keeps a good draft, cites its sources, and states that it is extractive', () => {
     const draft = replyYield(phaseInput('yield', ORDER, CONTEXT)).answer;
     const reply = replySynthesis(synthesisInput(ORDER, draft, CONTEXT));
     expect(reply).toMatchObject({ answerText: draft, usedMessageIds: ['s1'] });
     expect(reply.notes).toContain('without a language model');
   });
 
-  it('replaces an empty draft by the best span, and one that covers less', () => {
+  it('replaces an empty or worse draft with the best span', () => {
     for (const draft of ['', 'Bread is baked.', replyYield(phaseInput('yield', UNKNOWN, CONTEXT)).answer]) {
       expect(replySynthesis(synthesisInput(ORDER, draft, CONTEXT)).answerText).toContain('cycleLimitReached');
     }
   });
 
-  it('says plainly what was not found', () => {
+  it('states what was not found', () => {
     const reply = replySynthesis(synthesisInput(UNKNOWN, '', CONTEXT));
     expect(reply.answerText).toContain('No passage answers this question');
     expect(reply.notes).toContain('Not found: "deploy" and "Kubernetes"');

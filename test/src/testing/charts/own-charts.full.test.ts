@@ -38,7 +38,7 @@ const charts = {
   },
 };
 
-describe.each(Object.entries(charts))('%s, explored', (name, chart) => {
+describe.each(Object.entries(charts))('exploring %s', (name, chart) => {
   const { properties } = chart;
   const exploration = chart.exploration;
   const paths = cover(exploration);
@@ -46,24 +46,24 @@ describe.each(Object.entries(charts))('%s, explored', (name, chart) => {
     `${name}: ${exploration.states.length} states, ${exploration.edges.length} edges, ${paths.length} paths\n`,
   );
 
-  it('has nothing that nothing reaches: states, transitions, guards’ yes and no, ends of actors, delays', () => {
+  it('finds no unreached state, transition, guard result, actor outcome, or delay', () => {
     const reached = reachedItems(exploration);
     const missing = coverageItems(exploration.machine).filter(({ key }) => !reached.has(key));
     expect(missing.map((item) => item.name)).toEqual(IMPOSSIBLE[name] ?? []);
   });
 
-  it('goes the ways that the requirements allow, and all of them', () => {
+  it('finds exactly the paths that the requirements allow', () => {
     const table = chart.table as readonly Row<never>[];
     expect(forbiddenBy(table, exploration).slice(0, 20)).toEqual([]);
     expect(unusedOf(table, exploration)).toEqual([]);
   });
 
-  it('holds its properties wherever it comes', () => {
+  it('holds its properties in every state', () => {
     const findings = findingsOf(exploration, properties).filter(({ witness }) => witness !== null);
     expect(findings.map(describeFinding)).toEqual([]);
   });
 
-  it.each(paths.map((path) => [path.name, path] as const))('goes its way for real: %s', (_, path) => {
+  it.each(paths.map((path) => [path.name, path] as const))('runs each path on a real actor: %s', (_, path) => {
     runPath(exploration, path);
   });
 });

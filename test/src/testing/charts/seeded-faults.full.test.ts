@@ -52,13 +52,13 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
     /^yield\.assessing, attempt: confident → writing, and what must be so is not; wanted .* \[Y2\], after a question → (?:[^→]* → ){6}attempt: unsure, proposes yield → attempt: confident$/u,
   ],
   [
-    'a phase that failed is tried again for ever',
+    'unlimited retries of a failed phase',
     small,
     chainMachine.provide({ guards: { phaseMayRepeat: () => true } }),
     /^action, action: refused → action; wanted experience\.retrieving \[Y9\], after a question → action: refused$/u,
   ],
   [
-    'an answer that is hardly sure is sure enough',
+    'too low a confidence threshold',
     small,
     chainMachine.provide({
       guards: { confidenceReached: ({ context }: Args) => (context.assessment?.confidence ?? 0) > 0.1 },
@@ -66,53 +66,53 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
     /^yield\.assessing, attempt: task complete → writing, and what must be so is not; wanted writing \[Y1, Y2\], after a question → /u,
   ],
   [
-    'nobody is asked for consent',
+    'missing consent',
     small,
     chainMachine.provide({ guards: { consentNeeded: () => false } }),
     /^understanding\.measuring, measureContext: .* → action; wanted .* \[U10.*\], after a long history → recallSession: done → measureContext: /u,
   ],
   [
-    'a source that limits its rate is not waited for',
+    'a missing backoff for a rate-limited source',
     small,
     chainMachine.provide({ guards: { sourceMayRecover: () => false } }),
     /^experience\.retrieving, retrievePassages: too many requests → experience\.reading; wanted experience\.backingOff \[C5\], after a question → action: replied → retrievePassages: too many requests$/u,
   ],
   [
-    'a cancelled run goes on',
+    'a canceled run that continues',
     small,
     mistake(chainMachine, 'postChain.cycling, run.cancelled: transition dropped'),
     /^action, run\.cancelled is ignored; wanted remembering or answered \[E3, E9\], after a question → run\.cancelled$/u,
   ],
   [
-    'a hung phase hangs the run',
+    'a run that hangs with its phase',
     small,
     mistake(chainMachine, 'intention, after phaseDeadline: transition dropped'),
     /^intention, after phaseDeadline is ignored; wanted intention \[Y9\], after a question → .* → after phaseDeadline$/u,
   ],
   [
-    'a value that fits is not taken',
+    'an ignored valid value',
     suites['attempt'] as Suite,
     attemptMachine.provide({ actions: { assignValue: () => {} } }),
     /^FAILS: never done without a value or a failure: reached in "succeeded", after one model → readReply: complete → validateReply: valid$/u,
   ],
   [
-    'a reply is begun anew that nothing can mend',
+    'a retry after a permanent failure',
     suites['attempt'] as Suite,
     attemptMachine.provide({ guards: { fallbackIsDue: () => false } }),
     /^opening, readReply: rate limited for an hour → failed; wanted opening \[A13\], after two models → readReply: rate limited for an hour$/u,
   ],
   [
-    'a capability is run that there is not',
+    'a run of an unknown capability',
     suites['actionLoop'] as Suite,
     actionMachine.provide({ guards: { nextStepInvalid: () => false } }),
     /^classifying, attempt: an unknown capability → validatingArguments, .*; wanted concluded \[R5\], after a function decides → attempt: an unknown capability$/u,
   ],
 ];
 
-it.each(faults)('finds %s, by the shortest way to see it', (_, suite, faulty, witness) => {
+it.each(faults)('finds %s with the shortest counterexample', (_, suite, faulty, witness) => {
   expect(() => suiteOf(suite)(faulty)).toThrow(witness);
 });
 
-it('finds nothing where there is no fault', () => {
+it('finds nothing in the correct charts', () => {
   suiteOf(small)(chainMachine);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { connected, httpServer, reply, use, wellBehaved } from '../../../support/mcp.ts';
 
-it('a tool whose server answers 400 runs once: only a session that it does not know is connected anew', async () => {
+it('runs a tool once when the server answers 400: only an unknown session causes a new connection', async () => {
   let ran = 0;
   const { url } = await httpServer(
     wellBehaved((_, response) => {
@@ -14,7 +14,7 @@ it('a tool whose server answers 400 runs once: only a session that it does not k
   expect(ran).toBe(1);
 });
 
-it('a call that is refused by 400 leaves the calls of other runs alone', async () => {
+it('keeps the calls of other runs when one call is rejected with 400', async () => {
   let finish = (): void => {};
   const { url } = await httpServer(
     wellBehaved(({ id }, response) => {

@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { connectMcp } from '../../../../src/tools/mcp/connect-mcp.ts';
 import { connected, everything, hasEnded, misbehaving, use } from '../../../support/mcp.ts';
 
-describe('closing', () => {
-  it('ends the process, fails what is under way, and refuses later calls; closing twice is no matter', async () => {
+describe('closing a server', () => {
+  it('ends the process, fails in-flight calls, and rejects later ones; closing twice is a no-op', async () => {
     const connection = await connectMcp(misbehaving('plain'));
     const pid = await use(connection, 'pid');
     const hanging = expect(use(connection, 'hang')).rejects.toThrow('failed at "hang": it was closed');
@@ -13,7 +13,7 @@ describe('closing', () => {
     await expect(use(connection, 'pid')).rejects.toThrow('The MCP server "bad" failed at "pid": it was closed');
   });
 
-  it.concurrent.each(['stubborn', 'parent'])('ends a server that is %s too', async (manner) => {
+  it.concurrent.each(['stubborn', 'parent'])('also ends a server that is %s', async (manner) => {
     const connection = await connectMcp(misbehaving(manner));
     const pid = await use(connection, 'pid');
     await connection.close();
@@ -22,7 +22,7 @@ describe('closing', () => {
 });
 
 describe('the environment of a server', () => {
-  it('holds none of our secrets but what is given', async () => {
+  it('contains only the given variables and none of our secrets', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'sk-1234567890abcdef');
     const [bare, given] = await Promise.all([
       connected(everything({ include: ['get-env'] })),

@@ -13,7 +13,7 @@ const refusal = (connecting: Promise<McpConnection>): Promise<{ code: string; me
 describe('a server that cannot be connected', () => {
   it.each([
     [
-      'exits at once',
+      'exits immediately',
       misbehaving('exiting'),
       /: it exited with code 3; last standard error: cannot find my settings$/u,
     ],
@@ -22,15 +22,15 @@ describe('a server that cannot be connected', () => {
     ['answers an unknown protocol version', misbehaving('ancient'), /not supported: 1999-01-01$/u],
     ['sends an invalid response', misbehaving('misshapen'), /: Invalid result for initialize: protocolVersion: .+$/u],
     ['never answers', misbehaving('silent', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
-    ['speaks no JSON', misbehaving('babbling', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
-    ['lists tools without end', misbehaving('endless'), /did not list its tools: its list of tools exceeds/u],
-  ])('that %s is refused in one line', async (_, options, message) => {
+    ['does not speak JSON', misbehaving('babbling', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
+    ['lists endless tools', misbehaving('endless'), /did not list its tools: its list of tools exceeds/u],
+  ])('that %s is rejected with a one-line error', async (_, options, message) => {
     const error = await refusal(connectMcp(options));
     expect(error).toMatchObject({ code: 'mcp_failed', message: expect.stringMatching(message) });
     expect(error.message).toMatch(/^The MCP server "bad" [^\n]+$/u);
   });
 
-  it('leaves no timer that would keep the program from ending', async () => {
+  it('leaves no timer that keeps the process alive', async () => {
     const begun = vi.spyOn(globalThis, 'setTimeout');
     const ended = vi.spyOn(globalThis, 'clearTimeout');
     await refusal(connectMcp({ name: 'bad', command: './no-such-server', connectTimeoutMs: 77_777 }));
@@ -41,7 +41,7 @@ describe('a server that cannot be connected', () => {
     expect(ours.filter((timer) => !cleared.has(timer))).toEqual([]);
   });
 
-  it('may be given up by a signal', async () => {
+  it('can be aborted by a signal', async () => {
     const giveUp = new AbortController();
     const connecting = connectMcp(misbehaving('silent', { signal: giveUp.signal }));
     giveUp.abort(new Error('no longer wanted'));
@@ -50,15 +50,15 @@ describe('a server that cannot be connected', () => {
   });
 });
 
-describe('a server that knows only the newer protocol, without initialize', () => {
-  it('is spoken to in that', async () => {
+describe('a server that supports only the newer protocol, without initialize', () => {
+  it('is used with that protocol', async () => {
     const connection = await connected(misbehaving('modern'));
     expect(await use(connection, 'pid')).toMatch(/^\d+$/u);
   });
 });
 
 describe('the tools of a server', () => {
-  it('are told page by page, and named so that models take the names', async () => {
+  it('are listed page by page, with names that models accept', async () => {
     const { capabilities } = await connected(misbehaving('paged'));
     const names = capabilities.map(({ name }) => name);
     for (const name of names) expect(name).toMatch(/^bad_[\w-]{1,60}$/u);
@@ -73,7 +73,7 @@ describe('the tools of a server', () => {
     expect(descriptions).toEqual(expect.arrayContaining(['pid', '[2Jcleared', `${'y'.repeat(1_023)}…`]));
   });
 
-  it('that cannot be offered are left out, and it is said why', async () => {
+  it('that cannot be offered are omitted with a reason', async () => {
     const { capabilities, leftOut } = await connected(misbehaving('plain'));
     expect(capabilities.filter(({ name }) => name === 'bad_same')).toMatchObject([{ description: 'The first.' }]);
     expect(leftOut).toEqual([
@@ -86,7 +86,7 @@ describe('the tools of a server', () => {
     ]);
   });
 
-  it('are those included and not excluded', async () => {
+  it('are limited to those included and not excluded', async () => {
     const include = ['pid', 'die', 'hang'];
     const { capabilities } = await connected(misbehaving('plain', { include, exclude: ['die'], timeoutMs: 5 }));
     expect(capabilities).toMatchObject([
@@ -95,10 +95,13 @@ describe('the tools of a server', () => {
     ]);
   });
 
-  it.each(['include', 'exclude'])('a misspelt name to %s is refused with those that there are', async (option) => {
-    const error = await refusal(connectMcp(misbehaving('plain', { [option]: ['pid', 'dye'] })));
-    expect(error.code).toBe('invalid_option');
-    expect(error.message).toMatch(new RegExp(`^${option}: .+ no tool "dye"; it has pid, huge, .+\\.$`, 'u'));
-    expect(error.message.length).toBeLessThan(600);
-  });
+  it.each(['include', 'exclude'])(
+    'with a misspelled name to %s are rejected with the available names',
+    async (option) => {
+      const error = await refusal(connectMcp(misbehaving('plain', { [option]: ['pid', 'dye'] })));
+      expect(error.code).toBe('invalid_option');
+      expect(error.message).toMatch(new RegExp(`^${option}: .+ no tool "dye"; it has pid, huge, .+\\.$`, 'u'));
+      expect(error.message.length).toBeLessThan(600);
+    },
+  );
 });

@@ -12,7 +12,7 @@ async function program(...args: readonly string[]) {
   return { code, stderr, lines: stdout.trim().split('\n') };
 }
 
-it('a program that closed its connection ends by itself, and its server with it', async () => {
+it('a program that closed its connection exits by itself, and its server with it', async () => {
   const { code, stderr, lines } = await program('plain');
   expect({ code, stderr, lines }).toEqual({ code: 0, stderr: '', lines: [expect.stringMatching(/^\d+$/u), 'closed'] });
   expect(hasEnded(String(lines[0]))).toBe(true);
@@ -20,14 +20,14 @@ it('a program that closed its connection ends by itself, and its server with it'
 
 it.each([
   ['died', 'dying', ['closed']],
-  ['is in a call', 'hanging', ['The MCP server "it" failed at "hang": it was closed', 'closed']],
+  ['is executing a call', 'hanging', ['The MCP server "it" failed at "hang": it was closed', 'closed']],
   ['never answered', 'silent', ['The MCP server "it" could not be connected: no answer within 300 ms']],
-  ['left a process behind', 'parent', [expect.stringMatching(/^\d+$/u), 'closed']],
-])('a program whose server %s ends by itself, with nothing rejected unheard', async (_, manner, lines) => {
+  ['left a child process behind', 'parent', [expect.stringMatching(/^\d+$/u), 'closed']],
+])('a program whose server %s exits by itself without unhandled rejections', async (_, manner, lines) => {
   expect(await program(manner)).toEqual({ code: 0, stderr: '', lines });
 });
 
-it('a program with a server at a URL ends by itself', async () => {
+it('a program with a server at a URL exits by itself', async () => {
   const works = { content: [{ type: 'text', text: 'worked' }] };
   const { url } = await httpServer(wellBehaved(({ id }, response) => reply(response, { id, result: works })));
   expect(await program('over HTTP', url)).toEqual({ code: 0, stderr: '', lines: ['worked', 'closed'] });

@@ -4,8 +4,8 @@ import { connected, hasEnded, misbehaving, use } from '../../../support/mcp.ts';
 
 const SECRET = 'sk-1234567890abcdef';
 
-describe('a server that misbehaves in a call', () => {
-  it('that dies fails the call with its exit code and last output, without secrets; the next call restarts it', async () => {
+describe('a server that misbehaves during a call', () => {
+  it('by exiting fails the call with its exit code and last output, without secrets; the next call restarts it', async () => {
     const connection = await connected(misbehaving('plain', { env: { SECRET } }));
     const first = await use(connection, 'pid');
     await expect(use(connection, 'die')).rejects.toMatchObject({
@@ -19,12 +19,12 @@ describe('a server that misbehaves in a call', () => {
     expect(hasEnded(first)).toBe(true);
   });
 
-  it('that dies and leaves a process behind, which holds its pipes, fails the call too', async () => {
+  it('by exiting while a child process holds its pipes fails the call too', async () => {
     const connection = await connected(misbehaving('parent'));
     await expect(use(connection, 'die')).rejects.toThrow('failed at "die": it exited with code 7');
   });
 
-  it('that gives 100 MB fails the call and is ended, as is one that writes for ever', async () => {
+  it('by returning 100 MB or writing endlessly fails the call and is killed', async () => {
     const connection = await connected(misbehaving('plain'));
     for (const tool of ['huge', 'flood']) {
       const pid = await use(connection, 'pid');
@@ -34,20 +34,20 @@ describe('a server that misbehaves in a call', () => {
     }
   });
 
-  it('that writes garbage between its answers is understood', async () => {
+  it('by writing garbage between responses is tolerated', async () => {
     const connection = await connected(misbehaving('plain'));
     expect(await use(connection, 'garbage')).toBe('after garbage');
   });
 
   it.each([
-    ['that says it failed', 'fail', /^no such file \[31mred$/u],
-    ['that gives no valid result', 'broken', /^The MCP server "bad" failed at "broken": Invalid result [^\n{]+$/u],
-  ])('%s fails the call in one line', async (_, tool, message) => {
+    ['by reporting an error', 'fail', /^no such file \[31mred$/u],
+    ['by returning an invalid result', 'broken', /^The MCP server "bad" failed at "broken": Invalid result [^\n{]+$/u],
+  ])('%s fails the call with a one-line error', async (_, tool, message) => {
     const connection = await connected(misbehaving('plain'));
     await expect(use(connection, tool)).rejects.toThrow(message);
   });
 
-  it('is refused what it asks of us: sampling, elicitation, roots', async () => {
+  it('by requesting sampling, elicitation, or roots is declined', async () => {
     const connection = await connected(misbehaving('plain'));
     expect(JSON.parse(await use(connection, 'refusals'))).toEqual([
       ['sampling/createMessage', -32601],
@@ -56,7 +56,7 @@ describe('a server that misbehaves in a call', () => {
     ]);
   });
 
-  it('is told when a call is aborted, which leaves no listener', async () => {
+  it('is notified when a call is aborted, without leaving a listener', async () => {
     const connection = await connected(misbehaving('plain'));
     const { signal, abort } = abortable();
     const hanging = use(connection, 'hang', {}, signal);
@@ -68,7 +68,7 @@ describe('a server that misbehaves in a call', () => {
     expect(await use(connection, 'cancelled')).toBe('[true]');
   });
 
-  it('has as long as the chain’s limits say, not the minute of the SDK', async () => {
+  it('has the timeout of the chain, not the one minute of the SDK', async () => {
     const connection = await connected(misbehaving('plain'));
     const timers = vi.spyOn(globalThis, 'setTimeout');
     await use(connection, 'pid');

@@ -6,18 +6,21 @@ const KEY = 'sk-1234567890abcdef';
 const headers = { authorization: `Bearer ${KEY}` };
 const works = { content: [{ type: 'text', text: 'worked' }] };
 
-describe('a server at a URL that cannot be connected', () => {
-  it.each([401, 404, 500])('that answers %i is refused in one line without a secret', async (status) => {
-    const { url } = await httpServer((_, response) => {
-      response.writeHead(status).end(`<h1>No\u001b[31m</h1>\n${KEY}`);
-    });
-    await expect(connectMcp({ name: 'web', url, headers })).rejects.toMatchObject({
-      code: 'mcp_failed',
-      message: `The MCP server "web" could not be connected: HTTP ${status}, <h1>No [31m</h1> [key]`,
-    });
-  });
+describe('a URL server that cannot be connected', () => {
+  it.each([401, 404, 500])(
+    'because it answers %i is rejected with a one-line error without secrets',
+    async (status) => {
+      const { url } = await httpServer((_, response) => {
+        response.writeHead(status).end(`<h1>No\u001b[31m</h1>\n${KEY}`);
+      });
+      await expect(connectMcp({ name: 'web', url, headers })).rejects.toMatchObject({
+        code: 'mcp_failed',
+        message: `The MCP server "web" could not be connected: HTTP ${status}, <h1>No [31m</h1> [key]`,
+      });
+    },
+  );
 
-  it('that is not there is refused with the place', async () => {
+  it('because it does not exist is rejected with its address', async () => {
     await expect(connectMcp({ name: 'web', url: 'http://127.0.0.1:1/mcp' })).rejects.toThrow(
       'could not be connected: connect ECONNREFUSED 127.0.0.1:1',
     );
@@ -26,11 +29,11 @@ describe('a server at a URL that cannot be connected', () => {
   it.each([
     ['closes the connection', 'socket hang up'],
     ['is a web page', 'Unexpected content type: text/html'],
-    ['answers no JSON', 'JSON'],
+    ['answers with non-JSON', 'JSON'],
     ['never answers', 'no answer within 100 ms'],
-    ['never ends its answer', 'no answer within 100 ms'],
+    ['never ends its response', 'no answer within 100 ms'],
     ['redirects elsewhere', 'HTTP 307'],
-  ])('that %s is refused', async (manner, message) => {
+  ])('because it %s is rejected', async (manner, message) => {
     const { url } = await httpServer((_, response) => {
       if (manner.startsWith('closes')) response.destroy();
       if (manner.startsWith('is a')) response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
@@ -48,8 +51,8 @@ describe('a server at a URL that cannot be connected', () => {
   });
 });
 
-describe('a server at a URL', () => {
-  it('is sent the headers, offered nothing, asked for no stream of its own, and told at the end', async () => {
+describe('a connected URL server', () => {
+  it('receives the headers, no offers, no request for its own stream, and a notice at the end', async () => {
     const keys = new Set<string | undefined>();
     const { url, heard } = await httpServer(
       wellBehaved(({ id }, response, request) => {
@@ -71,7 +74,7 @@ describe('a server at a URL', () => {
     expect([...keys]).toEqual([headers.authorization]);
   });
 
-  it('is closed soon where it does not answer to that', async () => {
+  it('is closed after a short wait if it does not respond to the notice', async () => {
     const behave = wellBehaved(() => {});
     const { url } = await httpServer((message, response, request) => {
       if (request.method !== 'DELETE') behave(message, response, request);
@@ -89,7 +92,7 @@ describe('a server at a URL', () => {
     ['answers 500', 'HTTP 500, oh'],
     ['answers 100 MB', 'more than 10000000 bytes'],
     ['streams 100 MB', 'the connection ended without a response'],
-  ])('that %s in a call fails the call; the next is answered', async (manner, message) => {
+  ])('that %s during a call fails the call; the next one succeeds', async (manner, message) => {
     let calls = 0;
     const { url } = await httpServer(
       wellBehaved(({ id }, response) => {
@@ -115,7 +118,7 @@ describe('a server at a URL', () => {
   });
 
   it.each([true, false])(
-    'is told when a call is aborted, and the stream of it is closed (begun: %s)',
+    'is notified when a call is aborted, and its stream is closed (started: %s)',
     async (begun) => {
       const closed: Promise<void>[] = [];
       const abort = new AbortController();
@@ -135,7 +138,7 @@ describe('a server at a URL', () => {
     },
   );
 
-  it('that leaves the stream of an answer open has it closed by the next call', async () => {
+  it('that leaves a response stream open has it closed by the next call', async () => {
     const closed: Promise<void>[] = [];
     const { url } = await httpServer(
       wellBehaved(({ id }, response) => {
@@ -150,7 +153,7 @@ describe('a server at a URL', () => {
     await closed[0];
   });
 
-  it.each([404, 400])('that answers %i to a session it forgot is asked again, once, in a new one', async (status) => {
+  it.each([404, 400])('that answers %i for a forgotten session gets one retry in a new session', async (status) => {
     let isForgetful = false;
     const { url, heard } = await httpServer(
       wellBehaved(({ id }, response) => {
@@ -165,14 +168,14 @@ describe('a server at a URL', () => {
     expect(heard.filter(({ method }) => method === 'tools/call')).toHaveLength(2);
   });
 
-  it('fails a call where the new session is forgotten too', async () => {
+  it('fails a call if it forgets the new session too', async () => {
     const { url, heard } = await httpServer(wellBehaved((_, response) => void response.writeHead(404).end('gone')));
     const connection = await connected({ name: 'web', url });
     await expect(use(connection, 'work')).rejects.toThrow('failed at "work": HTTP 404, gone');
     expect(heard.filter(({ method }) => method === 'tools/call')).toHaveLength(2);
   });
 
-  it('that was started anew is spoken to again', async () => {
+  it('can be used again after a restart', async () => {
     const server = await everythingOverHttp();
     const connection = await connected({ name: 'all', url: server.url, include: ['echo'] });
     server.process.kill('SIGKILL');

@@ -46,7 +46,7 @@ const ways = [
 ];
 
 describe.each(ways)('a chain with a real MCP server over $transport', ({ start }) => {
-  it('runs its tools, and refuses arguments that do not fit their schemas [R2, R5]', async () => {
+  it('[R2, R5] runs its tools and rejects arguments that fail their schemas', async () => {
     const connection = await connected((await start()).options);
     const run = runWith(connection, 'get-sum', { a: 2, b: 40 });
     expect(await run.answer).toMatchObject({ status: 'completed' });
@@ -63,7 +63,7 @@ describe.each(ways)('a chain with a real MCP server over $transport', ({ start }
     ]);
   });
 
-  it('has a failed result where the server is killed in mid-call, and still answers [R7]', async () => {
+  it('[R7] records a failed result when the server is killed during a call, and still answers', async () => {
     const { options, kill } = await start();
     const run = runWith(await connected(options), 'trigger-long-running-operation', { duration: 30, steps: 1 });
     await started(run);
@@ -75,8 +75,8 @@ describe.each(ways)('a chain with a real MCP server over $transport', ({ start }
   });
 });
 
-describe('a cancelled run', () => {
-  it('tells the server that the call is cancelled, and answers at once', async () => {
+describe('a canceled run', () => {
+  it('cancels the call at the server and answers immediately', async () => {
     const connection = await connected(misbehaving('plain'));
     const run = runWith(connection, 'hang', {});
     await started(run);

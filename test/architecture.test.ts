@@ -62,7 +62,7 @@ function picture(): string {
 }
 
 describe(PAGE, () => {
-  it('shows the folders and their imports as they are (`npm run docs` draws the picture again)', () => {
+  it('shows the folders with their actual imports (`npm run docs` regenerates it)', () => {
     const text = readFileSync(PAGE, 'utf8');
     const drawn = text.replace(
       /<!-- layers -->[\s\S]*?<!-- \/layers -->/,
@@ -73,7 +73,7 @@ describe(PAGE, () => {
   });
 });
 
-describe('the folders', () => {
+describe('source folders', () => {
   it('have no import cycles, not even of types', () => {
     const cyclic = [...imports.keys()].filter((folder) => reaches(folder, folder));
     expect(cyclic).toEqual([]);

@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 
 describe('the package', () => {
-  it('is one that every resolver can use', async () => {
+  it('can be resolved by every module resolver', async () => {
     const { messages } = await publint({ pkgDir: '.', strict: true });
     expect(messages.map((message) => formatMessage(message, manifest))).toEqual([]);
   });
 
-  it('needs Node 20.19 or newer; xstate is a peer, and so are the optional libraries', () => {
+  it('requires Node 20.19 or newer, with xstate and the optional libraries as peers', () => {
     expect(manifest.engines.node).toBe('>=20.19');
     expect(manifest.peerDependencies).toEqual({
       '@modelcontextprotocol/client': '^2.4.0',
@@ -24,7 +24,7 @@ describe('the package', () => {
     });
   });
 
-  it('has at the top what belongs there, and nothing else', () => {
+  it('has only the expected top-level files', () => {
     const known = [
       '.ci',
       'AGENTS.md',

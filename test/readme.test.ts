@@ -41,7 +41,7 @@ function anchorsOf(page: string): readonly string[] {
 }
 
 describe('the documentation', () => {
-  it.each(pictures)('$page shows the chart that runs (`npm run docs` redraws it)', ({ page, mark, picture }) => {
+  it.each(pictures)('$page shows the current chart (`npm run docs` redraws it)', ({ page, mark, picture }) => {
     const text = readFileSync(page, 'utf8');
     const place = new RegExp(`<!-- ${mark} -->[\\s\\S]*?<!-- /chart -->`);
     const drawn = text.replace(place, () => `<!-- ${mark} -->\n\`\`\`mermaid\n${picture}\`\`\`\n<!-- /chart -->`);
@@ -49,7 +49,7 @@ describe('the documentation', () => {
     else expect(text).toBe(drawn);
   });
 
-  it('shows code that is one of the examples, to the letter', () => {
+  it('contains code that is an exact copy of an example', () => {
     const blocks = pages.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => ({
         page,

@@ -56,16 +56,16 @@ function decisionsOn(messages: readonly Message[]): readonly string[] {
   });
 }
 
-describe('instructions within a text', () => {
+describe('instructions in a text', () => {
   const all = [...instructions, ...OWN];
 
-  test.each(['search', 'assistant'] as const)('[Y1] [Y3] in a %s message change no decision', (role) => {
+  test.each(['search', 'assistant'] as const)('[Y1] [Y3] in a %s message do not change decisions', (role) => {
     const clean = decisionsOn(context('', role));
     for (const injected of all) expect(decisionsOn(context(injected, role)), injected).toEqual(clean);
   });
 
   test.each(['search', 'assistant'] as const)(
-    '[U4] [U8] in a %s message prune and summarise nothing of the user’s',
+    '[U4] [U8] in a %s message prune or summarize no user content',
     (role) => {
       for (const injected of all) {
         const messages = context(injected, role);

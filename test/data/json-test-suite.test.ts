@@ -66,14 +66,14 @@ const orderOf = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) => (Object.is(one, -0) ? '-0' : one));
 
 describe.skipIf(!isThere)('JSONTestSuite', () => {
-  test('is whole, and JSON.parse agrees with what its names say', () => {
+  test('is complete, and JSON.parse agrees with the file names', () => {
     expect(samples).toHaveLength(318);
     for (const { name, text } of samples)
       if (!name.startsWith('i_')) expect(known(text) !== null, name).toBe(name.startsWith('y_'));
   });
 
   test.each(['y_', 'n_', 'i_'])(
-    '[A12] tool-call arguments: the files %s come to what JSON.parse makes of them, cut in any one place and byte by byte',
+    '[A12] tool-call arguments: the %s files match JSON.parse, split at any position and byte by byte',
     async (kind) => {
       for (const sample of samples.filter(({ name }) => name.startsWith(kind))) {
         const wanted = known(sample.text);
@@ -89,7 +89,7 @@ describe.skipIf(!isThere)('JSONTestSuite', () => {
     },
   );
 
-  test('[A12] JSON in text: every object of the suite is its value, cut in any one place and byte by byte', async () => {
+  test('[A12] JSON in text: every object of the suite is the value, split at any position and byte by byte', async () => {
     const objects = samples.filter(({ name, text }) => name.startsWith('y_') && text.trim().startsWith('{'));
     expect(objects.length).toBeGreaterThan(10);
     for (const sample of objects)
@@ -100,7 +100,7 @@ describe.skipIf(!isThere)('JSONTestSuite', () => {
       }
   });
 
-  test('[A10] JSON in text: of what is no JSON nothing is taken but what is, from a bracket on', async () => {
+  test('[A10] JSON in text: only the valid part of invalid JSON is used, from a bracket on', async () => {
     for (const sample of samples.filter(({ name }) => name.startsWith('n_')))
       for (const places of everyCutting(sample)) {
         const { value, failure } = await readText(piecesOf(sample.bytes, places));

@@ -107,8 +107,8 @@ async function throughClient(pieces: readonly Uint8Array[]): Promise<Expected> {
   return told(await partsOf(openaiModel({ model: 'm', apiKey: 'k', fetch }), modelRequest({ replyForm: 'tool-call' })));
 }
 
-describe.skipIf(names.length === 0)('real streams of providers (skipped where ../shared/data is absent)', () => {
-  test('there are some with text, reasoning and tool calls, and each ends in one finish reason', () => {
+describe.skipIf(names.length === 0)('recorded provider streams (skipped without ../shared/data)', () => {
+  test('include text, reasoning, and tool calls, each with one finish reason', () => {
     const all = names.map(straight);
     for (const { text, reasoning, calls, end } of all) {
       expect(text + reasoning + calls.map((call) => call.arguments).join('')).not.toBe('');
@@ -118,12 +118,12 @@ describe.skipIf(names.length === 0)('real streams of providers (skipped where ..
     expect(all.filter(({ calls }) => calls.length > 0).length).toBeGreaterThan(3);
   });
 
-  test.each(names)('[A12] say what their lines say, sent whole: %s', async (name) => {
+  test.each(names)('[A12] produce the content of their lines when sent whole: %s', async (name) => {
     expect(await overHttp([bytesOf(name)])).toEqual(straight(name));
     expect(await throughClient([bytesOf(name)])).toEqual(straight(name));
   });
 
-  test.each(names)('[A12] and in random pieces over HTTP, large and small: %s', async (name) => {
+  test.each(names)('[A12] produce the same over HTTP in random chunks: %s', async (name) => {
     const bytes = bytesOf(name);
     for (const seed of SEEDS) {
       for (const most of [Math.ceil(bytes.length / 30), Math.ceil(bytes.length / 300) + 1]) {
@@ -133,11 +133,11 @@ describe.skipIf(names.length === 0)('real streams of providers (skipped where ..
     }
   });
 
-  test.each(small)('[A12] and one byte a time over HTTP: %s', async (name) => {
+  test.each(small)('[A12] produce the same over HTTP byte by byte: %s', async (name) => {
     expect(await overHttp(cutBytes(bytesOf(name), () => 1))).toEqual(straight(name));
   });
 
-  test.each(names)('[A12] and one byte a time through the openai client: %s', async (name) => {
+  test.each(names)('[A12] produce the same through the openai client byte by byte: %s', async (name) => {
     expect(await throughClient(cutBytes(bytesOf(name), () => 1))).toEqual(straight(name));
   });
 });

@@ -53,7 +53,7 @@ describe('the evaluation of our own corpus', () => {
   });
 
   it.each(Object.entries(FLOORS))(
-    'reports %s with its rows, baselines and whether the target is met, and stays above its lower bound [U14] [Y12]',
+    '[U14] [Y12] reports %s with its rows, baselines, and target result, and stays above its lower bound',
     (measure, { rows, least, over = [] }) => {
       const { [measure]: result } = found;
       if (result === undefined) throw new Error(`no ${measure} in ${Object.keys(found)}`);
@@ -69,7 +69,7 @@ describe('the evaluation of our own corpus', () => {
   );
 
   it.each(['completion_traces', 'completion_dialogue', 'sufficiency'])(
-    'reports the recall of both classes for %s, and neither is sacrificed for the other [Y12]',
+    '[Y12] reports the recall of both classes for %s, and keeps both high',
     (measure) => {
       const { complete = 0, incomplete = 0 } = found[measure]?.recalls ?? {};
       expect(found[measure]?.value).toBeCloseTo((complete + incomplete) / 2, 12);
@@ -77,7 +77,7 @@ describe('the evaluation of our own corpus', () => {
     },
   );
 
-  it('measures the evaluation times, and exits with 0 whatever they are', () => {
+  it('measures the evaluation times and exits with 0 for any duration', () => {
     for (const measure of ['evaluation_cold_ms', 'evaluation_one_more_ms'])
       expect(found[measure]).toMatchObject({ value: expect.any(Number), rows: expect.any(Number) });
     expect(finished.code).toBe(0);

@@ -48,7 +48,7 @@ const but = (time: number, instead: () => unknown): DecidingFunction => {
 const next = (capability: string, args: string) => () => ({ done: false, next: { capability, arguments: args } });
 
 describe('draft, review, summarize', () => {
-  it('[R9] as the example prints it, without a final output and with one', () => {
+  it('[R9] prints the results of the example without and with a final output', () => {
     const steps = [`draft: ${DRAFT}`, `review: ${REMARKS}`, `summarize: ${SUMMARY}`, 'stopped after 3 runs: done'];
     expect(printed.map(([line]) => line)).toEqual([
       ...steps,
@@ -58,7 +58,7 @@ describe('draft, review, summarize', () => {
     ]);
   });
 
-  it('[R9] each step is given what those before it came to, and the last result stands as it is', async () => {
+  it('[R9] passes the results of earlier steps to each step and keeps the last result unchanged', async () => {
     const { results, ...rest } = await runWith(example.editor(null));
     expect(results.map((result) => result.arguments)).toEqual([
       { topic: 'bees' },
@@ -74,7 +74,7 @@ describe('draft, review, summarize', () => {
     });
   });
 
-  it('[R9] a final output takes the place of the last result only, and is marked', async () => {
+  it('[R9] replaces only the last result with a final output and marks the replacement', async () => {
     expect(await runWith(example.editor('Bees dance by the sun.'))).toMatchObject({
       outputs: [DRAFT, REMARKS, 'Bees dance by the sun.'],
       synthesized: [false, false, true],
@@ -82,13 +82,13 @@ describe('draft, review, summarize', () => {
     });
   });
 
-  it('[R9] a blank final output takes nobody’s place', async () => {
+  it('[R9] ignores a blank final output', async () => {
     expect(await runWith(example.editor(' \n'))).toMatchObject({ outputs: [DRAFT, REMARKS, SUMMARY] });
   });
 });
 
-describe('its guardrails', () => {
-  it('[R9] the limit: the review is the last, and nothing more runs', async () => {
+describe('guardrails of the draft, review, summarize example', () => {
+  it('[R9] stops at the limit with the review as the last result', async () => {
     expect(await runWith(example.editor('Never said.'), { maxContinuations: 2 })).toMatchObject({
       status: 'completed',
       ran: ['draft', 'review'],
@@ -100,18 +100,18 @@ describe('its guardrails', () => {
 
   it.each<[string, () => unknown, RegExp]>([
     ['an unknown capability', next('publish', '{}'), /publish/],
-    ['no capability at all', next('', '{}'), /./],
-    ['arguments that do not fit', next('summarize', '{"text":5}'), /text/],
-    ['arguments that are no object', next('summarize', '["text"]'), /object/],
-    ['arguments that are no JSON', next('summarize', 'text, remarks'), /object|JSON/],
+    ['missing', next('', '{}'), /./],
+    ['a capability with invalid arguments', next('summarize', '{"text":5}'), /text/],
+    ['a capability with arguments that are not an object', next('summarize', '["text"]'), /object/],
+    ['a capability with non-JSON arguments', next('summarize', 'text, remarks'), /object|JSON/],
     ['a step without a name', () => ({ done: false, next: { arguments: '{}' } }), /name/],
-  ])('[R9] %s as the next step: the review is the last result', async (_, says, problem) => {
+  ])('[R9] returns the review as the last result when the next step is %s', async (_, says, problem) => {
     const { stop, ...rest } = await runWith(but(2, says));
     expect(rest).toMatchObject({ status: 'completed', ran: ['draft', 'review'], outputs: [DRAFT, REMARKS] });
     expect(stop).toMatchObject({ reason: 'invalid_next_step', problem: expect.stringMatching(problem) });
   });
 
-  it('[R9] a decider that throws: every result so far, and the reason', async () => {
+  it('[R9] keeps all results so far, with the reason, when a decider throws', async () => {
     const broken = but(2, () => {
       throw new Error('no opinion');
     });
@@ -120,7 +120,7 @@ describe('its guardrails', () => {
     expect(stop).toMatchObject({ reason: 'decider_failed', problem: 'no opinion' });
   });
 
-  it('[R9] a first step whose arguments do not fit: nothing runs, and there is an answer all the same', async () => {
+  it('[R9] runs nothing and still answers when the first step has invalid arguments', async () => {
     expect(await runWith(example.editor(null), {}, 5)).toMatchObject({
       status: 'completed',
       ran: [],

@@ -9,7 +9,7 @@ describe('invalid requests are rejected before anything starts', () => {
     ['an array', '[]', 'invalid_body'],
     ['no request', '{}', 'invalid_body'],
     ['a blank request', '{"request":"  "}', 'invalid_request'],
-    ['a request that is a number', '{"request":5}', 'invalid_body'],
+    ['a numeric request', '{"request":5}', 'invalid_body'],
     ['an unknown property', '{"request":"Is it so?","model":"gpt"}', 'invalid_body'],
     ['a __proto__ property', '{"request":"Is it so?","__proto__":{"mode":"manual"}}', 'invalid_body'],
     ['a system turn', '{"request":"Is it so?","history":[{"role":"system","content":"x"}]}', 'invalid_body'],
@@ -77,7 +77,7 @@ describe('invalid requests are rejected before anything starts', () => {
 
 describe('authorization', () => {
   it.each<[string, Record<string, string>, number]>([
-    ['a page of another site', { origin: 'https://evil.example' }, 403],
+    ['a page of another origin', { origin: 'https://evil.example' }, 403],
     ['a page of another port', { origin: 'http://127.0.0.1:1' }, 403],
     ['a sandboxed page', { origin: 'null' }, 403],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
@@ -118,7 +118,7 @@ describe('authorization', () => {
     ['no token', {}],
     ['another token', { authorization: 'Bearer wrong' }],
     ['a prefix of the token', { authorization: 'Bearer secret-tok' }],
-    ['nothing after Bearer', { authorization: 'Bearer ' }],
+    ['an empty token after Bearer', { authorization: 'Bearer ' }],
     ['another scheme', { authorization: 'Basic secret-token' }],
   ])('if a token is set, rejects %s', async (_, headers) => {
     const { post, runs } = await startService({ model: quick() }, { token: 'secret-token' });

@@ -25,8 +25,8 @@ const MUCH = JSON.stringify({
   history: [{ role: 'assistant', content: 'x'.repeat(15_000_000) }],
 });
 
-describe('the example service streams a run', () => {
-  it('as journal entries in order, with seq as the event id, and the answer last', async () => {
+describe('the run stream of the example service', () => {
+  it('sends journal entries in order, with seq as the event id, and the answer last', async () => {
     const { post, runs } = await startService({ model: quick() });
     const response = await post('/runs', request);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -45,7 +45,7 @@ describe('the example service streams a run', () => {
     expect(events.filter(({ event }) => event === 'answer')).toHaveLength(1);
   });
 
-  it('with partial values in between, which have no id', async () => {
+  it('sends partial values without an id in between', async () => {
     const { post } = await startService({ model: scriptedModel({}, { otherwise: replies, chunkChars: 4 }) });
     const events = await allOf(await post('/runs', request));
     const partials = events.filter(({ event }) => event === 'partial');
@@ -56,7 +56,7 @@ describe('the example service streams a run', () => {
     expect(events.findIndex(({ event }) => event === 'partial')).toBeLessThan(events.length / 2);
   });
 
-  it('while it runs, not at its end', async () => {
+  it('starts while the run is in progress', async () => {
     const { post, runs } = await startService({ model: hanging() });
     const controller = new AbortController();
     const events = eventsOf(await post('/runs', request, { signal: controller.signal }));
@@ -66,7 +66,7 @@ describe('the example service streams a run', () => {
     await runs[0]?.answer;
   });
 
-  it('with the given session and history', async () => {
+  it('uses the given session and history', async () => {
     const { post, asked } = await startService({ model: quick() });
     const history = [
       { role: 'user', content: 'Hello.' },
@@ -77,7 +77,7 @@ describe('the example service streams a run', () => {
     expect(events[0]?.data['messages']).toMatchObject(history);
   });
 
-  it('twenty at once, each with its own answer, and forgets them afterward', async () => {
+  it('serves twenty runs at once, each with its own answer, and forgets them afterward', async () => {
     const script = scriptedModel(({ task, input }) =>
       task === 'synthesis'
         ? { ...replies.synthesis, answerText: `Yes: ${(input as { request: string }).request}` }
@@ -108,7 +108,7 @@ describe('a client that disconnects', () => {
     expect(await health()).toMatchObject({ runs: 0 });
   });
 
-  it('in the middle of a long unread answer leaves no open connection', async () => {
+  it('that reads slowly and leaves during a long answer leaves no open connection', async () => {
     const { port, runs, server } = await startService({ model: quick() }, { maxBodyBytes: 20_000_000 });
     const socket = await ask(port, MUCH);
     await expect.poll(() => runs).toHaveLength(1);
@@ -118,7 +118,7 @@ describe('a client that disconnects', () => {
     await expect.poll(() => connectionsOf(server)).toBe(0);
   });
 
-  it('or stops reading is disconnected, and its run interrupted', async () => {
+  it('that stops reading is disconnected, and its run is interrupted', async () => {
     const much = Array.from({ length: 6 }, () => text('x'.repeat(3_000_000)));
     const endless = partModel([text('{"response":"'), ...much, silence]);
     const limits = { maxReplyChars: 20_000_000 };
@@ -187,7 +187,7 @@ describe('sending events to a run over HTTP', () => {
   });
 });
 
-it('main.ts serves the extractive model over docs/ on the loopback address, and stops on a signal', async () => {
+it('main.ts serves the extractive model over docs/ on the loopback interface and stops on a signal', async () => {
   const signals = ['SIGTERM', 'SIGINT'] as const;
   const before = signals.flatMap((signal) => process.listeners(signal));
   vi.stubEnv('PORT', '0').stubEnv('SERVICE_TOKEN', 'secret-token');

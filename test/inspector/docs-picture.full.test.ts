@@ -41,7 +41,7 @@ async function draw(): Promise<void> {
   }
 }
 
-it('the documentation shows the inspector as it is (`npm run docs` takes its picture anew)', async () => {
+it('the documentation shows the current inspector (`npm run docs` takes the screenshot again)', async () => {
   if (process.env['UPDATE_DOCS']) await draw();
   for (const path of Object.values(PICTURES)) {
     expect(existsSync(path)).toBe(true);

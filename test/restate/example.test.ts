@@ -3,7 +3,7 @@ import { runAt } from './rig/client.ts';
 import { startRestate } from './rig/restate-server.ts';
 import { startService } from './rig/service-process.ts';
 
-it('the example serves a chain over the documents of the repository, with no model', async () => {
+it('the example serves a chain over the documents of the repository without a language model', async () => {
   const restate = await startRestate();
   onTestFinished(restate.stop);
   const service = await startService('example');

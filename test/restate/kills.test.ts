@@ -44,7 +44,7 @@ async function expectWhole(key: string): Promise<void> {
 
 describe('a run whose processes are killed', () => {
   it.each(TASKS)(
-    'ends when the service dies in the middle of %s, and makes that call alone once more',
+    'completes when the service dies during %s, and repeats only that call',
     async (task) => {
       const key = `service-${task}`;
       meeting.hold(task);
@@ -58,7 +58,7 @@ describe('a run whose processes are killed', () => {
     },
   );
 
-  it.each(['action', 'yield'] as const)('ends when the server dies in the middle of %s', async (task) => {
+  it.each(['action', 'yield'] as const)('completes when the server dies during %s', async (task) => {
     const key = `server-${task}`;
     meeting.hold(task);
     await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
@@ -72,7 +72,7 @@ describe('a run whose processes are killed', () => {
     expect(begun(key)).toEqual({ ...once, [task]: 2 });
   });
 
-  it('waits on for consent when the service and the server are both gone meanwhile', async () => {
+  it('continues to wait for consent after both the service and the server were down', async () => {
     const run = runAt(restate, 'both');
     await run.workflowSubmit({ request: 'Is it so? #both', history });
     await waitUntil(async () => (await run.status())?.asks?.type === 'consent-asked');
@@ -83,7 +83,7 @@ describe('a run whose processes are killed', () => {
     expect(begun('both')).toEqual({ ...once, summary: 1 });
   });
 
-  it('gets through however often its service is killed, wherever it just is', async () => {
+  it('completes however often and wherever its service is killed', async () => {
     const run = runAt(restate, 'often');
     await run.workflowSubmit({ request: 'Unsure: is it so? #often' });
     const kills = 8;
@@ -103,7 +103,7 @@ describe('a run whose processes are killed', () => {
     expect(calls).toBeLessThanOrEqual(attempts + kills);
   });
 
-  it('counts the time that nobody was there', async () => {
+  it('counts the downtime', async () => {
     const run = runAt(restate, 'gone', 'curt');
     await run.workflowSubmit({ request: 'Is it so? #gone', history });
     await waitUntil(async () => (await run.status())?.asks?.type === 'consent-asked');
@@ -131,7 +131,7 @@ describe('two processes of a service', () => {
     await balancer?.stop();
   });
 
-  it('share the runs, and those of the one that is killed end on the other', async () => {
+  it('share the runs, and those of a killed process complete on the other', async () => {
     const keys = Array.from({ length: 12 }, (_, at) => `shared-${at}`);
     meeting.hold('observation');
     await Promise.all(keys.map((key) => runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` })));

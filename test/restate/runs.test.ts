@@ -29,7 +29,7 @@ const begun = (run: string): string[] =>
   meeting.calls(run).flatMap(({ what, task }) => (what === 'begun' ? [task] : []));
 
 describe('a run on Restate', () => {
-  it('answers, tells where it stands, and its journal replays on the charts entry by entry', async () => {
+  it('answers, reports its status, and has a journal that replays identically', async () => {
     const run = runAt(restate, 'whole');
     expect(await run.status()).toBeNull();
     await run.workflowSubmit({ request: 'Is it so? #whole' });
@@ -56,7 +56,7 @@ describe('a run on Restate', () => {
     });
   });
 
-  it('is one run for one key, however often it is asked for', async () => {
+  it('is created once per key, however often it is started', async () => {
     const run = runAt(restate, 'twice');
     await run.workflowSubmit({ request: 'Is it so? #twice' });
     const again = await run.workflowSubmit({ request: 'And this? #twice' });
@@ -68,13 +68,13 @@ describe('a run on Restate', () => {
   it.each([
     ['', 'invalid_request'],
     [7 as never, 'invalid_request'],
-  ])('refuses the request %j at once', async (request, code) => {
+  ])('rejects the request %j immediately', async (request, code) => {
     const run = runAt(restate, `refused ${request}`);
     await run.workflowSubmit({ request });
     await expect(run.workflowAttach()).rejects.toThrow(code);
   });
 
-  it('waits for a consent that is sent, and sent twice with one id counts once', async () => {
+  it('waits for consent, and counts it once when it is sent twice with one id', async () => {
     const run = runAt(restate, 'consent');
     await run.workflowSubmit({ request: 'Is it so? #consent', history });
     await waitUntil(async () => (await asks(run)) === 'consent-asked');
@@ -87,7 +87,7 @@ describe('a run on Restate', () => {
     expect(journal.find(({ type }) => type === 'consent-resolved')).toMatchObject({ removed: 1, by: 'user' });
   });
 
-  it('takes no consent for "keep everything" where its time is over, by a timer that needs no process', async () => {
+  it('keeps everything after the consent timeout, with a timer that needs no process', async () => {
     const run = runAt(restate, 'curt', 'curt');
     await run.workflowSubmit({ request: 'Is it so? #curt', history });
     await run.workflowAttach();
@@ -95,7 +95,7 @@ describe('a run on Restate', () => {
     expect(resolved).toMatchObject({ kept: 1, by: 'time-out' });
   });
 
-  it('goes where it is directed in manual mode, word by word', async () => {
+  it('follows directions in manual mode, one by one', async () => {
     const run = runAt(restate, 'manual');
     await run.workflowSubmit({ request: 'Unsure: is it so? #manual', mode: 'manual' });
     await waitUntil(async () => (await asks(run)) === 'direction-asked');
@@ -112,7 +112,7 @@ describe('a run on Restate', () => {
     expect(replay(journal).divergence).toBeNull();
   });
 
-  it('keeps events of many senders in one order, none lost', async () => {
+  it('keeps events of many senders in one order without losing any', async () => {
     const run = runAt(restate, 'crowd');
     const words = Array.from({ length: 8 }, (_, at) => ({ type: 'run.directed', phase: `no phase ${at}` }) as const);
     const sent = await Promise.all(words.map((event) => run.send({ event })));
@@ -130,7 +130,7 @@ describe('a run on Restate', () => {
     expect(heard).toEqual(inOrder.map(([, phase]) => phase));
   });
 
-  it('answers degraded at once when it is cancelled, and lets go of the call under way', async () => {
+  it('answers degraded immediately when canceled, and aborts the in-flight call', async () => {
     meeting.hold('intention');
     const run = runAt(restate, 'cancel');
     await run.workflowSubmit({ request: 'Is it so? #cancel' });
@@ -141,7 +141,7 @@ describe('a run on Restate', () => {
     meeting.letGo('intention');
   });
 
-  it('is interrupted, and answers, when Restate is told to cancel its invocation', async () => {
+  it('is interrupted and answers when its Restate invocation is canceled', async () => {
     meeting.hold('intention');
     const run = runAt(restate, 'interrupted');
     const { invocationId } = await run.workflowSubmit({ request: 'Is it so? #interrupted' });
@@ -153,11 +153,11 @@ describe('a run on Restate', () => {
     expect(deliveries).toMatchObject([{ event: { type: 'run.interrupted' } }]);
   });
 
-  it.each([{ type: 'nonsense' }, {}, null, 'run.cancelled'])('takes %j for no event', async (event) => {
+  it.each([{ type: 'nonsense' }, {}, null, 'run.cancelled'])('rejects %j as an event', async (event) => {
     await expect(runAt(restate, 'whole').send({ event: event as never })).rejects.toThrow('invalid_option');
   });
 
-  it('keeps the time-outs of a reply inside its step, and tries again as ever', async () => {
+  it('keeps reply timeouts within its step, and retries as usual', async () => {
     meeting.hold('experience');
     const run = runAt(restate, 'hasty', 'hasty');
     await run.workflowSubmit({ request: 'Is it so? #hasty' });
@@ -172,7 +172,7 @@ describe('a run on Restate', () => {
       expect(failure).toMatchObject({ code: 'no_reply', message: 'No reply began within 50 ms.' });
   });
 
-  it('breaks off a call when the time of its phase is over', async () => {
+  it('aborts a call at the phase deadline', async () => {
     meeting.hold('intention');
     const run = runAt(restate, 'brief', 'brief');
     await run.workflowSubmit({ request: 'Is it so? #brief' });
@@ -182,7 +182,7 @@ describe('a run on Restate', () => {
     meeting.letGo('intention');
   });
 
-  it('comes to the same where it is let go of at every wait', async () => {
+  it('completes identically when it is suspended at every wait', async () => {
     const run = runAt(restate, 'restless', 'restless');
     await run.workflowSubmit({ request: 'Unsure: is it so? #restless', history, mode: 'manual' });
     await waitUntil(async () => (await asks(run)) === 'consent-asked');

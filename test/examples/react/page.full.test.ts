@@ -101,7 +101,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     expect(await answerOf(page).isVisible()).toBe(false);
   });
 
-  it('answers immediately with what it has when canceled', async () => {
+  it('answers immediately with the results so far when canceled', async () => {
     const page = await openHere('page');
     await ask(page, 'How much oil does the lamp burn?');
     await runUntil(page, async () => (await currentPhase(page)) === 'intention', 30);
@@ -113,7 +113,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     expect(await page.getByRole('textbox').evaluate((box) => box === document.activeElement)).toBe(true);
   });
 
-  describe('asks before it changes a long message of the user:', () => {
+  describe('asking before a long user message is changed', () => {
     let page: Page;
     let close: () => Promise<void>;
     beforeAll(async () => {
@@ -136,7 +136,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       ['Keep all', LONG],
       ['Summarize all', expect.stringMatching(/^The boat was late again\..{0,180}$/)],
       ['Remove all', 'When does the boat come?'],
-    ])('%s does so', async (name, first) => {
+    ])('supports %s', async (name, first) => {
       await asked();
       await page.getByRole('button', { name }).click();
       await answerOf(page).waitFor();
@@ -144,7 +144,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       expect(await dialogOf(page).count()).toBe(0);
     });
 
-    it('a choice for one message overrides the choice for all', async () => {
+    it('lets a choice for one message override the choice for all', async () => {
       await asked();
       await page.getByRole('combobox', { name: 'This one' }).first().selectOption('keep');
       await page.getByRole('button', { name: 'Remove the rest' }).click();
@@ -152,7 +152,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       expect(await said()).toContain(LONG);
     });
 
-    it('Escape keeps, and the keyboard alone suffices', async () => {
+    it('keeps everything on Escape and works with the keyboard alone', async () => {
       await asked();
       const focused = () => page.evaluate(() => document.activeElement?.textContent);
       expect(await focused()).toBe('keep all');
@@ -163,7 +163,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       expect(await said()).toContain(LONG);
     });
 
-    it('it fits any window width, in light and dark, with readable text', async () => {
+    it('fits any window width in light and dark themes with readable text', async () => {
       await asked();
       for (const width of [320, 768, 1280])
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -175,7 +175,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
       await page.keyboard.press('Escape');
     });
 
-    it('every control has a name, and the page has one title, one main element and unique ids', async () => {
+    it('names every control and has one title, one main element, and unique ids', async () => {
       await answerOf(page).waitFor();
       await asked();
       expect(await nameless(page)).toEqual([]);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { thinking } from './chain-marks.ts';
 import { focusedName, missing, open, state, tell, worldOf } from './chart-page.ts';
 
-describe.skipIf(missing !== null)('the picture of a chart in the hand', () => {
-  it('goes through the states by arrow keys, closes one by space and shows one by Enter', async () => {
+describe.skipIf(missing !== null)('interacting with the chart picture', () => {
+  it('moves through states with the arrow keys, collapses with Space, and selects with Enter', async () => {
     const page = await open();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)('the picture of a chart in the hand', () => {
     expect(await worldOf(page)).toBe(before);
   });
 
-  it('closes a state in its place: nothing else moves, and it is lit for what it hides', async () => {
+  it('collapses a state in place, without moving others, and highlights it for its hidden states', async () => {
     const page = await open();
     await tell(page, 'mark', thinking);
     const boxes = (): Promise<string> =>
@@ -47,7 +47,7 @@ describe.skipIf(missing !== null)('the picture of a chart in the hand', () => {
     expect(await boxes()).toBe(before);
   });
 
-  it('zooms with the wheel at the pointer, drags, and fits again', async () => {
+  it('zooms with the wheel at the pointer, pans by dragging, and resets to fit', async () => {
     const page = await open();
     const fitted = await worldOf(page);
     const at = await state(page, 'yield').locator('> .box').boundingBox();
@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)('the picture of a chart in the hand', () => {
     expect(await worldOf(page)).toBe(fitted);
   });
 
-  it('fits below its tools: they cover no state', async () => {
+  it('fits below the toolbar, which covers no state', async () => {
     const page = await open();
     const covered = (): Promise<readonly string[]> =>
       page.evaluate(() => {
@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)('the picture of a chart in the hand', () => {
     expect(await covered()).not.toContain('intention');
   });
 
-  it('does not go on dragging where the button was let go outside of it', async () => {
+  it('stops dragging when the button is released outside', async () => {
     const page = await open();
     const wide = await worldOf(page);
     await page.evaluate(() => {
@@ -110,7 +110,7 @@ describe.skipIf(missing !== null)('the picture of a chart in the hand', () => {
     expect(await page.locator('svg.dragged').count()).toBe(0);
   });
 
-  it('tells what was chosen: a state, or the transitions of a line', async () => {
+  it('reports the selection: a state, or the transitions of a line', async () => {
     const page = await open();
     await state(page, 'recovering').locator('> .box').click();
     await page.locator('.edge').first().locator('.reach').dispatchEvent('click');

@@ -27,16 +27,16 @@ async function drawn(one: Chart): Promise<Drawing> {
   return drawing;
 }
 
-describe('the layout of our charts', () => {
-  it.each(ownCharts.charts.map((one) => ({ id: one.id, one })))('$id is without a flaw', ({ id, one }) => {
+describe('the layout of the built-in charts', () => {
+  it.each(ownCharts.charts.map((one) => ({ id: one.id, one })))('$id has no flaws', ({ id, one }) => {
     expect(flawsOf(one, own[id] as Drawing)).toEqual([]);
   });
 
-  it('is the same each time', async () => {
+  it('is deterministic', async () => {
     expect(JSON.stringify(await drawingsOf(ownCharts))).toBe(JSON.stringify(own));
   });
 
-  it('puts the chart that a state invokes inside that state, whole', () => {
+  it('nests the chart of an invoked machine completely inside the invoking state', () => {
     const inside = Object.values(own).flatMap(({ states }) => states.filter(({ inset }) => inset !== null));
     expect(inside.length).toBeGreaterThan(8);
     for (const { id, x, y, width, height, inset } of inside) {
@@ -49,7 +49,7 @@ describe('the layout of our charts', () => {
     }
   });
 
-  it('draws the chain wide rather than tall, and not larger than a window can show', () => {
+  it('is wider than tall for the chain and fits a window', () => {
     const { width, height } = own['postChain'] as Drawing;
     expect(width / height).toBeGreaterThan(1.3);
     expect(width / height).toBeLessThan(2.2);
@@ -84,7 +84,7 @@ describe('the layout of any chart', () => {
       );
     });
 
-  it('is without a flaw', async () => {
+  it('has no flaws', async () => {
     await fc.assert(
       fc.asyncProperty(charts, async (one) => {
         expect(flawsOf(one, await drawn(one))).toEqual([]);
@@ -93,7 +93,7 @@ describe('the layout of any chart', () => {
     );
   });
 
-  it('is without a flaw where elk fails in one of its manners', async () => {
+  it('has no flaws when elk fails in a known way', async () => {
     const parents = [0, 1, 1, 3, 3, 3, 6, 3, 3];
     const ids = ['root', ...parents.map((_, place) => `s${place}`)];
     const states = parents.map((parent, place) => state(ids[place + 1] as string, ids[parent] as string));
@@ -114,7 +114,7 @@ describe('the layout of any chart', () => {
     expect(flawsOf(one, await drawn(one))).toEqual([]);
   });
 
-  it('holds for a chart of 300 states in a few seconds', async () => {
+  it('completes for a chart of 300 states', async () => {
     const groups = Array.from({ length: 20 }, (_, group) => state(`g${group}`, 'root'));
     const inner = Array.from({ length: 280 }, (_, place) => state(`s${place}`, `g${place % 20}`));
     const ways = inner.map(({ id }, place) => transition(id, [`s${(place * 7 + 20) % 280}`]));
@@ -125,7 +125,7 @@ describe('the layout of any chart', () => {
 });
 
 describe('the layout of a hostile chart', () => {
-  it('breaks circles of parents, and takes states of unknown ones into the root', async () => {
+  it('breaks cyclic parents and moves states with unknown parents to the root', async () => {
     const one = chart([state('a', 'b'), state('b', 'a'), state('c', 'nobody'), state('root', 'a'), state('a', 'c')]);
     const sound = normalizeChart(one);
     expect(sound.states.map(({ id, parent }) => [id, parent])).toEqual([
@@ -137,19 +137,19 @@ describe('the layout of a hostile chart', () => {
     expect(flawsOf(sound, await drawn(one))).toEqual([]);
   });
 
-  it('leaves out transitions from and to states that are not there, and keeps the places of the others', async () => {
+  it('omits transitions with unknown states and keeps the indices of the others', async () => {
     const ways = [transition('a', ['nowhere']), transition('nowhere', ['a']), transition('a', ['b'])];
     const drawing = await drawn(chart([state('a', 'root'), state('b', 'root')], ways));
     expect(drawing.edges.map(({ transitions }) => transitions)).toEqual([[2]]);
     expect(drawing.states.flatMap(({ chips }) => chips)).toEqual([]);
   });
 
-  it('shows a way back to the same state, and one that leads nowhere, as a chip', async () => {
+  it('shows a self-transition or a targetless transition as a chip', async () => {
     const drawing = await drawn(chart([state('a', 'root')], [transition('a', ['a']), transition('a', [], 'stay')]));
     expect(drawing.states[0]?.chips).toMatchObject([{ target: 'a', targetName: 'itself', transitions: [0, 1] }]);
   });
 
-  it('cuts long texts, and nesting that is deeper than anybody sees', async () => {
+  it('truncates long texts and deep nesting', async () => {
     const long = 'x'.repeat(100_000);
     const deep = Array.from({ length: 60 }, (_, level) => state(`d${level}`, level === 0 ? 'root' : `d${level - 1}`));
     const drawing = await drawn(
@@ -158,19 +158,19 @@ describe('the layout of a hostile chart', () => {
     expect(Math.max(...drawing.states.map(({ width }) => width))).toBeLessThan(3_000);
   });
 
-  it('takes a chart whose name is that of something else', async () => {
+  it('accepts a chart named like a built-in object property', async () => {
     const one = { ...chart([state('constructor', '__proto__')]), id: '__proto__' };
     const drawings = await drawingsOf({ charts: [one], invoked: {} });
     expect(Object.keys(drawings)).toEqual(['__proto__']);
   });
 
-  it('does not draw a chart inside itself', async () => {
+  it('does not nest a chart inside itself', async () => {
     const one = chart([state('a', 'root', { invokes: ['self'] })]);
     const drawings = await drawingsOf({ charts: [one], invoked: { self: 'root' } });
     expect(drawings['root']?.states[0]?.inset).toBeNull();
   });
 
-  it('does not draw a chart of 2,000 states at all, and says so', () => {
+  it('does not draw a chart of 2,000 states, and explains why', () => {
     const many = chart(Array.from({ length: 2_000 }, (_, place) => state(`s${place}`, 'root')));
     expect(tooLarge({ charts: [many], invoked: {} })).toBe(
       'The chart has 2001 states; up to 400 are drawn as a picture.',
@@ -179,7 +179,7 @@ describe('the layout of a hostile chart', () => {
 });
 
 describe('the digest of a chart', () => {
-  it('changes with the chart and with those inside it, and with nothing else', () => {
+  it('changes only with the chart and the charts nested in it', () => {
     const digest = chartDigest('postChain', ownCharts);
     const { charts, invoked } = ownCharts;
     expect(chartDigest('postChain', { charts: [...charts].reverse(), invoked })).toBe(digest);

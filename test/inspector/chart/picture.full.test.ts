@@ -5,8 +5,8 @@ import { deciding, place, thinking } from './chain-marks.ts';
 import { missing, open, state, tell } from './chart-page.ts';
 import { leastContrast } from './contrast.ts';
 
-describe.skipIf(missing !== null)('what the picture of a chart shows', () => {
-  it('lights the active states, and of the charts inside states only the one that runs', async () => {
+describe.skipIf(missing !== null)('marks in the chart picture', () => {
+  it('highlight the active states, and among nested charts only the running one', async () => {
     const page = await open();
     await tell(page, 'mark', thinking);
     expect(await page.locator('.state.leaf').count()).toBe(2);
@@ -21,7 +21,7 @@ describe.skipIf(missing !== null)('what the picture of a chart shows', () => {
     expect(await page.locator('.state.leaf').count()).toBe(1);
   });
 
-  it('tells the transition just made, and those taken, by weight as well as colour', async () => {
+  it('distinguish the last transition and earlier ones by weight as well as color', async () => {
     const page = await open();
     await tell(page, 'mark', thinking);
     const widths = (selector: string): Promise<number[]> =>
@@ -36,7 +36,7 @@ describe.skipIf(missing !== null)('what the picture of a chart shows', () => {
     expect(taken).toBeGreaterThan(other);
   });
 
-  it('draws where a chip leads that was taken just now', async () => {
+  it('draw the target of a chip that was just taken', async () => {
     const page = await open();
     await tell(page, 'mark', deciding);
     expect(await page.locator('.chip.last').count()).toBe(1);
@@ -45,13 +45,13 @@ describe.skipIf(missing !== null)('what the picture of a chart shows', () => {
     expect(await page.locator('.jump').getAttribute('d')).toBe('');
   });
 
-  it('changes with the cursor in a few milliseconds', async () => {
+  it('update with the cursor quickly', async () => {
     const page = await open();
     const times = ((await tell(page, 'flip', thinking, deciding, 100)) as number[]).sort((one, other) => one - other);
     expect(times[50]).toBeLessThan(8);
   });
 
-  it('lays numbers over the states, and pales what was never taken', async () => {
+  it('show numbers on the states and fade what was never taken', async () => {
     const page = await open();
     await tell(page, 'overlay', { postChain: { intention: { heat: 0.7, text: '1.2 s' } } }, [
       `postChain ${place('action', 'experience')}`,
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('what the picture of a chart shows', () => {
     expect(await page.locator('.heat-7, .never').count()).toBe(0);
   });
 
-  it('colours a state the deeper, the more there is of it', async () => {
+  it('color a state by its value', async () => {
     const page = await open();
     await tell(
       page,
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)('what the picture of a chart shows', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'has names that can be read, and lines that can be seen, in the %s theme',
+    'use readable labels and visible lines in the %s theme',
     async (scheme) => {
       const page = await open({ scheme });
       await tell(page, 'mark', thinking);

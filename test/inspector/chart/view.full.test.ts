@@ -3,14 +3,14 @@ import type { RunCharts } from '../../../src/inspection/wire.ts';
 import { thinking } from './chain-marks.ts';
 import { missing, open, state, tell } from './chart-page.ts';
 
-describe.skipIf(missing !== null)('a chart, as a picture or in rows', () => {
-  it('shows our charts without laying them out: no worker is started', async () => {
+describe.skipIf(missing !== null)('a chart as a picture or as rows', () => {
+  it('shows the built-in charts without layout and starts no worker', async () => {
     const page = await open();
     await state(page, 'intention').waitFor();
     expect(page.workers()).toEqual([]);
   });
 
-  it('lays out any other chart in a worker, and shows its texts as text', async () => {
+  it('lays out any other chart in a worker and shows its texts as text', async () => {
     const page = await open({ charts: strange, root: 'strange' });
     await page.getByRole('treeitem').first().waitFor();
     expect(await page.getByRole('treeitem').count()).toBe(2);
@@ -18,7 +18,7 @@ describe.skipIf(missing !== null)('a chart, as a picture or in rows', () => {
     expect(await page.locator('.name').first().textContent()).toBe('<b>bold</b> ‹U+202E›');
   });
 
-  it.each(['cannot be loaded', 'may not be made'])('tells why there is no picture where a worker %s', async (why) => {
+  it.each(['cannot be loaded', 'is forbidden'])('explains the missing picture when a worker %s', async (why) => {
     const page = await open();
     if (why === 'cannot be loaded') await page.route(/layout-worker/u, (route) => route.abort());
     else
@@ -32,7 +32,7 @@ describe.skipIf(missing !== null)('a chart, as a picture or in rows', () => {
     expect(await page.locator('.chart-rows li').count()).toBe(2);
   });
 
-  it('shows rows with the same marks where there is no picture, or when they are wanted', async () => {
+  it('shows rows with the same marks without a picture or on request', async () => {
     const page = await open();
     await tell(page, 'mark', thinking);
     await page.getByRole('button', { name: 'Rows' }).click();
@@ -45,7 +45,7 @@ describe.skipIf(missing !== null)('a chart, as a picture or in rows', () => {
     expect(await page.locator('.chart-rows li').count()).toBe(2_000);
   });
 
-  it('lays a number over the state of its chart alone, where two charts have a state of one name', async () => {
+  it('shows a number only on the state of its chart when two charts share a state name', async () => {
     const page = await open({ charts: namesakes, root: 'one' });
     await page.getByRole('treeitem').first().waitFor();
     const overlay = { one: { same: { heat: 0, text: '' } }, other: { same: { heat: 1, text: '3 visits' } } };

@@ -4,8 +4,8 @@ import { bringIn, fitTo, keepInSight } from '../../../inspector/chart/camera.ts'
 const size = { width: 800, height: 500 };
 const TOOLS = 44;
 
-describe('the window over the picture', () => {
-  it('shows all of a box, below the tools', () => {
+describe('the viewport of the picture', () => {
+  it('shows a whole box below the toolbar', () => {
     for (const box of [
       { x: 0, y: 0, width: 2_000, height: 200 },
       { x: 50, y: -70, width: 200, height: 3_000 },
@@ -19,7 +19,7 @@ describe('the window over the picture', () => {
     }
   });
 
-  it('brings a box in from anywhere, not under the tools, and does not move for one that is seen', () => {
+  it('brings a box into view, not under the toolbar, and does not move for a visible one', () => {
     const view = { x: 0, y: 0, scale: 1 };
     const box = { x: 100, y: 0, width: 60, height: 30 };
     expect(bringIn(view, box, size).y).toBeGreaterThanOrEqual(TOOLS);
@@ -28,7 +28,7 @@ describe('the window over the picture', () => {
     expect(bringIn(view, { ...box, y: 200 }, size)).toEqual(view);
   });
 
-  it('keeps something of the picture in sight, however far it is moved', () => {
+  it('keeps part of the picture visible, however far it is panned', () => {
     const picture = { width: 1_000, height: 600 };
     expect(keepInSight({ x: 5_000, y: -5_000, scale: 0.5 }, picture, size)).toEqual({ x: 760, y: -260, scale: 0.5 });
   });

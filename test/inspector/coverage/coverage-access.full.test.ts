@@ -14,14 +14,14 @@ afterAll(async () => {
   await files.close();
 });
 
-describe.skipIf(browser === null)('the page of coverage', () => {
+describe.skipIf(browser === null)('the coverage page', () => {
   it.each([
     { theme: 'light', width: 1280 },
     { theme: 'light', width: 700 },
     { theme: 'dark', width: 1280 },
     { theme: 'dark', width: 700 },
   ] as const)(
-    'is without barriers, named and not too wide: $theme, $width px',
+    'passes the accessibility checks and fits: $theme, $width px',
     async (look) => {
       const faults: string[] = [];
       for (const [whose, all] of Object.entries({ own, xstatePatterns: machines })) {

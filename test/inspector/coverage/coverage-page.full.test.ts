@@ -31,8 +31,8 @@ function isInSight(element: Element): boolean {
   return place !== undefined && right > place.left && left < place.right && bottom > place.top && top < place.bottom;
 }
 
-describe.skipIf(browser === null)('the page of coverage', () => {
-  it('tells of each machine in per cent and in numbers, is one file, and asks nobody', async () => {
+describe.skipIf(browser === null)('the coverage page', () => {
+  it('shows the percentage and counts of each machine in a single file without network requests', async () => {
     const watched = await files.open(own, {}, 'The run of the README, today');
     const { page, requests, url } = watched;
     expect(await page.title()).toBe('Chart coverage: The run of the README, today');
@@ -54,7 +54,7 @@ describe.skipIf(browser === null)('the page of coverage', () => {
     await watched.close();
   });
 
-  it('shows in the chart how often each state was entered, and which transitions were taken', async () => {
+  it('shows in the chart how often each state was entered and which transitions were taken', async () => {
     const watched = await files.open(own);
     const { page } = watched;
     await page.locator('.chart-picture').waitFor();
@@ -79,7 +79,7 @@ describe.skipIf(browser === null)('the page of coverage', () => {
     await watched.close();
   });
 
-  it('shows another machine when its row is chosen, anywhere in the row', async () => {
+  it('shows another machine when its row is clicked anywhere', async () => {
     const watched = await files.open(own);
     const { page } = watched;
     expect(await machineButton(page, 'postChain').getAttribute('aria-pressed')).toBe('true');
@@ -96,10 +96,10 @@ describe.skipIf(browser === null)('the page of coverage', () => {
   });
 
   it.each([
-    { whose: 'our own', machines: own, names: ['postChain', 'attempt'] },
-    { whose: 'somebody else’s', machines: foreignCoverage(), names: ['checkout', 'player'] },
+    { whose: 'a built-in chart', machines: own, names: ['postChain', 'attempt'] },
+    { whose: 'a third-party chart', machines: foreignCoverage(), names: ['checkout', 'player'] },
   ])(
-    'marks the place of what is missing in the chart, brings it into sight, and tells of it: $whose',
+    'marks a missing item in the chart, scrolls to it, and describes it: $whose',
     async ({ machines, names }) => {
       const watched = await files.open(machines);
       const { page } = watched;
@@ -122,7 +122,7 @@ describe.skipIf(browser === null)('the page of coverage', () => {
     },
   );
 
-  it('tells of a guard that said only yes in the list, and where its transition is chosen', async () => {
+  it('reports a guard that only returned true in the list and on its selected transition', async () => {
     const watched = await files.open(foreignCoverage());
     const { page } = watched;
     await missingButtons(page).getByText('never no').first().click();
@@ -135,7 +135,7 @@ describe.skipIf(browser === null)('the page of coverage', () => {
     await watched.close();
   });
 
-  it('draws machines of anybody without a worker', async () => {
+  it('draws third-party machines without a worker', async () => {
     const watched = await files.open(foreignCoverage());
     const { page, requests } = watched;
     for (const name of ['checkout', 'player', 'fetching']) {
@@ -154,7 +154,7 @@ describe.skipIf(browser === null)('the page of coverage', () => {
     await watched.close();
   });
 
-  it('is used by keys alone', async () => {
+  it('works with the keyboard alone', async () => {
     const watched = await files.open(foreignCoverage());
     const { page } = watched;
     const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.textContent ?? '');

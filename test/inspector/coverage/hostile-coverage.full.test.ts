@@ -32,7 +32,7 @@ function changed(html: string, change: (parts: Parts) => unknown): string {
   return html.replace(data, () => JSON.stringify(change(parts)).replaceAll('<', '\\u003c'));
 }
 
-describe.skipIf(browser === null)('the page of coverage, whatever it is given', () => {
+describe.skipIf(browser === null)('the coverage page with hostile input', () => {
   it.each(Object.entries(NAUGHTY))('shows names of machines, states and guards as text: %s', async (_, texts) => {
     const machines = texts.slice(0, 4).map((text) => circle(text, texts));
     const watched = await files.open(machines, { width: 700 }, texts.join(' '));
@@ -53,7 +53,7 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
     await watched.close();
   });
 
-  it('says in a sentence why it shows nothing', async () => {
+  it('explains in one sentence why it shows nothing', async () => {
     const wrong: readonly (readonly [html: string, part: RegExp])[] = [
       [own.slice(0, own.indexOf('id="coverage"') + 20_000), /cannot be read/u],
       [own.slice(0, own.indexOf('<div id="page">')), /cannot be read/u],
@@ -77,7 +77,7 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
     }
   });
 
-  it('shows what there is where machines, charts and drawings do not fit together', async () => {
+  it('shows what is valid when machines, charts, and drawings do not match', async () => {
     const odd: readonly ((parts: Parts) => unknown)[] = [
       (parts) => ({ ...parts, machines: [] }),
       (parts) => ({ ...parts, charts: [] }),
@@ -109,14 +109,14 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
         problem: null,
       },
     ],
-  ])('shows rows where the drawings in it are %s, and says so', async (_, layout) => {
+  ])('shows rows with an explanation when the embedded drawings are %s', async (_, layout) => {
     const { page, close } = await files.openHtml(changed(xstatePatterns, (parts) => ({ ...parts, layout })));
     await page.getByText('This file has no drawing of this chart.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(6);
     await close();
   });
 
-  it('shows rows where a chart is too large for a picture, says why, and finds places in them', async () => {
+  it('shows rows with an explanation for a chart that is too large, and finds items in them', async () => {
     const large = circle(
       'large',
       Array.from({ length: 600 }, (_, number) => `state${number}`),
@@ -136,7 +136,7 @@ describe.skipIf(browser === null)('the page of coverage, whatever it is given', 
     await watched.close();
   });
 
-  it('shows many machines, and the table does not take the page from the chart', async () => {
+  it('keeps the chart visible beside a table of many machines', async () => {
     const machines = Array.from({ length: 40 }, (_, number) => circle(`machine${number}`, ['one', 'two']));
     const watched = await files.open(machines);
     const { page } = watched;

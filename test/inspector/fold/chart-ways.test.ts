@@ -42,8 +42,8 @@ function everyWayIsTheRealOne(journal: Journal, steps: readonly RealStep[]): str
   });
 }
 
-describe('ways of a journal in a chart', () => {
-  it('finds for every transition of random runs the one that the machine took', async () => {
+describe('transitions of a journal in a chart', () => {
+  it('are the ones that the machine took, in random runs', async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
@@ -58,7 +58,7 @@ describe('ways of a journal in a chart', () => {
     expect(seen.size).toBeGreaterThan(60);
   });
 
-  it('does so for runs with documents, a session, embeddings and a fallback', async () => {
+  it('are the ones that the machine took with documents, a session, embeddings, and a fallback', async () => {
     await fc.assert(
       fc.asyncProperty(aFullRun, async (full) => {
         const { chain, clock } = fullChain(full);
@@ -71,7 +71,7 @@ describe('ways of a journal in a chart', () => {
     );
   });
 
-  it('finds every transition by the event of XState that takes it, and by no other', () => {
+  it('are found by exactly the XState event that takes them', () => {
     const ways = chartWaysOf(runCharts.charts);
     for (const { id, transitions } of runCharts.charts)
       for (const [place, { source, target, guard }] of transitions.entries()) {
@@ -84,12 +84,12 @@ describe('ways of a journal in a chart', () => {
       }
   });
 
-  it('knows nothing of a machine without a chart', () => {
+  it('are unknown for a machine without a chart', () => {
     const way = { machine: 'elsewhere', event: 'x', source: 'elsewhere.a', target: ['elsewhere.b'], guard: null };
     expect(chartWaysOf(runCharts.charts).placeOf(way)).toBeNull();
   });
 
-  it('takes an event that is named before one that fits any, and a wildcard by its beginning', () => {
+  it('prefer a named event over a wildcard, and match a wildcard by its prefix', () => {
     const step = { source: 'm.a', target: ['m.b'], guard: null, otherwise: false, actions: [] };
     const chart: Chart = {
       id: 'm',

@@ -11,7 +11,7 @@ const aMessage = fc.record({
 const aContext = fc.uniqueArray(aMessage, { selector: ({ id }) => id }) as unknown as fc.Arbitrary<readonly Message[]>;
 
 describe('the difference between two contexts', () => {
-  it('turns one into the other, and names nothing that is the same', () => {
+  it('transforms one context into the other and contains nothing unchanged', () => {
     fc.assert(
       fc.property(aContext, aContext, (before, after) => {
         const differences = messageDifferences(before, after);
@@ -27,7 +27,7 @@ describe('the difference between two contexts', () => {
     );
   });
 
-  it('tells the words of two texts apart, so that each can be read from it', () => {
+  it('marks the words of two texts so that each can be reconstructed', () => {
     const texts = fc.array(fc.constantFrom('so', 'it', 'is', ' ', '\n', '.')).map((words) => words.join(''));
     fc.assert(
       fc.property(texts, texts, (before, after) => {
@@ -42,13 +42,13 @@ describe('the difference between two contexts', () => {
     );
   });
 
-  it('gives texts up that are too long or too different, rather than to freeze the page', () => {
+  it('falls back to whole texts that are too long or too different, so that the page stays responsive', () => {
     expect(wordDifference('so '.repeat(20_000), 'so')).toBeNull();
     const words = (from: number): string => Array.from({ length: 1_500 }, (_, at) => `w${from + at}`).join(' ');
     expect(wordDifference(words(0), words(2_000))).toBeNull();
   });
 
-  it('names what else differs by its path, but what is excepted', () => {
+  it('lists other differences by path, except excluded ones', () => {
     const before = { messages: [1], recursion: { cycle: 1, history: [{ cycle: 1 }] }, usage: { cost: null } };
     const after = { messages: [2], recursion: { cycle: 2, history: [] }, usage: { cost: null }, direction: 'yield' };
     expect(stateDifferences(before, after, ['messages'])).toEqual([

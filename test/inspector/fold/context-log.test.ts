@@ -61,8 +61,8 @@ const aJournal = fc
     ] as JournalEntry[];
   });
 
-describe('what was done to a context', () => {
-  it('gives at every entry the messages that the journal so far gives, whichever is asked for first', () => {
+describe('the context log', () => {
+  it('gives the messages at every entry as folded from the journal, in any order of access', () => {
     fc.assert(
       fc.property(aJournal, fc.infiniteStream(fc.nat()), (entries, asked) => {
         const { fold } = folded(entries);
@@ -75,7 +75,7 @@ describe('what was done to a context', () => {
     );
   });
 
-  it('remembers far into a run, and still gives what the whole journal gives', () => {
+  it('caches distant entries and still matches the whole journal', () => {
     const applied = Array.from({ length: 1_000 }, (_, at) =>
       operationOf({ kind: at % 3 === 2 ? 'PRUNE' : 'ADD', target: `m${at - (at % 3 === 2 ? 2 : 0)}`, text: 'so' }, at),
     );
@@ -88,7 +88,7 @@ describe('what was done to a context', () => {
     expect(fold.context.messagesAt(1)).toHaveLength(335);
   });
 
-  it('lists what is there as it is, in its order, and what was pruned as it last stood', () => {
+  it('lists current messages in order, and pruned ones in their last state', () => {
     fc.assert(
       fc.property(aJournal, (entries) => {
         const { log, fold } = folded(entries);
@@ -111,7 +111,7 @@ describe('what was done to a context', () => {
 });
 
 describe('the context of a run', () => {
-  it('is that of its states where they are kept, the same as its operations give, at every entry', async () => {
+  it('equals the recorded state contexts and the fold of its operations at every entry', async () => {
     await fc.assert(
       fc.asyncProperty(aFullRun, fc.infiniteStream(fc.nat()), async (full, asked) => {
         const { chain, clock } = fullChain(full, { journals: memoryJournals() });
@@ -134,7 +134,7 @@ describe('the context of a run', () => {
     );
   });
 
-  it('is one and the same object as long as nothing changes, so that nothing is drawn anew', async () => {
+  it('is the same object while nothing changes, so that nothing is rendered again', async () => {
     const { run } = startScripted({}, { journals: memoryJournals() });
     await run.answer;
     const { log, fold } = folded(run.journal);

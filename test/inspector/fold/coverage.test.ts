@@ -8,7 +8,7 @@ import { folded } from '../rig/folded.ts';
 import { realPlace, watchRun } from '../rig/watched-run.ts';
 
 describe('coverage of the charts', () => {
-  it('counts what the machines took, up to an entry, and grows with every run', async () => {
+  it('counts what the machines took up to an entry, and grows with every run', async () => {
     const folds: RunFold[] = [];
     let before = 0;
     await fc.assert(
@@ -40,7 +40,7 @@ describe('coverage of the charts', () => {
     );
   });
 
-  it('leaves out what no journal tells of', () => {
+  it('omits what no journal records', () => {
     const { all, takenCount, neverTaken } = coverageOf(runCharts.charts, []);
     const silent = runCharts.charts.flatMap(({ transitions }) =>
       transitions.filter(({ target, guard }) => target.length === 0 && guard === null),

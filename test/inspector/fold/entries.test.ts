@@ -15,8 +15,8 @@ import { someRuns } from '../rig/runs.ts';
 const runs = await someRuns(40, 13);
 const HIDDEN = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2066-\u2069]/u;
 
-describe('the line of an entry', () => {
-  it('is one short line for every entry there is, with nothing hidden in it', () => {
+describe('the summary of an entry', () => {
+  it('is one short printable line for every entry type', () => {
     for (const entries of runs)
       for (const entry of entries) {
         const line = entryLine(entry);
@@ -25,7 +25,7 @@ describe('the line of an entry', () => {
       }
   });
 
-  it('says what is there, even of an entry that is not as it should be', () => {
+  it('shows what is present, even of a malformed entry', () => {
     const odd = { seq: 1, atMs: 2, type: 'decision', decision: null, word: 'a\u202eb' } as unknown as JournalEntry;
     expect(entryLine(odd)).toBe('decision null, word a‹U+202E›b');
     const unknown = { seq: 1, atMs: 2, type: 'of-tomorrow', count: 3 } as unknown as JournalEntry;
@@ -33,14 +33,14 @@ describe('the line of an entry', () => {
     expect(groupOf(unknown.type)).toBe('run');
   });
 
-  it('counts one thing as one', () => {
+  it('uses the singular for a count of one', () => {
     const told = (facts: object) => entryLine({ seq: 1, atMs: 2, ...facts } as unknown as JournalEntry);
     const usage = { modelCalls: 1, inputTokens: 1_200, outputTokens: 34 };
     expect(told({ type: 'run-end', status: 'completed', usage })).toBe('completed, 1 model call, 1,234 tokens');
     expect(told({ type: 'consent-asked', request: { items: [{}] } })).toBe('1 message to be shortened');
   });
 
-  it('of a transition says where from, where to, on what, and what each guard saw', () => {
+  it('of a transition states source, target, event, and the input of each guard', () => {
     const [run = []] = runs.filter((entries) => entries.some(({ type }) => type === 'decision'));
     const asked = run.find(
       (entry) =>
@@ -59,7 +59,7 @@ describe('the line of an entry', () => {
 const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
 
 describe('the origin of an entry', () => {
-  it('is what the contract of the journal says', () => {
+  it('matches the journal contract', () => {
     const types = new Set(runs.flatMap((entries) => entries.map(({ type }) => type)));
     for (const type of types)
       expect([type, originOf(type)]).toEqual([
@@ -70,7 +70,7 @@ describe('the origin of an entry', () => {
 });
 
 describe('a list of entries', () => {
-  it('leaves out the kinds that are hidden, however the run grows, and finds the row of any entry', () => {
+  it('omits hidden entry types as the run grows, and finds the row of any entry', () => {
     const hidden = new Set(['text', 'state', 'transitions'] as const);
     for (const entries of runs) {
       const { log, fold } = folded([]);
@@ -106,7 +106,7 @@ describe('a search', () => {
   const holding = (entries: readonly JournalEntry[], text: string): readonly number[] =>
     entries.filter((entry) => JSON.stringify(entry).toLowerCase().includes(text)).map(({ seq }) => seq);
 
-  it('finds what looking at every line would, whatever its case, in one go and in slices', () => {
+  it('finds the same entries as a scan of every line, ignoring case, at once and in slices', () => {
     for (const entries of runs.slice(0, 10))
       for (const text of ['ATTEMPT', 'a.md', '(', 'it is so', 'zzz']) {
         expect(searched(entries, text)).toEqual(holding(entries, text.toLowerCase()));
@@ -114,7 +114,7 @@ describe('a search', () => {
       }
   });
 
-  it('goes by kinds, several beside each other, and by a text along with them', () => {
+  it('filters by several entry types and by text', () => {
     const [entries = []] = runs;
     const ofKind = (kinds: readonly string[]) =>
       entries.filter(({ type }) => kinds.some((kind) => type.startsWith(kind))).map(({ seq }) => seq);
@@ -125,7 +125,7 @@ describe('a search', () => {
     );
   });
 
-  it('finds text with quotes and line ends in it as it was said', () => {
+  it('finds text with quotes and line breaks as written', () => {
     const entry = { seq: 0, atMs: 0, type: 'text-delta', attemptId: 'a', text: 'he said "So?"\nand\\or $1' } as const;
     for (const asked of ['"so?"', 'said "So?"\nAND', 'and\\or $1']) expect(searched([entry], asked)).toEqual([0]);
     expect(searched([entry], '"so!"')).toEqual([]);

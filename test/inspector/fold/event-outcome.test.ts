@@ -41,8 +41,8 @@ function outcomes(entries: readonly JournalEntry[]): ReadonlyMap<number, Kind> {
   return new Map(entries.filter(isExternalEvent).map((entry) => [entry.seq, eventOutcome(entry, known).kind]));
 }
 
-describe('what became of an external event', () => {
-  it('is what XState did with it, in every run', async () => {
+describe('the outcome of an external event', () => {
+  it('matches what XState did with it, in every run', async () => {
     const seen = new Set<Kind>();
     await fc.assert(
       fc.asyncProperty(aFullRun, async (full: FullRun) => {
@@ -65,7 +65,7 @@ describe('what became of an external event', () => {
     expect([...seen].sort()).toEqual(['led', 'no-way', 'taken-in']);
   });
 
-  it('is a refusal where the only ways for it are guarded, and says by which guards', () => {
+  it('is a rejection with the guards if all its transitions are guarded', () => {
     const charts = {
       charts: [
         {
@@ -111,7 +111,7 @@ describe('what became of an external event', () => {
     expect(kindOf('ring')).toEqual({ kind: 'no-way' });
   });
 
-  it('is nothing ignored where XState tells an actor of its own', () => {
+  it('is not "ignored" for events that XState sends to its own actors', () => {
     const event = { type: 'xstate.promise.resolve', data: 'steam' };
     const entry = { seq: 0, atMs: 0, type: 'delivery', actor: '0.kettle.heating', event } as unknown as JournalEntry;
     if (!isExternalEvent(entry)) throw new Error('it is one');
@@ -119,7 +119,7 @@ describe('what became of an external event', () => {
     expect(eventOutcome(entry, { fold, charts: runCharts, ended: true })).toEqual({ kind: 'taken-in' });
   });
 
-  it('is open while more may come of the newest, and not where the chart has no way for it', async () => {
+  it('is pending while more may follow the newest event, unless the chart has no transition for it', async () => {
     const entries = recorded(await play({}));
     const seq = entries.findIndex(({ type }) => type === 'call-event');
     const entry = entries[seq];
@@ -128,7 +128,7 @@ describe('what became of an external event', () => {
     expect(eventOutcome(entry, { fold, charts: runCharts, ended: false })).toEqual({ kind: 'open' });
   });
 
-  it('is told of what a user said where nobody asked, and of what the run only takes in', async () => {
+  it('covers unsolicited user events and those that the run only records', async () => {
     const entries = recorded(await manual());
     const told = outcomes(entries);
     const said = entries.flatMap((entry) =>

@@ -13,8 +13,8 @@ const ascending = fc
   .array(fc.nat(50), { maxLength: 60 })
   .map((numbers) => numbers.toSorted((one, other) => one - other));
 
-describe('looking up in what ascends', () => {
-  it('is what looking at all of it would be', () => {
+describe('binary search', () => {
+  it('equals a linear search', () => {
     fc.assert(
       fc.property(ascending, fc.integer({ min: -1, max: 51 }), (numbers, limit) => {
         const upTo = numbers.filter((number) => number <= limit);
@@ -28,14 +28,14 @@ describe('looking up in what ascends', () => {
 });
 
 describe('the folds of a run', () => {
-  it('tell the state of the chart at every entry as the journal’s own fold does', () => {
+  it('give the chart state at every entry like the fold of the journal', () => {
     for (const entries of runs) {
       const { log, fold } = folded(entries);
       for (const { seq } of entries) expect(stateAt(log, fold.places, seq)).toEqual(stateOf(entries, seq));
     }
   });
 
-  it('know the kind of every entry, and the entries of every kind', () => {
+  it('know the type of every entry and the entries of every type', () => {
     for (const entries of runs) {
       const { places } = folded(entries).fold;
       for (const { seq, type } of entries) expect(places.typeOf(seq)).toBe(type);
@@ -44,7 +44,7 @@ describe('the folds of a run', () => {
     }
   });
 
-  it('have a span for every phase, attempt, call and capability, from its first entry to its last', () => {
+  it('have a span for every phase, attempt, call, and capability, from its first to its last entry', () => {
     const seqs = (entries: readonly JournalEntry[], type: JournalEntry['type']): readonly number[] =>
       entries.filter((entry) => entry.type === type).map(({ seq }) => seq);
     for (const entries of runs) {
@@ -65,7 +65,7 @@ describe('the folds of a run', () => {
     }
   });
 
-  it('give each attempt the pieces of its own text, its reply and the wait behind it', () => {
+  it('assign each attempt its text chunks, its reply, and the delay before it', () => {
     let waits = 0;
     for (const entries of runs) {
       const { attempts } = folded(entries).fold.spans;
@@ -90,7 +90,7 @@ describe('the folds of a run', () => {
     expect(waits).toBeGreaterThan(0);
   });
 
-  it('know every transition, by the way that it took', () => {
+  it('contain every transition in the order taken', () => {
     for (const entries of runs) {
       const { transitions } = folded(entries).fold;
       const made = entries.filter((entry) => entry.type === 'transition');
@@ -104,7 +104,7 @@ describe('the folds of a run', () => {
   });
 });
 
-describe('the line of time', () => {
+describe('the time axis', () => {
   const times = fc.array(fc.double({ min: 0, max: 5_000, noNaN: true }), { minLength: 1, maxLength: 3_000 });
   const lineOf = (gapsMs: readonly number[]) => {
     const { timeLine, take } = createTimeLine();
@@ -116,7 +116,7 @@ describe('the line of time', () => {
     return timeLine;
   };
 
-  it('draws every gap as long as it is, and a long one as long as the longest', () => {
+  it('draws gaps proportionally, and long ones at the maximum length', () => {
     fc.assert(
       fc.property(times, (gapsMs) => {
         const line = lineOf(gapsMs);
@@ -133,7 +133,7 @@ describe('the line of time', () => {
     );
   });
 
-  it('finds the entry that stands at a place', () => {
+  it('finds the entry at a position', () => {
     fc.assert(
       fc.property(times, fc.double({ min: 0, max: 1, noNaN: true }), (gapsMs, share) => {
         const line = lineOf(gapsMs);

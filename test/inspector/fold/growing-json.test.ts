@@ -19,8 +19,8 @@ function read(given: readonly string[]): GrowingJson {
 /** As JSON has it: there is no minus zero, and a member is an own one. */
 const plain = (value: unknown): string => JSON.stringify(value);
 
-describe('JSON that grows', () => {
-  it('comes to what JSON.parse makes of it, in whatever pieces, and however it is laid out', () => {
+describe('incrementally parsed JSON', () => {
+  it('equals the result of JSON.parse for any chunking and formatting', () => {
     fc.assert(
       fc.property(anObject, someCuts, fc.constantFrom(0, 2), fc.boolean(), (value, cuts, indent, escapes) => {
         const spelled = JSON.stringify(value, null, indent);
@@ -33,7 +33,7 @@ describe('JSON that grows', () => {
     );
   });
 
-  it('is at each place what all before it would give at once', () => {
+  it('equals at each position the result for the whole prefix', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), (value) => {
         const text = JSON.stringify(value);
@@ -47,13 +47,13 @@ describe('JSON that grows', () => {
     );
   });
 
-  it('finds the object in prose and fences, and reads no further than its end', () => {
+  it('finds the object in prose and fences and stops at its end', () => {
     const text = 'Let me {think}. In [0, 1): ```json\n{"a": [1, {"b": "c}"}], "d": tru';
     expect(jsonOf(read([text]).root)).toEqual({ a: [1, { b: 'c}' }], d: undefined });
     expect(jsonOf(read([`${text}e}\n\`\`\` and {"a": 2}`]).root)).toEqual({ a: [1, { b: 'c}' }], d: true });
   });
 
-  it('takes time in proportion to its length, in however many pieces', () => {
+  it('reads each character a bounded number of times for any chunking', () => {
     const json = new GrowingJson();
     json.push('{"a":"');
     for (let at = 0; at < 300_000; at += 1) json.push('word ');

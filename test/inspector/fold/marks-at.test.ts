@@ -16,8 +16,8 @@ function timesAt(...[transitions, charts, at]: Parameters<typeof marksAt>): Reco
   );
 }
 
-describe('the marks of the charts', () => {
-  it('count at every step what the machines really took so far, and tell which was the last', async () => {
+describe('chart marks', () => {
+  it('count what the machines took up to every step and identify the last transition', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
         let steps: readonly RealStep[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { counted, duration, preciseTime } from '../../../inspector/fold/format.ts';
 
-describe('a length of time', () => {
+describe('a duration', () => {
   it.each([
     [0.04, '0 ms'],
     [1.26, '1.3 ms'],
@@ -19,13 +19,13 @@ describe('a length of time', () => {
     [999.94, '999.9 ms'],
     [999.96, '1.000 s'],
     [61_500, '61.500 s'],
-  ])('of %d ms is %s where it must be precise', (ms, text) => expect(preciseTime(ms)).toBe(text));
+  ])('of %d ms is %s in precise form', (ms, text) => expect(preciseTime(ms)).toBe(text));
 });
 
-describe('a number of things', () => {
+describe('a count', () => {
   it.each([
     [0, '0 tokens'],
     [1, '1 token'],
     [2_300, '2,300 tokens'],
-  ])('%d is told as %s', (number, text) => expect(counted(number, 'token')).toBe(text));
+  ])('of %d is formatted as %s', (number, text) => expect(counted(number, 'token')).toBe(text));
 });

@@ -31,8 +31,8 @@ function saidBy(at: number): string {
 const statusAt = (attempts: readonly AttemptAt[]): readonly string[] =>
   attempts.map(({ span, status }) => `${span.attempt} ${status}`);
 
-describe('the output', () => {
-  it('is at each entry what had come by then, in whatever order the entries are looked at', () => {
+describe('the output view', () => {
+  it('shows at each entry what had arrived by then, in any order of access', () => {
     const { log, fold } = folded(entries);
     fc.assert(
       fc.property(fc.array(fc.nat(entries.length - 1), { minLength: 1, maxLength: 20 }), (places) => {
@@ -44,7 +44,7 @@ describe('the output', () => {
     );
   });
 
-  it('comes to the value that the engine took, for every attempt', () => {
+  it('ends with the value that the engine accepted, for every attempt', () => {
     const { log, fold } = folded(entries);
     let compared = 0;
     for (const span of fold.spans.attempts) {
@@ -59,7 +59,7 @@ describe('the output', () => {
     expect(compared).toBeGreaterThan(20);
   });
 
-  it('fetches each piece of a reply once, forwards and back', () => {
+  it('reads each chunk of a reply once, forward and backward', () => {
     const { log, fold } = folded(entries);
     const fetched: number[] = [];
     const counted = {
@@ -78,7 +78,7 @@ describe('the output', () => {
     expect(fetched.length).toBeGreaterThan(3);
   });
 
-  it('knows the attempts at one value, which are void and why, and the waits between them', () => {
+  it('groups the attempts at one value, with the reason each is void and the delays in between', () => {
     const { fold } = folded(entries);
     const [retry] = entries.filter(({ type }) => type === 'attempt-retry');
     const seq = retry?.seq ?? 0;
@@ -92,7 +92,7 @@ describe('the output', () => {
     expect(statusAt(attemptsAt(fold.spans, entries.length - 1))).toEqual(['1 valid']);
   });
 
-  it('knows an attempt whose phase was ended around it as broken off', () => {
+  it('marks an attempt as aborted when its phase ended first', () => {
     const start = entries.findIndex(({ type }) => type === 'text-delta');
     const [phase] = entries.filter(({ type }) => type === 'phase-end');
     if (phase === undefined) throw new Error('a phase ends');
@@ -101,7 +101,7 @@ describe('the output', () => {
     expect(statusAt(attemptsAt(folded(cut).fold.spans, start - 1)).at(-1)).toMatch(/running$/u);
   });
 
-  it('takes the whole reply where the pieces were redacted', () => {
+  it('uses the whole reply when the chunks were redacted', () => {
     const redacted = entries.map((entry) => (entry.type === 'text-delta' ? { ...entry, text: '' } : entry));
     const { log, fold } = folded(redacted);
     const span = fold.spans.attempts.find(({ reply, deltas }) => reply !== null && deltas.length > 0);
@@ -112,7 +112,7 @@ describe('the output', () => {
     expect(Object.keys(jsonOf(whole.value) as object)).toContain('response');
   });
 
-  it('has the fields of every reply that is asked for, and says which are to come', () => {
+  it('lists all fields of the expected reply and marks the pending ones', () => {
     for (const [task, schema] of Object.entries(replySchemas))
       expect(REPLY_FIELDS[task as keyof typeof REPLY_FIELDS]).toEqual(Object.keys(schema.shape));
     const came = { kind: 'members', open: true, members: [{ name: 'goal', value: null }] } as const;
@@ -121,7 +121,7 @@ describe('the output', () => {
     expect(fieldsOf('toString', null)).toEqual([]);
   });
 
-  it('finds what is wrong at its place, however the path is written', () => {
+  it('shows an error at its field for any path notation', () => {
     const issues = issuesByPlace([
       { path: '', message: 'whole' },
       { path: 'items[2].price', message: 'dear' },
@@ -133,7 +133,7 @@ describe('the output', () => {
     expect(issues.within('item')).toEqual([]);
   });
 
-  it('has the phases of the cycle that is under way, as they stood', () => {
+  it('contains the phases of the current cycle with their state', () => {
     const { log, fold } = folded(told);
     const asked = told.find(({ type }) => type === 'direction-asked')?.seq ?? 0;
     const phases = phasesOfCycle(log, fold.spans, asked);

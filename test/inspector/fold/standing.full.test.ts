@@ -38,8 +38,8 @@ function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, standing
   }
 }
 
-describe('where the charts stood', () => {
-  it('is where the machines of random runs really stood', async () => {
+describe('reconstructed chart states', () => {
+  it('equal the states of the machines in random runs', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, async (random) => {
         let watched: Watched = { steps: [], standings: [] };
@@ -53,7 +53,7 @@ describe('where the charts stood', () => {
     );
   });
 
-  it('is so for runs with everything there is', async () => {
+  it('equal the states in runs with every feature', async () => {
     await fc.assert(
       fc.asyncProperty(aFullRun, async (full) => {
         const { chain, clock } = fullChain(full);

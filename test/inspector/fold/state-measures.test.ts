@@ -52,8 +52,8 @@ function walked(entries: readonly JournalEntry[], until: number): Map<string, Me
 
 const isCompared = (chart: string, state: string): boolean => chart === 'postChain' || state === 'attempt.calling';
 
-describe('what went on in each state', () => {
-  it('is what walking over every entry gives, at any entry', async () => {
+describe('measurements of each state', () => {
+  it('equal a walk over all entries, at any entry', async () => {
     let retried = 0;
     await fc.assert(
       fc.asyncProperty(aRandomRun, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
@@ -80,7 +80,7 @@ describe('what went on in each state', () => {
     expect(retried).toBeGreaterThan(0);
   });
 
-  it('comes out the same when entries come bit by bit', async () => {
+  it('are the same when entries arrive one by one', async () => {
     await fc.assert(
       fc.asyncProperty(aRandomRun, fc.infiniteStream(fc.integer({ min: 1, max: 40 })), async (random, sizes) => {
         const { run } = await playRandomRun(random);
@@ -103,7 +103,7 @@ describe('what went on in each state', () => {
     );
   });
 
-  it('has all tokens and all the time of the run in the root of its chart', async () => {
+  it('have all tokens and the whole duration in the root state', async () => {
     const [random] = fc.sample(aRandomRun, { numRuns: 1, seed: 7 });
     if (random === undefined) throw new Error('no run');
     const { run } = await playRandomRun(random);

@@ -17,8 +17,8 @@ import { someRuns } from '../rig/runs.ts';
 
 const runs = await someRuns(40, 11);
 
-describe('steps through a run', () => {
-  it('go to the nearest transition, phase and cycle on either side, as looking at all entries would', () => {
+describe('stepping through a run', () => {
+  it('moves to the nearest transition, phase, and cycle on either side, like a scan of all entries', () => {
     for (const entries of runs) {
       const { fold } = folded(entries);
       const last = entries.length - 1;
@@ -38,8 +38,8 @@ describe('steps through a run', () => {
   });
 });
 
-describe('the axes', () => {
-  it('give back the last entry of each place, by time and by entries', () => {
+describe('the time axes', () => {
+  it('map each position back to its last entry, by time and by entry', () => {
     for (const entries of runs) {
       const { timeLine } = folded(entries).fold;
       const [time, even] = [timeAxis(timeLine, 'time'), timeAxis(timeLine, 'entry')];
@@ -53,11 +53,11 @@ describe('the axes', () => {
   });
 });
 
-describe('the part that is looked at', () => {
+describe('the visible range', () => {
   const ends = fc.double({ min: 1, max: 1e6, noNaN: true });
   const shares = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it('stays within the run, and keeps the place under the pointer where it was, however it is zoomed and moved', () => {
+  it('stays within the run and keeps the position under the pointer when zooming and panning', () => {
     fc.assert(
       fc.property(ends, fc.array(fc.tuple(fc.constantFrom(0.3, 0.8, 1.7), shares, shares)), (end, turns) => {
         let window: ReturnType<typeof zoomed> = null;
@@ -82,8 +82,8 @@ describe('the part that is looked at', () => {
   });
 });
 
-describe('playing', () => {
-  it('reaches the end, never goes back, and takes about 20 seconds for a run of milliseconds', () => {
+describe('playback', () => {
+  it('reaches the end, never goes backward, and takes about 20 seconds for a short run', () => {
     for (const entries of runs) {
       const axis = timeAxis(folded(entries).fold.timeLine, 'entry');
       let now = { place: 0, seq: 0, isOver: false };
@@ -102,7 +102,7 @@ describe('playing', () => {
   });
 });
 
-describe('the lanes', () => {
+describe('timeline lanes', () => {
   /** Every bar as an entry would tell it. */
   const barsOf = (lanes: readonly Lane[]) =>
     lanes.flatMap(({ name, strips }) =>
@@ -114,7 +114,7 @@ describe('the lanes', () => {
       ),
     );
 
-  it('hold every phase, attempt, wait, call and capability; a lane that is there keeps its place while a run grows', () => {
+  it('contain every phase, attempt, delay, call, and capability, and keep their position while a run grows', () => {
     for (const entries of runs) {
       const { fold, ...growing } = folded([]);
       const source = createLanes(fold, 'run');
@@ -140,7 +140,7 @@ describe('the lanes', () => {
     }
   });
 
-  it('of a system of other machines are its machines, each state from one transition to the next', () => {
+  it('of a third-party system are its machines, with each state from one transition to the next', () => {
     const [entries = []] = runs;
     const { fold } = folded(entries);
     const chart = createLanes(fold, 'system').lanes()[0];

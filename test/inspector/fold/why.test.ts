@@ -27,8 +27,8 @@ const inputsOf = (saw: readonly SeenNumber[]): Record<string, unknown> =>
     saw.flatMap(({ name, value, limit }) => [[name, value], ...(limit ? [[limit.name, limit.value]] : [])]),
   );
 
-describe('why', () => {
-  it('tells of every transition what the journal has of it: all candidates in order, their verdicts, numbers and targets', () => {
+describe('the Why view', () => {
+  it('shows for every transition all candidates in order with their guard results, numbers, and targets', () => {
     for (const entries of runs) {
       const ask = asked(entries);
       for (const entry of all(entries, 'transition')) {
@@ -45,7 +45,7 @@ describe('why', () => {
     }
   });
 
-  it('sets a number beside the limit that it was held against', () => {
+  it('shows a number next to the limit it was compared with', () => {
     const seq = all(stumbled, 'decision').at(-1)?.seq;
     const { heading, transition, facts } = asked(stumbled)(seq);
     expect(heading).toBe('Why did the run decide to answer?');
@@ -63,7 +63,7 @@ describe('why', () => {
     );
   });
 
-  it('says of every decision, failure and recovery which transition made it, and no later one', () => {
+  it('attributes every decision, failure, and recovery to the latest transition before it', () => {
     for (const entries of runs) {
       const ask = asked(entries);
       for (const { seq, decision } of all(entries, 'decision')) {
@@ -81,7 +81,7 @@ describe('why', () => {
     }
   });
 
-  it('answers, where the run has ended, by what led to its answer', () => {
+  it('shows at the end of a run what led to its answer', () => {
     const { heading, facts, transition } = asked(stumbled)(undefined);
     expect(heading).toBe('Why did the run end degraded?');
     expect(facts).toContainEqual({ label: 'Missing', text: 'observation' });
@@ -90,7 +90,7 @@ describe('why', () => {
     expect(finished.transition?.event).toBe('run.finished');
   });
 
-  it('shows where a run was stopped from outside the last transition before it', () => {
+  it('shows the last transition before a run was stopped from outside', () => {
     const cut = stumbled.slice(0, 200);
     const stopped = [...cut, { seq: 200, atMs: 3_000, type: 'run-stopped' } as const];
     const { heading, transition } = asked(stopped)(200);
@@ -98,7 +98,7 @@ describe('why', () => {
     expect(transition?.seq).toBe(all(cut, 'transition').at(-1)?.seq);
   });
 
-  it('says of an event that came to nothing why, where it stood, and what would have been heard there', () => {
+  it('explains an event without effect: the state at that time and the events accepted there', () => {
     const [, consent] = all(directed, 'delivery');
     const { heading, outcome, facts } = asked(directed)(consent?.seq);
     expect(heading).toBe('Why did nothing happen on consent.given?');
@@ -110,7 +110,7 @@ describe('why', () => {
     expect(facts.at(-1)?.text).toContain('run.directed');
   });
 
-  it('has the events of XState in words, and knows those that were taken at once', () => {
+  it('describes XState events in words and knows transitions without an event', () => {
     const events = new Set(
       all(stumbled, 'transition').map((entry) => explainTransition(entry, chartBook(runCharts)).event),
     );
@@ -119,7 +119,7 @@ describe('why', () => {
     for (const said of events) expect(said).not.toMatch(/xstate|^$/u);
   });
 
-  it('tells of an event in any other program who got it and who sent it', () => {
+  it('names sender and receiver of an event in any other program', () => {
     const event = { type: 'delivery', event: { type: 'coin', value: 2 }, actor: 'gate', sender: 'slot' };
     const entries = [{ seq: 0, atMs: 0, ...event }] as unknown as readonly JournalEntry[];
     const { log, fold } = folded(entries);

@@ -20,8 +20,8 @@ const KINDS = [
   ...['session-recalled', 'session-stored', 'run-end', 'constructor', '__proto__'],
 ];
 
-describe('an entry of a file that anybody may have written', () => {
-  it.each(KINDS)('of the kind %s with nothing else in it ends the log there, or is taken', (type) => {
+describe('an entry of an untrusted file', () => {
+  it.each(KINDS)('of the type %s without other fields ends the log or is accepted', (type) => {
     const log = createRunLog();
     const fold = createRunFold();
     const lines = [0, 1].map((seq) => JSON.stringify({ seq, atMs: 0, type }));

@@ -6,8 +6,8 @@ const lineOf = (seq: number): string =>
   JSON.stringify({ seq, atMs: seq * 2, type: 'text-delta', attemptId: 'a', text: '…' });
 const lines = (count: number): readonly string[] => Array.from({ length: count }, (_, seq) => lineOf(seq));
 
-describe('the log of a run', () => {
-  it('gives every entry once as it comes, and any entry whenever it is asked', () => {
+describe('the run log', () => {
+  it('yields every entry once as it arrives, and any entry on request', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(300), { maxLength: 8 }), fc.array(fc.nat(2_000)), (cuts, asked) => {
         const log = createRunLog();
@@ -28,7 +28,7 @@ describe('the log of a run', () => {
     );
   });
 
-  it('ends before an entry that a fold cannot take', () => {
+  it('ends before an entry that a fold rejects', () => {
     const log = createRunLog();
     log.add(lines(5), ({ seq }) => {
       if (seq === 3) throw new TypeError('no such member');
@@ -38,13 +38,13 @@ describe('the log of a run', () => {
   });
 
   it.each([
-    ['is no JSON', '{"seq":1,'],
+    ['is not JSON', '{"seq":1,'],
     ['is null', 'null'],
     ['is a number', '7'],
-    ['stands in another place', lineOf(2)],
+    ['has a wrong position', lineOf(2)],
     ['has no time', '{"seq":1,"type":"answer"}'],
-    ['has no kind', '{"seq":1,"atMs":0}'],
-  ])('ends before a line that %s, and says which it is', (_, line) => {
+    ['has no type', '{"seq":1,"atMs":0}'],
+  ])('ends before a line that %s and reports its number', (_, line) => {
     const log = createRunLog();
     const heard: number[] = [];
     log.add([lineOf(0), line, lineOf(2)], ({ seq }) => heard.push(seq));

@@ -34,14 +34,14 @@ afterAll(async () => {
 /** The chart is the same beside every panel: it takes its time, and is looked at with the first. */
 const BESIDE_CHART = '.page-header, .panel-place, .time-place';
 
-describe.skipIf(browser === null)('the whole page', () => {
+describe.skipIf(browser === null)('the whole inspector page', () => {
   it.each([
     { theme: 'light', width: 1280 },
     { theme: 'light', width: 700 },
     { theme: 'dark', width: 1280 },
     { theme: 'dark', width: 700 },
   ] as const)(
-    'is without barriers, named and not too wide, in every panel: $theme, $width px',
+    'passes the accessibility checks and fits in every panel: $theme, $width px',
     async ({ theme, width }) => {
       const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, { theme, width });
       const { page } = watched;

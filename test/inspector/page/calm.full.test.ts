@@ -10,7 +10,7 @@ afterAll(async () => {
 });
 
 it.skipIf(browser === null).each([1280, 700])(
-  'nothing shifts by itself in any panel while a run comes in, at %i pixels',
+  'no panel shifts its layout while a run streams in, at %i pixels',
   async (width) => {
     if (browser === null) throw new Error('no browser');
     const server = await inspectionServer();

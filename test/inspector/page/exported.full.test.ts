@@ -28,7 +28,7 @@ async function open(name: string, text: string, hash = '') {
 }
 
 describe.skipIf(browser === null)('the exported page', () => {
-  it('is one file under 1 MB, asks for nothing, and shows what the live page showed in the end', async () => {
+  it('is a single file under 1 MB without network requests and shows the final state of the live page', async () => {
     const server = await inspectionServer();
     server.watch(run);
     const live = await openWatched(browser as NonNullable<typeof browser>, server.url, { hash: 'panel=output' });
@@ -52,7 +52,7 @@ describe.skipIf(browser === null)('the exported page', () => {
     await server.close();
   });
 
-  it('refuses a run that was changed, and one that was cut off, with a sentence', async () => {
+  it('rejects a modified or truncated run with a message', async () => {
     const changed = html.replace('What does the Yield phase decide', 'What does the Yield phase derive');
     const cutOff = html.slice(0, html.indexOf('id="recording"') + 20_000);
     const cutEarly = html.slice(0, html.indexOf('<div id="page">'));
@@ -69,7 +69,7 @@ describe.skipIf(browser === null)('the exported page', () => {
       expect(sentence).toMatch(/^The run in this file .* the file is truncated or was changed\. Export it again\.$/u);
   });
 
-  it('says of another version which it is, with nothing hidden in it', async () => {
+  it('names the version of an incompatible run in printable text', async () => {
     const data = JSON.stringify({ version: '2\u202e1' });
     const checksum = createHash('sha256').update(data).digest('hex');
     const other = html.replace(

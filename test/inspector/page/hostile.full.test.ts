@@ -96,8 +96,8 @@ async function visit(page: Page): Promise<readonly string[]> {
   });
 }
 
-describe.skipIf(browser === null)('the page on journals that are none', () => {
-  it('shows what it can of runs that a server gives, and goes on with the next', async () => {
+describe.skipIf(browser === null)('the page with invalid journals', () => {
+  it('shows the valid part of runs from a server and can open the next one', async () => {
     const server = await inspectionServer();
     const cases = fc.sample(aHostile, { numRuns: isLong ? 120 : 10 });
     const given = new Map(cases.map((hostile, place) => [`h${place}`, exportedOf(hostile, `h${place}`)]));
@@ -139,7 +139,7 @@ describe.skipIf(browser === null)('the page on journals that are none', () => {
     await server.close();
   });
 
-  it('shows what it can of a run in a file, its checksum being right', async () => {
+  it('shows the valid part of a run in a file with a correct checksum', async () => {
     const { html } = await exportRun((journals[0] ?? []).map((line) => JSON.parse(line) as JournalEntry));
     const faults: string[] = [];
     for (const [place, hostile] of fc.sample(aHostile, { seed: SEED + 1, numRuns: isLong ? 20 : 4 }).entries()) {

@@ -46,8 +46,8 @@ function noteDue(): void {
   }
 }
 
-describe.skipIf(browser === null)('the page on a run that is under way and says nothing', () => {
-  it('waits for no frame and no time, and moves nothing, in any panel', async () => {
+describe.skipIf(browser === null)('the page with an idle live run', () => {
+  it('schedules no frames and timers and moves nothing, in any panel', async () => {
     const server = await inspectionServer();
     const { run, model } = readmeRun([3]);
     server.watch(run);

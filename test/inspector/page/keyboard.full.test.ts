@@ -96,8 +96,8 @@ const asWritten = (name: string): string =>
 const at = async (page: Page): Promise<number> =>
   Number(/entry (?<at>\d+)/u.exec((await shown(page)).position)?.groups?.['at']);
 
-describe.skipIf(browser === null)('the page without a mouse', () => {
-  it('is walked through by Tab, forwards and back, in every panel, and leaves nothing out', async () => {
+describe.skipIf(browser === null)('keyboard operation', () => {
+  it('reaches every control with Tab, forward and backward, in every panel', async () => {
     const page = thePage();
     for (const runId of [run.runId, waiting.runId]) {
       await page.locator('.run-choice select').selectOption(runId);
@@ -111,7 +111,7 @@ describe.skipIf(browser === null)('the page without a mouse', () => {
     expect(await page.evaluate(() => window.hearing.size)).toBeGreaterThan(30);
   });
 
-  it('does what the help sheet says of each key', async () => {
+  it('does what the help sheet documents for each key', async () => {
     const page = thePage();
     await page.locator('.run-choice select').selectOption(run.runId);
     await showPanel(page, 'context');

@@ -28,8 +28,8 @@ const entryCount = async (page: Page): Promise<number> => {
   return Number(/ \/ (?<last>\d+) /u.exec(text ?? '')?.groups?.['last']) + 1;
 };
 
-describe.skipIf(browser === null)('the page on a run that is under way', () => {
-  it('waits where there is no run yet, shows one as it goes, and its answer in the end; nothing shifts', async () => {
+describe.skipIf(browser === null)('the page with a live run', () => {
+  it('waits for the first run, shows it as it progresses, and its answer at the end, without layout shifts', async () => {
     const watched = await open();
     const { page } = watched;
     await page.getByText('No runs yet').waitFor();
@@ -76,7 +76,7 @@ describe.skipIf(browser === null)('the page on a run that is under way', () => {
     ).toEqual(new Set(['', 'index.js', 'index.css', 'socket']));
   });
 
-  it('shows a late joiner, and a page that is loaded anew, the whole run', async () => {
+  it('shows the whole run after joining late or reloading', async () => {
     const { run, model } = readmeRun([4, 6], 'joined');
     server.watch(run);
     const first = await open();
@@ -117,7 +117,7 @@ describe.skipIf(browser === null)('the page on a run that is under way', () => {
     await late.close();
   });
 
-  it('says when the connection is lost, and goes on where it was when it is there again', async () => {
+  it('reports a lost connection and continues where it was after reconnecting', async () => {
     const sockets: WebSocketRoute[] = [];
     const wanted: number[] = [];
     let isUp = true;
@@ -167,7 +167,7 @@ describe.skipIf(browser === null)('the page on a run that is under way', () => {
     await fresh.close();
   });
 
-  it('has a run that waits for its user answered from the page', async () => {
+  it('can answer a run that waits for its user', async () => {
     const { run } = startScripted(
       { yield: (call: number) => unsureAnswer(call) },
       { newId: () => 'asked' },

@@ -42,7 +42,7 @@ function countParsed(): void {
 }
 
 describe.skipIf(browser === null)('a run of 100,000 entries', () => {
-  it('is opened and scrubbed with a bounded page, and few entries are read for each move', async () => {
+  it('opens and scrubs with bounded memory and reads few entries per move', async () => {
     const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
       before: async (page) => void (await page.addInitScript(countParsed)),
     });

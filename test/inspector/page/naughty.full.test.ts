@@ -112,8 +112,8 @@ async function readAll(page: Page, where: string): Promise<string> {
   return texts.join('\n');
 }
 
-describe.skipIf(browser === null)('what a model, a document or a user says', () => {
-  it('is shown as text in every panel, and nothing of it runs or hides', async () => {
+describe.skipIf(browser === null)('text from a model, a document, or a user', () => {
+  it('is shown as text in every panel and neither executes nor hides anything', async () => {
     const watched = await openWatched(browser as NonNullable<typeof browser>, server.url);
     await watched.page.locator('.chart-picture').waitFor();
     for (const { name, pieces } of runs) {
@@ -125,7 +125,7 @@ describe.skipIf(browser === null)('what a model, a document or a user says', () 
     await watched.close();
   });
 
-  it('is so in an exported page', async () => {
+  it('is also safe in an exported page', async () => {
     for (const { name, entries } of runs.slice(0, 2)) {
       const path = join(folder, `${name}.html`);
       await writeFile(path, (await exportRun(entries)).html);

@@ -34,8 +34,8 @@ async function toldBy(page: Page, panels: Panels): Promise<Readonly<Record<strin
   return told;
 }
 
-describe.skipIf(browser === null)('the chart, Why, Output and Context at an entry', () => {
-  it('say what they say where that entry is the newest', async () => {
+describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at an entry', () => {
+  it('show the same as when that entry is the newest', async () => {
     const server = await inspectionServer();
     const looks = journals.flatMap((entries, place) => {
       const seqs = fc.sample(fc.nat(entries.length - 1), { seed: 7 + place, numRuns: 4 });

@@ -78,8 +78,8 @@ async function tryAll(page: Page): Promise<void> {
   }, `http://127.0.0.1:${port}`);
 }
 
-describe.skipIf(browser === null)('code that got into the page all the same', () => {
-  it.each(['served', 'exported'])('can run nothing, change nothing and ask nobody: %s', async (kind) => {
+describe.skipIf(browser === null)('code injected into the page', () => {
+  it.each(['served', 'exported'])('cannot run, change anything, or send requests: %s', async (kind) => {
     const server = await inspectionServer();
     server.watch(run);
     const path = join(folder, 'run.html');

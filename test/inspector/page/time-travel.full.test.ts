@@ -108,7 +108,7 @@ function partOf(text: string): Readonly<Record<string, unknown>> {
 }
 
 describe.skipIf(browser === null)('time travel in the page', () => {
-  it('shows the states and the context that the machines really had, at random entries', async () => {
+  it('shows the actual machine states and context at random entries', async () => {
     const page = thePage();
     const chosen = fc.sample(fc.constantFrom(...truths), { seed: 72_026, numRuns: 18 });
     expect(new Set(chosen.map(({ count }) => count)).size).toBeGreaterThan(12);
@@ -126,7 +126,7 @@ describe.skipIf(browser === null)('time travel in the page', () => {
     }
   });
 
-  it('shows the part of a reply that had come by then, in whatever order the entries are looked at', async () => {
+  it('shows the part of a reply that had arrived, in any order of access', async () => {
     const page = thePage();
     const deltas = run.journal.filter(({ type }) => type === 'text-delta').map(({ seq }) => seq);
     let compared = 0;

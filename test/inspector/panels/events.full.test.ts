@@ -8,14 +8,14 @@ const runs = await threeHeldRuns();
 
 beforeAll(() => buildPlayedPage(tests), 60_000);
 
-describe.skipIf(tests.areSkipped)('the events of several runs in the page', () => {
-  it('begin at the entry that the address asks for, though it names no run', async () => {
+describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
+  it('opens at the entry in the URL, even without a run in it', async () => {
     const page = await openHeldRuns(tests, runs, 'panel=events&at=7');
     await page.locator('#event-7[aria-selected=true]').waitFor();
     await expect.poll(() => page.evaluate(() => location.hash)).toBe('#run=run-0&at=7&panel=events');
   });
 
-  it('have the key after / for their search, however soon it comes', async () => {
+  it('gives the search the key after /, however soon it is pressed', async () => {
     const page = await openHeldRuns(tests, runs, 'panel=why');
     const focused = await page.evaluate(async () => {
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true }));
@@ -25,7 +25,7 @@ describe.skipIf(tests.areSkipped)('the events of several runs in the page', () =
     expect(focused).toBe('Search the events');
   });
 
-  it('are searched anew in a run that is chosen, and never looked up there by what was found in another', async () => {
+  it('searches again in a newly chosen run and drops the results of the previous one', async () => {
     const [long, short] = [...runs].sort((left, right) => right.lines.length - left.lines.length);
     if (long === undefined || short === undefined) throw new Error('there are three');
     expect(short.lines.length).toBeLessThan(long.lines.length);

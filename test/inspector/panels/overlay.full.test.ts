@@ -19,8 +19,8 @@ async function open(width = 1280): Promise<Page> {
 const takenIn = async (page: Page): Promise<number> =>
   Number.parseInt(await page.getByText(/transitions taken/).innerText(), 10);
 
-describe.skipIf(tests.areSkipped)('the overlay in the page', () => {
-  it('gives the picture nothing until a measure is chosen, and then a number for each state', async () => {
+describe.skipIf(tests.areSkipped)('the overlay of the chart', () => {
+  it('shows numbers only after a measure is chosen', async () => {
     const page = await open();
     expect(await page.evaluate(() => window.overlay.heat.value)).toBeNull();
     await page.getByRole('combobox', { name: 'Show on the chart' }).selectOption('tokens');
@@ -39,7 +39,7 @@ describe.skipIf(tests.areSkipped)('the overlay in the page', () => {
     expect(await page.evaluate('window.overlay.neverTaken.value.postChain.size > 0')).toBe(true);
   });
 
-  it('holds what had happened at the cursor, and no more', async () => {
+  it('includes only what happened up to the cursor', async () => {
     const page = await open();
     const whole = await takenIn(page);
     await page.evaluate('window.inspector.moveTo(40)');
@@ -50,7 +50,7 @@ describe.skipIf(tests.areSkipped)('the overlay in the page', () => {
     await expect.poll(async () => (await synthesizing.allInnerTexts())[1]).toBe('1');
   });
 
-  it('sorts by any measure, with the most on top', async () => {
+  it('sorts by any measure in descending order', async () => {
     const page = await open();
     await page.getByRole('button', { name: 'Tokens' }).click();
     expect(await page.getByRole('columnheader', { name: 'Tokens' }).getAttribute('aria-sort')).toBe('descending');
@@ -60,7 +60,7 @@ describe.skipIf(tests.areSkipped)('the overlay in the page', () => {
     expect(numbers[0]).toBeGreaterThan(0);
   });
 
-  it('loads all runs when asked, and covers more with them', async () => {
+  it('loads all runs on request and covers more with them', async () => {
     const page = await open();
     const one = await takenIn(page);
     await page.getByRole('button', { name: 'Load all 3 runs' }).click();
@@ -71,7 +71,7 @@ describe.skipIf(tests.areSkipped)('the overlay in the page', () => {
     expect(await page.getByRole('cell', { name: 'firstChunkDeadline' }).count()).toBe(1);
   });
 
-  it('can be told by ear and read in either theme, and is as wide as its place', async () => {
+  it('passes the accessibility checks in both themes, and fits its panel', async () => {
     for (const width of [1280, 700]) {
       const page = await open(width);
       await page.getByRole('combobox', { name: 'Show on the chart' }).selectOption('ms');

@@ -34,7 +34,7 @@ const seqsOf = (type: string): readonly number[] =>
 const standsAt = (page: Page, seq: number) => expect.poll(() => cursorOf(page)).toBe(seq);
 
 describe.skipIf(areSkipped)('the timeline', () => {
-  it('steps by entries, transitions, phases and cycles, to both ends, and says where it stands', async () => {
+  it('steps by entry, transition, phase, and cycle to both ends, and shows the position', async () => {
     const page = await open();
     const press = async (key: string, seq: number): Promise<void> => {
       await page.keyboard.press(key);
@@ -69,7 +69,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
     );
   });
 
-  it('is dragged to any entry, and tells what is under the pointer without moving anything', async () => {
+  it('is dragged to any entry and shows what is under the pointer without moving', async () => {
     const page = await open();
     const box = await slider(page).boundingBox();
     if (box === null) throw new Error('no track');
@@ -94,7 +94,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await standsAt(page, (time?.seq ?? 0) - 1);
   });
 
-  it('draws what lasted, again where it is zoomed, and not where only the cursor moves', async () => {
+  it('redraws its bars when zoomed, not when only the cursor moves', async () => {
     const page = await open();
     const drawn = () => page.locator('.track canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
     const whole = await drawn();
@@ -113,7 +113,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
     expect(lanes).toEqual(expect.arrayContaining(['retrieval', 'session', 'capability']));
   });
 
-  it('plays to the end at the speed that was chosen, and stands still when it is paused', async () => {
+  it('plays to the end at the chosen speed and stops when paused', async () => {
     const page = await open();
     await page.getByRole('combobox', { name: 'Speed' }).selectOption('16');
     await page.getByRole('combobox', { name: 'Speed' }).blur();
@@ -140,8 +140,8 @@ describe.skipIf(areSkipped)('the timeline', () => {
   });
 });
 
-describe.skipIf(areSkipped)('the events', () => {
-  it('are all listed, with those after the cursor marked; a click and Enter move it', async () => {
+describe.skipIf(areSkipped)('the Events panel', () => {
+  it('lists all events, marks those after the cursor, and moves it by click and Enter', async () => {
     const page = await open(20);
     const list = page.getByRole('listbox', { name: 'Events' });
     expect(await atRow(page).getAttribute('aria-posinset')).toBe('21');
@@ -160,7 +160,7 @@ describe.skipIf(areSkipped)('the events', () => {
     await standsAt(page, 24);
   });
 
-  it('keep the cursor’s row in view wherever it goes, with no more rows there than are seen', async () => {
+  it('keeps the row of the cursor in view and renders only visible rows', async () => {
     const page = await open();
     const list = page.getByRole('listbox', { name: 'Events' });
     for (const key of ['End', ']', 'Home', ']', ']', '}']) {
@@ -174,7 +174,7 @@ describe.skipIf(areSkipped)('the events', () => {
     }
   });
 
-  it('are cut to kinds, and searched: what is found is counted, gone through and listed alone', async () => {
+  it('filters by type and searches: matches are counted, stepped through, and listed alone', async () => {
     const page = await open();
     const wanted = seqsOf('attempt-retry');
     await page.keyboard.press('/');
@@ -200,7 +200,7 @@ describe.skipIf(areSkipped)('the events', () => {
     await expect.poll(() => rowsOf(page).first().getAttribute('aria-setsize')).toBe(String(entries.length));
   });
 
-  it('show the entry at the cursor whole, its long texts cut until they are asked for', async () => {
+  it('shows the entry at the cursor in full, with long texts truncated until expanded', async () => {
     const page = await open(0);
     const detail = page.getByRole('region', { name: 'Entry at the cursor' });
     const start = entries[0] as Extract<JournalEntry, { type: 'run-start' }>;
@@ -213,7 +213,7 @@ describe.skipIf(areSkipped)('the events', () => {
     expect(shortly(start.type, 24)).toBe('run-start');
   });
 
-  it('fit the window, have names, and can be read in both themes', async () => {
+  it('fits the window, names its controls, and is readable in both themes', async () => {
     const page = await open(130);
     for (const width of [1280, 700])
       for (const theme of ['light', 'dark']) {

@@ -32,8 +32,8 @@ const seqOf = (entries: readonly JournalEntry[], is: (entry: JournalEntry) => bo
 
 const panelOf = (page: Page) => page.getByRole('tabpanel');
 
-describe.skipIf(areSkipped)('what a long failure says', () => {
-  it('is cut where everybody sees it, and whole when it is asked for', async () => {
+describe.skipIf(areSkipped)('a long failure message', () => {
+  it('is truncated by default and shown in full on request', async () => {
     const message = `It broke${' and broke'.repeat(400)}, as the end says.`;
     const entries = stumbled.map((entry) =>
       entry.type === 'attempt-end' && entry.failure !== null
@@ -52,8 +52,8 @@ describe.skipIf(areSkipped)('what a long failure says', () => {
   });
 });
 
-describe.skipIf(areSkipped)('the why card', () => {
-  it('shows where a run has ended why, with all candidates and the numbers that each saw', async () => {
+describe.skipIf(areSkipped)('the Why card', () => {
+  it('shows why a run has ended, with all candidates and the numbers that each compared', async () => {
     const page = await open(stumbled, { panel: 'why' });
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Why did the run end degraded?');
     const taken = page.locator('[aria-current=true]');
@@ -63,7 +63,7 @@ describe.skipIf(areSkipped)('the why card', () => {
     expect(await page.getByRole('list', { name: 'Candidates' }).getByText('not evaluated').count()).toBe(12);
   });
 
-  it('goes from transition to transition, of all machines or of one', async () => {
+  it('steps between transitions, of all machines or of one', async () => {
     const page = await open(stumbled, { panel: 'why', at: 300 });
     const transitions = stumbled.filter((entry) => entry.type === 'transition');
     const before = transitions.findLast(({ seq }) => seq <= 300);
@@ -78,7 +78,7 @@ describe.skipIf(areSkipped)('the why card', () => {
     await page.getByRole('region', { name: 'Transition' }).getByText(`entry ${later?.seq}`).waitFor();
   });
 
-  it('says what became of what a user said, and leads to the transitions that it led to', async () => {
+  it('shows the outcome of a user event and links to the transitions it caused', async () => {
     const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'run.finished');
     const page = await open(directed, { panel: 'why', at });
     expect(await panelOf(page).textContent()).toMatch(/What did run\.finished cause\?.*It caused \d transitions/u);
@@ -89,7 +89,7 @@ describe.skipIf(areSkipped)('the why card', () => {
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Why did it go to synthesizing?');
   });
 
-  it('lists what was ignored so far, and says why', async () => {
+  it('lists the events ignored so far with reasons', async () => {
     const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'consent.given');
     const page = await open(directed, { panel: 'why', at: at + 1 });
     const ignored = page.getByRole('region', { name: 'Ignored events' });
@@ -100,7 +100,7 @@ describe.skipIf(areSkipped)('the why card', () => {
 });
 
 describe.skipIf(areSkipped)('the output', () => {
-  it('fills in as a reply comes, field by field', async () => {
+  it('fills in field by field as a reply streams', async () => {
     const deltas = stumbled.filter((entry) => entry.type === 'text-delta' && entry.attemptId === 's3.intention');
     const first = await open(stumbled, { panel: 'output', at: deltas[0]?.seq });
     expect(await first.locator('.attempt').textContent()).toContain('running');
@@ -113,7 +113,7 @@ describe.skipIf(areSkipped)('the output', () => {
     expect(await last.locator('.due').textContent()).toBe('All fields received.');
   });
 
-  it('strikes a void reply through, with what was wrong at the field where it fell, and has the other attempts at hand', async () => {
+  it('strikes through a void reply with the error at its field, and links the other attempts', async () => {
     const ends = stumbled.filter((entry) => entry.type === 'attempt-end' && entry.attemptId === 's4.observation');
     const page = await open(stumbled, { panel: 'output', at: ends[2]?.seq });
     const attempt = page.locator('.attempt');
@@ -128,7 +128,7 @@ describe.skipIf(areSkipped)('the output', () => {
     await page.getByRole('region', { name: 'Attempt 1 at observation' }).waitFor();
   });
 
-  it('has the answer on top once there is one, with how sure it is and what is missing', async () => {
+  it('shows the answer at the top once there is one, with its confidence and what is missing', async () => {
     const page = await open(stumbled, { panel: 'output' });
     const answer = page.getByRole('region', { name: 'Answer' });
     expect(await answer.textContent()).toMatch(
@@ -138,9 +138,9 @@ describe.skipIf(areSkipped)('the output', () => {
   });
 });
 
-describe.skipIf(areSkipped)('both of them', () => {
+describe.skipIf(areSkipped)('the Why and Output panels', () => {
   it.each(['light', 'dark'] as const)(
-    'can be read, in the %s theme too, and every control has a name',
+    'are readable in the %s theme and name every control',
     async (theme) => {
       for (const panel of ['why', 'output'] as const) {
         const at = panel === 'why' ? undefined : seqOf(stumbled, ({ type }) => type === 'recovery');

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { shortly, visible } from '../../../inspector/ui-state/text.ts';
 
-describe('text that comes from a model', () => {
+describe('text from a model', () => {
   it.each([
-    ['turns the direction', 'user\u202egnp.exe', 'user‹U+202E›gnp.exe'],
+    ['changes the text direction', 'user\u202egnp.exe', 'user‹U+202E›gnp.exe'],
     ['isolates', 'a\u2066b\u2069', 'a‹U+2066›b‹U+2069›'],
-    ['is not there', 'pass\u200bword\ufeff', 'pass‹U+200B›word‹U+FEFF›'],
-    ['moves the terminal', 'a\u001b[31mred\u0007', 'a‹U+001B›[31mred‹U+0007›'],
-    ['is written in tags', 'hi\u{e0041}\u{e0042}', 'hi‹U+E0041›‹U+E0042›'],
-    ['ends lines where none shows', 'a\u2028b', 'a‹U+2028›b'],
-  ])('shows what %s', (_, text, shown) => {
+    ['is invisible', 'pass\u200bword\ufeff', 'pass‹U+200B›word‹U+FEFF›'],
+    ['controls the terminal', 'a\u001b[31mred\u0007', 'a‹U+001B›[31mred‹U+0007›'],
+    ['uses tag characters', 'hi\u{e0041}\u{e0042}', 'hi‹U+E0041›‹U+E0042›'],
+    ['contains unusual line separators', 'a\u2028b', 'a‹U+2028›b'],
+  ])('is made visible if it %s', (_, text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('keeps line ends, tabs, letters of every script and pictures', () => {
+  it('keeps line breaks, tabs, letters of every script, and emoji', () => {
     const text = 'one\n\ttwo שלום 你好 🙂';
     expect(visible(text)).toBe(text);
   });
 
-  it('is cut at whole characters, on one line', () => {
+  it('is truncated at whole characters, on one line', () => {
     expect(shortly('one\n two   three', 20)).toBe('one two three');
     expect(shortly('🙂🙂🙂🙂', 4)).toBe('🙂…');
     expect(shortly(`one${' '.repeat(90)}two`, 20)).toBe('one…');

@@ -55,7 +55,7 @@ describe('aligning two paths', () => {
 });
 
 describe('paths side by side', () => {
-  it('contain every step of both once, in order, and are equal exactly where both are', () => {
+  it('contain every step of both once, in order, and mark as equal exactly the shared ones', () => {
     fc.assert(
       fc.property(fc.tuple(path, path), (paths) => {
         const { rows, first } = rowsOf(...paths);

@@ -166,7 +166,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     expect(await elsewhere.evaluate((box) => box === document.activeElement)).toBe(true);
   });
 
-  it('notes that events reach the run as it is now while the cursor is in the past', async () => {
+  it('states that events reach the current run while the cursor is in the past', async () => {
     const live = await open([], '&run=run-1&at=3');
     const note = live.page.getByRole('note');
     expect(await note.textContent()).toMatch(/^You are viewing entry 3\. .* as it is now, at entry \d+\./);

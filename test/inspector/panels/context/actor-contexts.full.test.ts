@@ -14,8 +14,8 @@ const told = [
   { type: 'state', changes: [{ path: ['messages'], value: { count: 3 } }] },
 ].map((fact, seq) => JSON.stringify({ ...fact, seq, atMs: seq }));
 
-describe.skipIf(tests.areSkipped)('the context of a foreign system', () => {
-  it('is that of its actors as trees, compared by paths; nothing can be told to it', async () => {
+describe.skipIf(tests.areSkipped)('the context of a third-party system', () => {
+  it('shows its actors as trees with differences by path, and accepts no events', async () => {
     const page = await openPlayedPage(tests, 'run=x&at=0&panel=context');
     await page.evaluate((lines) => {
       const known = { runId: 'x', kind: 'system', title: 'Doors', startedAt: '', status: 'running' } as const;

@@ -48,7 +48,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await page.locator('.context-head').textContent()).toContain('as recorded at this entry');
   });
 
-  it('keeps what was pruned where it stood, struck through, with why', async () => {
+  it('keeps pruned messages in place, struck through, with the reason', async () => {
     const page = await open(last);
     const gone = page.locator('[data-message="s1.m1"]');
     expect(await gone.locator('s').textContent()).toContain('It may be so');
@@ -59,7 +59,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await messagesOf(page).count()).toBe(stateAt(entries, last)?.messages.length);
   });
 
-  it('shows a summary with what it stands for and that the user agreed to it', async () => {
+  it('shows a summary with the original and the consent of the user', async () => {
     const page = await open(last);
     const item = page.locator('[data-message="earlier.h1"]');
     expect(await item.textContent()).toContain('consent: summarise');
@@ -69,7 +69,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await item.locator('.trail').textContent()).toContain(LONG);
   });
 
-  it('shows what a model says as text, with what would hide in it made visible', async () => {
+  it('shows model text literally, with invisible characters made visible', async () => {
     const page = await open(last);
     const text = await page.locator('[data-message="s1.m1"] s').textContent();
     expect(text).toContain(NAUGHTY.replace('\u202E', '‹U+202E›').slice(0, 60));
@@ -77,7 +77,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
   });
 
-  it('previews an undo as the journal’s own fold has it', async () => {
+  it('previews an undo that matches the fold of the journal', async () => {
     const page = await open(last);
     await page.getByRole('button', { name: /^Operations/ }).click();
     const history = contextHistory(entries);
@@ -94,21 +94,21 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await preview.count()).toBe(0);
   });
 
-  it('says who gave consent, and lists nothing that came after the cursor', async () => {
+  it('names who gave consent, and lists nothing after the cursor', async () => {
     const page = await open(asked);
     await page.getByRole('button', { name: /^Operations/ }).click();
     expect(await page.getByRole('list', { name: 'Consent' }).textContent()).toContain('not resolved yet');
     expect(await page.getByText('summarized').count()).toBe(0);
   });
 
-  it('folds the operations where no states are kept, to the same messages', async () => {
+  it('folds the operations to the same messages if no states are recorded', async () => {
     const page = await open(stateless.length - 1, stateless);
     expect(await page.locator('.context-head').textContent()).toContain('derived from its operations');
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(expect.arrayContaining(contextOf(contextHistory(stateless)).map(({ id }) => id)));
   });
 
-  it('measures the context and the run against what they may, up to the cursor', async () => {
+  it('shows the size of the context and run relative to their limits, up to the cursor', async () => {
     const page = await open(asked);
     await page.getByRole('button', { name: 'Budget' }).click();
     const state = stateAt(entries, asked + 1);
@@ -118,7 +118,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await page.locator('.panel').textContent()).toContain('Understanding has not measured the context yet.');
   });
 
-  it('compares from an entry that was pinned: messages by their ids, texts by words, the rest by its paths', async () => {
+  it('compares with a pinned entry: messages by id, texts by word, the rest by path', async () => {
     const page = await open(last);
     await page.keyboard.press('m');
     await page.getByRole('button', { name: `Difference from entry ${last}` }).click();
@@ -136,14 +136,14 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await page.locator('.fields').textContent()).toContain('recursion.cycle: 3 1');
   });
 
-  it('offers nothing to tell a run that is over', async () => {
+  it('offers no events for a run that has ended', async () => {
     const page = await open(asked);
     await page.getByRole('tab', { name: 'Act' }).click();
     expect(await page.getByRole('tabpanel').innerText()).toContain('its run is over');
     expect(await page.getByRole('tabpanel').getByRole('button').count()).toBe(0);
   });
 
-  it('draws fifty of ten thousand messages, by pages', async () => {
+  it('renders fifty of ten thousand messages per page', async () => {
     const page = await open(manyMessages.length - 1, manyMessages);
     expect(await messagesOf(page).last().getAttribute('data-message')).toBe('request');
     await page.getByRole('button', { name: 'First page' }).click();
@@ -151,7 +151,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await page.getByRole('navigation', { name: 'Pages of messages' }).textContent()).toContain('of 10,001');
   });
 
-  it('has nothing that an ear or an eye would miss, in either theme, and fits', async () => {
+  it('passes the accessibility checks in both themes, and fits its panel', async () => {
     const page = await open(last);
     for (const name of [/^Messages/, /^Operations/, 'Budget', /^Difference/])
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -43,20 +43,17 @@ async function expectWhole(key: string): Promise<void> {
 }
 
 describe('a run whose processes are killed', () => {
-  it.each(TASKS)(
-    'completes when the service dies during %s, and repeats only that call',
-    async (task) => {
-      const key = `service-${task}`;
-      meeting.hold(task);
-      await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
-      await waitUntil(() => begun(key)[task] === 1);
-      await service.kill();
-      meeting.letGo(task);
-      await service.restart();
-      await expectWhole(key);
-      expect(begun(key)).toEqual({ ...once, [task]: 2 });
-    },
-  );
+  it.each(TASKS)('completes when the service dies during %s, and repeats only that call', async (task) => {
+    const key = `service-${task}`;
+    meeting.hold(task);
+    await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
+    await waitUntil(() => begun(key)[task] === 1);
+    await service.kill();
+    meeting.letGo(task);
+    await service.restart();
+    await expectWhole(key);
+    expect(begun(key)).toEqual({ ...once, [task]: 2 });
+  });
 
   it.each(['action', 'yield'] as const)('completes when the server dies during %s', async (task) => {
     const key = `server-${task}`;

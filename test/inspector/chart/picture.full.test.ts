@@ -92,24 +92,21 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
     expect(half).toBeGreaterThan(most as number);
   });
 
-  it.each(['light', 'dark'] as const)(
-    'use readable labels and visible lines in the %s theme',
-    async (scheme) => {
-      const page = await open({ scheme });
-      await tell(page, 'mark', thinking);
-      for (const [what, property, least] of [
-        ['.state:not(.active) > .name', 'fill', 4.5],
-        ['.state.leaf > .name', 'fill', 4.5],
-        ['.chip:not(.last) > text', 'fill', 4.5],
-        ['.edge > .line', 'stroke', 3],
-        ['.state.leaf > .box', 'stroke', 3],
-      ] as const)
-        expect(await leastContrast(page, what, property), what).toBeGreaterThanOrEqual(least);
-      expect(await seriousOf(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Rows' }).click();
-      expect(await seriousOf(page)).toEqual([]);
-    },
-  );
+  it.each(['light', 'dark'] as const)('use readable labels and visible lines in the %s theme', async (scheme) => {
+    const page = await open({ scheme });
+    await tell(page, 'mark', thinking);
+    for (const [what, property, least] of [
+      ['.state:not(.active) > .name', 'fill', 4.5],
+      ['.state.leaf > .name', 'fill', 4.5],
+      ['.chip:not(.last) > text', 'fill', 4.5],
+      ['.edge > .line', 'stroke', 3],
+      ['.state.leaf > .box', 'stroke', 3],
+    ] as const)
+      expect(await leastContrast(page, what, property), what).toBeGreaterThanOrEqual(least);
+    expect(await seriousOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Rows' }).click();
+    expect(await seriousOf(page)).toEqual([]);
+  });
 });
 
 /** What axe-core finds serious or critical. */

@@ -98,29 +98,26 @@ describe.skipIf(browser === null)('the coverage page', () => {
   it.each([
     { whose: 'a built-in chart', machines: own, names: ['postChain', 'attempt'] },
     { whose: 'a third-party chart', machines: foreignCoverage(), names: ['checkout', 'player'] },
-  ])(
-    'marks a missing item in the chart, scrolls to it, and describes it: $whose',
-    async ({ machines, names }) => {
-      const watched = await files.open(machines);
-      const { page } = watched;
-      await page.emulateMedia({ reducedMotion: 'reduce' });
-      for (const name of names) {
-        await machineButton(page, name).click();
-        await settled(page);
-        const buttons = await missingButtons(page).all();
-        expect(buttons.length).toBeGreaterThan(0);
-        for (const button of buttons.filter((_, place) => place % 9 === 0)) {
-          await button.click();
-          expect(await button.getAttribute('aria-pressed')).toBe('true');
-          expect(await page.locator('.chart-picture .chosen').first().evaluate(isInSight)).toBe(true);
-          expect(await page.locator('.chosen-note').textContent()).toMatch(/never/u);
-        }
+  ])('marks a missing item in the chart, scrolls to it, and describes it: $whose', async ({ machines, names }) => {
+    const watched = await files.open(machines);
+    const { page } = watched;
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    for (const name of names) {
+      await machineButton(page, name).click();
+      await settled(page);
+      const buttons = await missingButtons(page).all();
+      expect(buttons.length).toBeGreaterThan(0);
+      for (const button of buttons.filter((_, place) => place % 9 === 0)) {
+        await button.click();
+        expect(await button.getAttribute('aria-pressed')).toBe('true');
+        expect(await page.locator('.chart-picture .chosen').first().evaluate(isInSight)).toBe(true);
+        expect(await page.locator('.chosen-note').textContent()).toMatch(/never/u);
       }
-      await page.getByRole('button', { name: 'Close' }).click();
-      expect(await page.locator('.chosen, [aria-pressed=true].place').count()).toBe(0);
-      await watched.close();
-    },
-  );
+    }
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(await page.locator('.chosen, [aria-pressed=true].place').count()).toBe(0);
+    await watched.close();
+  });
 
   it('reports a guard that only returned true in the list and on its selected transition', async () => {
     const watched = await files.open(foreignCoverage());

@@ -139,16 +139,13 @@ describe.skipIf(areSkipped)('the output', () => {
 });
 
 describe.skipIf(areSkipped)('the Why and Output panels', () => {
-  it.each(['light', 'dark'] as const)(
-    'are readable in the %s theme and name every control',
-    async (theme) => {
-      for (const panel of ['why', 'output'] as const) {
-        const at = panel === 'why' ? undefined : seqOf(stumbled, ({ type }) => type === 'recovery');
-        const page = await open(stumbled, { panel, at, theme });
-        expect(await complaintsIn(page)).toEqual([]);
-      }
-    },
-  );
+  it.each(['light', 'dark'] as const)('are readable in the %s theme and name every control', async (theme) => {
+    for (const panel of ['why', 'output'] as const) {
+      const at = panel === 'why' ? undefined : seqOf(stumbled, ({ type }) => type === 'recovery');
+      const page = await open(stumbled, { panel, at, theme });
+      expect(await complaintsIn(page)).toEqual([]);
+    }
+  });
 
   it('stay within a narrow page', async () => {
     for (const panel of ['why', 'output'] as const) {

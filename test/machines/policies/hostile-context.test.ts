@@ -137,12 +137,15 @@ it('[U1] [U7] a rating outside 0..1 is clamped', () => {
 });
 
 // Fault: tokens come from a port, and the policy believes them: a sum that is NaN is over no limit, and -2,000 make room for others.
-it.each([Number.NaN, -2_000])('[U10] a message of %d tokens does not hide that the context is over its limit', (odd) => {
-  const messages = [user('u', 'Hello.'), found('b', 'So it was. '.repeat(40), { cycle: 3 }), said('n', 'Yes.')];
-  const { operations: made, excess } = planned(messages, { tokens: [odd, 1_000, 1], tokensAllowed: 10 });
-  expect(made.map(({ target }) => target)).toContain('b');
-  expect(Number.isFinite(excess.tokens)).toBe(true);
-});
+it.each([Number.NaN, -2_000])(
+  '[U10] a message of %d tokens does not hide that the context is over its limit',
+  (odd) => {
+    const messages = [user('u', 'Hello.'), found('b', 'So it was. '.repeat(40), { cycle: 3 }), said('n', 'Yes.')];
+    const { operations: made, excess } = planned(messages, { tokens: [odd, 1_000, 1], tokensAllowed: 10 });
+    expect(made.map(({ target }) => target)).toContain('b');
+    expect(Number.isFinite(excess.tokens)).toBe(true);
+  },
+);
 
 describe('circular links and references', () => {
   it('[U2] [U6] terminate and keep the messages they refer to', () => {

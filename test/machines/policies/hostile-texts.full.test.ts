@@ -25,21 +25,24 @@ const kinds = Object.entries(HOSTILE_TEXTS);
 const roles = { user, search: found, assistant: said };
 
 describe('a message of 10 MB', () => {
-  it.each(kinds)('[U4] [U5] [U6] of %s is rated, summarized, or pruned, with consent for user messages', (_, textOf) => {
-    const text = textOf(HUGE);
-    for (const make of Object.values(roles)) {
-      const messages = [make('huge', text, { cycle: 3 }), said('n', 'Yes.', { cycle: 3 })];
-      const { operations } = planned(messages, { tokensAllowed: 1_000 });
-      for (const operation of operations)
-        if (operation.operation === 'TRANSFORM') {
-          expect(operation.data.content.length).toBeLessThanOrEqual(operation.data.maxChars);
-          expect(operation.data.content.trim()).not.toBe('');
-        }
-      expect(
-        saidByUsers(leftUnasked(messages, { tokensAllowed: 1_000 })).join('') === saidByUsers(messages).join(''),
-      ).toBe(true);
-    }
-  });
+  it.each(kinds)(
+    '[U4] [U5] [U6] of %s is rated, summarized, or pruned, with consent for user messages',
+    (_, textOf) => {
+      const text = textOf(HUGE);
+      for (const make of Object.values(roles)) {
+        const messages = [make('huge', text, { cycle: 3 }), said('n', 'Yes.', { cycle: 3 })];
+        const { operations } = planned(messages, { tokensAllowed: 1_000 });
+        for (const operation of operations)
+          if (operation.operation === 'TRANSFORM') {
+            expect(operation.data.content.length).toBeLessThanOrEqual(operation.data.maxChars);
+            expect(operation.data.content.trim()).not.toBe('');
+          }
+        expect(
+          saidByUsers(leftUnasked(messages, { tokensAllowed: 1_000 })).join('') === saidByUsers(messages).join(''),
+        ).toBe(true);
+      }
+    },
+  );
 
   it.each(kinds)('[U1] [Y1] [Y3] of %s can be the request or a retrieved text', (_, textOf) => {
     const text = textOf(HUGE);

@@ -81,12 +81,9 @@ describe('the next phase', () => {
     expect(DEFAULT_PHASE).toBe('action');
   });
 
-  it.each([...PHASES, 'nowhere'])(
-    '[Y4] [Y5] is the proposal "%s" of the model when no rule applies',
-    (given) => {
-      expect(select({ modelProposal: given })).toMatchObject({ proposal: given, by: 'model' });
-    },
-  );
+  it.each([...PHASES, 'nowhere'])('[Y4] [Y5] is the proposal "%s" of the model when no rule applies', (given) => {
+    expect(select({ modelProposal: given })).toMatchObject({ proposal: given, by: 'model' });
+  });
 
   it.each(RULES)('[Y3] [Y4] ignores the proposal of the model for %j', (changes, wanted) => {
     expect(select({ ...changes, modelProposal: 'yield' }).proposal).toBe(wanted);

@@ -60,9 +60,12 @@ describe('retention rules', () => {
     [0.29, ['PRUNE old']],
     [0.3, ['TRANSFORM old']],
     [0.49, ['TRANSFORM old']],
-  ])('[U5] at a relevance of %d, an assistant message is pruned below 0.3 and summarized below 0.7', (relevance, wanted) => {
-    expect(losses([stale()], { assessments: rated(relevance) })).toEqual(wanted);
-  });
+  ])(
+    '[U5] at a relevance of %d, an assistant message is pruned below 0.3 and summarized below 0.7',
+    (relevance, wanted) => {
+      expect(losses([stale()], { assessments: rated(relevance) })).toEqual(wanted);
+    },
+  );
 
   it('[U5] an assistant message is kept at exactly 0.7 and summarized just below', () => {
     const full = stale({ importance: 1, content: `When was the bridge opened? ${LONG}`, references: ['old'] });

@@ -9,10 +9,7 @@ describe('unsupported entities of an answer', () => {
     ['However, it was late.', ['However'], 'open', []],
     ['It was late. Nobody came.', ['Nobody'], 'open', []],
     ['it was splendid', ['splendid'], 'open', []],
-  ] as const)(
-    '[Y1] for "%s" with %j not found and a %s expected are %j',
-    (answer, unsupported, kind, wanted) => {
-      expect(unsupportedEntities(answer, unsupported, kind)).toEqual(wanted);
-    },
-  );
+  ] as const)('[Y1] for "%s" with %j not found and a %s expected are %j', (answer, unsupported, kind, wanted) => {
+    expect(unsupportedEntities(answer, unsupported, kind)).toEqual(wanted);
+  });
 });

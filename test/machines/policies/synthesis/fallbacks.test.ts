@@ -76,16 +76,13 @@ describe('the four fallbacks for the final answer', () => {
     expect(fallbackOf(failureOf(stage, code, 'x'))).toBe(wanted);
   });
 
-  it.each(MISFITS.map((misfit) => [misfit]))(
-    '[E4] rejects an invalid reply of any kind: %j',
-    (misfit) => {
-      for (const answer of [said(misfit), composeAnswer(good, outcomeOf({ ok: true, value: misfit, execution }))]) {
-        expect(answer).toMatchObject({ answerText: 'In 1932.', metadata: { synthesis: { fallback: 'validation' } } });
-        expect(answer.confidence).toBe(0.9);
-        expect(answer.metadata.budget.synthesisReserveTokens.used).toBe(340);
-      }
-    },
-  );
+  it.each(MISFITS.map((misfit) => [misfit]))('[E4] rejects an invalid reply of any kind: %j', (misfit) => {
+    for (const answer of [said(misfit), composeAnswer(good, outcomeOf({ ok: true, value: misfit, execution }))]) {
+      expect(answer).toMatchObject({ answerText: 'In 1932.', metadata: { synthesis: { fallback: 'validation' } } });
+      expect(answer.confidence).toBe(0.9);
+      expect(answer.metadata.budget.synthesisReserveTokens.used).toBe(340);
+    }
+  });
 });
 
 describe('claims of the model about its own answer', () => {

@@ -42,7 +42,7 @@ describe.each(WAYS)('[R9] draft, review, summarize, decided by the model, throug
         .at(-1)
         ?.turns.map(({ content }) => content)
         .join('\n') ?? '';
-    for (const shown of ['Write a note.', 'draft ran', 'review ran', 'summarise ran', 'It can review.', '2 more'])
+    for (const shown of ['Write a note.', 'draft ran', 'review ran', 'summarise ran', 'It can review.', 'Runs left: 2'])
       expect(text).toContain(shown);
     expect(text.indexOf('draft ran')).toBeLessThan(text.indexOf('review ran'));
   });

@@ -138,7 +138,7 @@ describe('failures in a run', () => {
   it('a call without a scripted reply is named in the answer', async () => {
     const { run } = startScripted({ action: () => undefined as never });
     const answer = await run.answer;
-    expect(answer.metadata.failures[0]?.failure.message).toContain("call 1 of 'action'");
+    expect(answer.metadata.failures[0]?.failure.message).toContain('call 1 of the task "action"');
   });
 
   it('an actor that is stopped from outside still answers', async () => {
